@@ -1,0 +1,211 @@
+# hypertune - one Makefile, not recursive. `make help` lists the targets.
+#
+#   MODE=release|debug|coverage   SAN=address,undefined|thread   CC=gcc|clang
+#   PREFIX=/usr/local DESTDIR=    V=1 shows commands    WERROR=1 as in CI
+
+CC      ?= gcc
+MODE    ?= release
+SAN     ?=
+PREFIX  ?= /usr/local
+DESTDIR ?=
+WERROR  ?=
+VERSION := 0.1.0
+SOMAJOR := 0
+
+empty :=
+space := $(empty) $(empty)
+comma := ,
+VARIANT := $(subst $(space),-,$(strip $(notdir $(CC)) $(MODE) $(subst $(comma),-,$(SAN))))
+B := build/$(VARIANT)
+Q := $(if $(V),,@)
+PYTHON ?= python3
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
+  -Wmissing-prototypes -Wvla -Wformat=2 -Wswitch-enum -Wundef -Wcast-qual \
+  $(if $(findstring gcc,$(CC)),-Wno-format-truncation) $(if $(WERROR),-Werror)
+OPT_release  := -O2 -D_FORTIFY_SOURCE=2
+OPT_debug    := -O1
+OPT_coverage := -O0 --coverage
+HARDEN := -fstack-protector-strong -fstack-clash-protection -fcf-protection
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
+  -fno-sanitize-recover=all)
+# _FORTIFY_SOURCE hides accesses from the sanitizers.
+OPT := $(if $(SAN),-O1,$(OPT_$(MODE)))
+CPPFLAGS += -I. -D_GNU_SOURCE -DHT_VERSION='"$(VERSION)"'
+CFLAGS += -std=c17 -g $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) -fPIC -MMD -MP
+LDFLAGS += $(SANFLAGS) $(if $(filter coverage,$(MODE)),--coverage) \
+  -Wl,-z,relro,-z,now -Wl,--as-needed
+
+PROTO_LIBS  := -lcjson -lyaml -lm
+TUNER_LIBS  := -lsqlite3 -lmicrohttpd -lnng -lpthread
+RUNNER_LIBS := -lnng -lcurl -lpthread
+CLI_LIBS    := -lcurl -lpthread
+# Google's old reporting symbol needs libc and nothing else; the Makefile names
+# the library's objects one by one so that a stray dependency fails the link.
+LIB_NAMES := reporter report_file spreq writer_id
+
+src = $(sort $(wildcard $(1)/*.c))
+PROTO_SRC  := $(call src,proto)
+ALGO_SRC   := $(call src,algorithms)
+TUNER_SRC  := $(filter-out tuner/main.c,$(call src,tuner))
+RUNNER_SRC := $(filter-out runner/main.c runner/shim_main.c,$(call src,runner))
+LIB_SRC    := $(LIB_NAMES:%=hypertune/%.c)
+CLI_SRC    := $(filter-out hypertune/main.c,$(sort $(wildcard hypertune/cli_*.c)))
+# The commands of a trial, shared by `hypertune` and the static in-container tool.
+TRIAL_SRC  := $(sort $(wildcard hypertune/trial_*.c))
+TRIAL_SRC  := $(filter-out hypertune/trial_main.c,$(TRIAL_SRC))
+SHIM_SRC   := runner/shim_main.c runner/shim.c runner/shim_log.c
+
+obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
+archive = $(B)/lib/lib$(1).a
+ARCHIVES := $(foreach a,tuner runner cli algorithms proto,$(call archive,$(a)))
+
+PROGRAMS := $(B)/bin/hypertuned $(B)/bin/hypertune-runner \
+  $(B)/bin/hypertune-shim $(B)/bin/hypertune $(B)/bin/hypertune-trial
+LIBRARIES := $(B)/lib/libhypertune.a $(B)/lib/libhypertune.so
+TRAINERS := $(B)/bin/digits
+TEST_SRC := $(sort $(wildcard tests/unit/test_*.c tests/api/test_*.c \
+  tests/fault/test_*.c tests/e2e/test_*.c))
+TESTS := $(patsubst tests/%.c,$(B)/tests/%,$(TEST_SRC))
+TEST_LIB_SRC := $(call src,tests/lib)
+TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/tools/*.c)))
+
+.DEFAULT_GOAL := all
+.SUFFIXES:
+.SECONDARY:
+.DELETE_ON_ERROR:
+.PHONY: all demo check test-programs bench lint lint-layers lint-headers \
+  lint-format lint-tidy format coverage install clean help deps deps-check
+
+all: $(PROGRAMS) $(LIBRARIES) $(TRAINERS) ## build everything
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+
+# ---- rules ----
+$(B)/obj/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC    $<")
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+
+define make_archive
+$(call archive,$(1)): $(call obj,$(2))
+	@mkdir -p $$(@D)
+	$(Q)rm -f $$@ && ar rcs $$@ $$^
+endef
+$(eval $(call make_archive,proto,$(PROTO_SRC)))
+$(eval $(call make_archive,algorithms,$(ALGO_SRC)))
+$(eval $(call make_archive,tuner,$(TUNER_SRC)))
+$(eval $(call make_archive,runner,$(RUNNER_SRC)))
+$(eval $(call make_archive,cli,$(CLI_SRC) $(TRIAL_SRC)))
+$(eval $(call make_archive,hypertune,$(LIB_SRC)))
+$(eval $(call make_archive,testlib,$(TEST_LIB_SRC)))
+
+define link
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LINK  $@")
+	$(Q)$(CC) -pie $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1)
+endef
+
+$(B)/bin/hypertuned: $(call obj,tuner/main.c) $(call archive,tuner) \
+  $(call archive,algorithms) $(call archive,proto)
+	$(call link,$(TUNER_LIBS) $(PROTO_LIBS))
+
+$(B)/bin/hypertune-runner: $(call obj,runner/main.c) $(call archive,runner) \
+  $(call archive,proto)
+	$(call link,$(RUNNER_LIBS) $(PROTO_LIBS))
+
+$(B)/bin/hypertune-shim: $(call obj,$(SHIM_SRC)) $(call archive,proto)
+	$(call link,$(PROTO_LIBS))
+
+$(B)/bin/hypertune: $(call obj,hypertune/main.c) $(call archive,cli) \
+  $(call archive,hypertune) $(call archive,proto)
+	$(call link,$(CLI_LIBS) $(PROTO_LIBS))
+
+# Static, so that it runs in any image; the sanitizers cannot be static.
+$(B)/bin/hypertune-trial: $(call obj,hypertune/trial_main.c $(TRIAL_SRC)) \
+  $(call archive,hypertune)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LINK  $@")
+	$(Q)$(CC) $(if $(SAN),$(LDFLAGS),-static -s) -o $@ $^ -lpthread
+
+$(B)/lib/libhypertune.so: $(call obj,$(LIB_SRC)) hypertune/hypertune.map
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LINK  $@")
+	$(Q)$(CC) -shared $(LDFLAGS) $(if $(SAN),,-Wl,-z,defs) \
+	  -Wl,-soname,libhypertune.so.$(SOMAJOR) \
+	  -Wl,--version-script=hypertune/hypertune.map -o $@ $(filter %.o,$^)
+	$(Q)ln -sf libhypertune.so $@.$(SOMAJOR)
+
+$(B)/bin/digits: $(call obj,$(call src,examples/digits)) \
+  $(call archive,hypertune)
+	$(call link,-lz -lm -lpthread)
+
+# ---- tests ----
+$(B)/tests/%: $(B)/obj/tests/%.o $(call archive,testlib) $(ARCHIVES) \
+  $(call archive,hypertune)
+	$(call link,$(TUNER_LIBS) $(RUNNER_LIBS) $(CLI_LIBS) $(PROTO_LIBS))
+
+test-programs: all $(TESTS) $(TOOLS)
+
+check: deps-check ## install what the tests need, run them all
+	@$(MAKE) --no-print-directory test-programs
+	@tests/run.sh $(B)
+
+demo: deps ## install, build and tune a real trainer on real data
+	@$(MAKE) --no-print-directory all
+	@examples/digits/demo.sh $(B)
+
+# ---- packages ----
+deps: ## install the Debian packages the build needs
+	@./scripts/deps build
+deps-check:
+	@./scripts/deps build test
+
+# ---- lint ----
+SOURCES := $(sort $(wildcard proto/*.[ch] algorithms/*.[ch] tuner/*.[ch] \
+  runner/*.[ch] hypertune/*.[ch] examples/*/*.[ch] tests/*/*.[ch] tests/*.h \
+  bench/*.[ch]))
+HEADERS := $(filter %.h,$(SOURCES))
+
+lint: lint-layers lint-headers lint-format lint-tidy ## all static checks
+
+# Who may include whom: architecture.md section 2, as five greps.
+lint-layers:
+	@! grep -nE '#include "(algorithms|tuner|runner|hypertune|tests)/' proto/*.[ch]
+	@! grep -nE '#include "(tuner|runner|hypertune|tests)/' algorithms/*.[ch]
+	@! grep -nE '#include "(runner|hypertune|tests)/' tuner/*.[ch]
+	@! grep -nE '#include "(algorithms|tuner|hypertune|tests)/' runner/*.[ch]
+	@! grep -nE '#include "(algorithms|tuner|runner|tests)/' hypertune/*.[ch]
+	@! grep -nE '#include "proto/' $(LIB_SRC) hypertune/trial_*.[ch] hypertune/hypertune.h
+	@! grep -nE '#include "\.\.' $(SOURCES)
+	@! grep -lE '#include <sqlite3.h>' $(filter-out tuner/db%,$(SOURCES))
+	@echo "layers: ok"
+
+lint-headers: $(HEADERS:%=$(B)/lint/%.ok)
+	@echo "headers: each compiles alone"
+$(B)/lint/%.ok: % Makefile
+	@mkdir -p $(@D)
+	@echo '#include "$<"' | $(CC) $(CPPFLAGS) -std=c17 -Wall -Wextra -Werror \
+	  -fsyntax-only -x c - && touch $@
+
+lint-format:
+	@clang-format --dry-run -Werror $(SOURCES)
+	@echo "format: ok"
+
+TIDY := $(filter-out tests/% bench/%,$(filter %.c,$(SOURCES)))
+lint-tidy: $(TIDY:%=$(B)/lint/%.tidy)
+	@echo "tidy: ok"
+$(B)/lint/%.tidy: % .clang-tidy Makefile
+	@mkdir -p $(@D)
+	@clang-tidy --quiet $< -- $(CPPFLAGS) -std=c17 >$@.out 2>/dev/null \
+	  || { cat $@.out; exit 1; }
+	@touch $@
+
+format: ## rewrite the sources in the house format
+	@clang-format -i $(SOURCES)
+
+clean: ## remove build/
+	rm -rf build
+
+-include $(shell find build -name '*.d' 2>/dev/null)

@@ -1,0 +1,33 @@
+/* command.h - the argv and environment of one replica of one trial. */
+#ifndef HT_PROTO_COMMAND_H
+#define HT_PROTO_COMMAND_H
+
+#include <stddef.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "proto/job.h"
+
+/* Splits a line as a POSIX shell splits words, without running one: quotes
+ * and backslashes work, nothing is expanded.
+ * HT_INVALID  a quote is not closed, or no word is left */
+enum ht_status command_split(struct arena *arena, const char *line,
+                             struct strings *words, struct ht_error *err);
+
+/* The user's own command and args with ${name} of declared parameters
+ * replaced, then --name=value for the others as args_mode says. Any other
+ * ${...} passes through. */
+struct strings command_line(struct arena *arena, const struct job *job,
+                            const struct pool *pool,
+                            const struct value point[]);
+
+/* The --name=value list alone, in the order of the space: what
+ * `best -o args` prints. */
+struct strings command_params(struct arena *arena, const struct space *space,
+                              const struct value point[]);
+
+/* The pool's variables with the same substitution. */
+struct pairs command_env(struct arena *arena, const struct job *job,
+                         const struct pool *pool, const struct value point[]);
+
+#endif

@@ -1,0 +1,140 @@
+/* job.h - what a person asked for: a study, what each trial runs, and counts.
+ *
+ * Every spec form is read into this one struct and every other part of the
+ * product works from it. All pointers live in the arena the job was read
+ * into. Absent numbers have the defaults below, so nobody asks "was it set"
+ * unless a has_ field says so. */
+#ifndef HT_PROTO_JOB_H
+#define HT_PROTO_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cjson/cJSON.h>
+
+#include "proto/arena.h"
+#include "proto/diag.h"
+#include "proto/error.h"
+#include "proto/node.h"
+#include "proto/space.h"
+
+enum job_algorithm {
+    ALGORITHM_DEFAULT, /* not named: the server's default */
+    ALGORITHM_BAYESIAN,
+    ALGORITHM_GRID,
+    ALGORITHM_RANDOM
+};
+enum job_selection { SELECT_LAST, SELECT_BEST }; /* final measurement */
+enum job_early_stop { EARLY_NONE, EARLY_MEDIAN, EARLY_DECAY };
+enum job_args_mode {
+    ARGS_AUTO,   /* append every parameter that no ${name} consumed */
+    ARGS_APPEND, /* append all */
+    ARGS_NONE    /* append none */
+};
+
+struct pair { /* one variable, label or option */
+    const char *name, *value;
+};
+
+struct strings {
+    size_t n;
+    const char *const *items;
+};
+
+struct pairs {
+    size_t n;
+    const struct pair *items;
+};
+
+struct metric_goal {
+    const char *name;
+    bool maximize;
+};
+
+/* One worker pool: replicas of one type that run the same thing. */
+struct pool {
+    const char *type;  /* "master", "worker", "ps", "evaluator" */
+    int count;         /* replicas, >= 1 */
+    const char *image; /* NULL for the process engine */
+    struct strings command;
+    struct strings args;
+    struct pairs env;
+};
+
+struct job {
+    const char *name;    /* unique in its project and location; NULL: made */
+    const char *display; /* displayName; name when absent */
+    struct pairs labels;
+
+    struct space space;
+    size_t n_metrics; /* >= 1; metrics[0] is the objective */
+    const struct metric_goal *metrics;
+    enum job_algorithm algorithm;
+    bool has_seed;
+    int64_t seed;                 /* >= 0 */
+    enum job_selection selection;
+    enum job_early_stop early_stop;
+    struct strings constraints;   /* texts, kept for the search issue */
+
+    int64_t max_trials; /* >= 1 */
+    int64_t parallel;   /* >= 1 */
+    int64_t max_failed; /* 0: no limit of its own */
+    bool has_target;
+    double target;               /* objective that ends the study */
+    int64_t time_ms;             /* the study's time, 0: none */
+    int64_t no_progress;         /* trials in a row without gain, 0: none */
+    int64_t trial_timeout_ms;    /* 0: none */
+    int64_t retries;             /* starts after a failed one */
+    int64_t grace_ms;            /* SIGTERM to SIGKILL */
+
+    size_t n_pools;
+    struct pool *pools; /* pools[0] is the master's */
+    enum job_args_mode args_mode;
+    bool substitute;             /* ${name} is replaced (native form only) */
+    const char *workdir;         /* absolute once submitted, or NULL */
+    struct strings pass_env;     /* names to copy from submit's environment */
+    struct pairs captured_env;   /* what submit recorded */
+    double cpus;                 /* 0: not asked */
+    int64_t memory_bytes;        /* 0: not asked */
+    int64_t gpus;
+    struct strings volumes;
+    struct strings stdout_patterns; /* 'acc={accuracy} step={step}' */
+    const char *metrics_file;       /* JSON lines or CSV in the trial, or NULL */
+};
+
+/* Defaults of fields that a spec may leave out. */
+enum {
+    JOB_MAX_TRIALS = 20,
+    JOB_PARALLEL = 1,
+    JOB_RETRIES = 1,
+    JOB_GRACE_MS = 30000
+};
+
+/* Reads the native form (architecture, "The native spec form"; grammar in
+ * native.schema.json). Every fault goes to diag; NULL when there was any
+ * error, otherwise a complete job in diag's arena. */
+struct job *job_read_native(const struct node *root, struct diag *diag);
+
+/* Reads a Vertex HyperparameterTuningJob, the stored and sent form. What
+ * Vertex has no field for is its member "hypertune"; output-only members are
+ * ignored, unknown ones are errors. Same contract as job_read_native(). */
+struct job *job_read_vertex(const struct node *root, struct diag *diag);
+
+/* The job as a Vertex HyperparameterTuningJob with "hypertune"; reading it
+ * back gives an equal job. The caller owns the result. */
+cJSON *job_write_vertex(const struct job *job);
+/* The job in the native form, members in documented order, defaults left out.
+ * The caller owns the result. */
+cJSON *job_write_native(const struct job *job);
+
+/* Parses stored Vertex JSON. HT_CORRUPT when it cannot be read back. */
+enum ht_status job_parse(struct arena *arena, const char *json,
+                         struct job **job, struct ht_error *err);
+
+/* The differences of two jobs as lines "path: old -> new", native names; what
+ * a person did not choose (captured_env, a seed the server drew) is skipped.
+ * Returns the number of differences. */
+size_t job_diff(const struct job *old, const struct job *new, struct text *out);
+
+#endif

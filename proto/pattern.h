@@ -1,0 +1,29 @@
+/* pattern.h - metrics read from what a program prints, without any library.
+ *
+ * 'epoch {step} acc={accuracy}' matches anywhere in a line: literal text must
+ * be equal (runs of blanks match any run), {name} takes one number. {step} is
+ * the step; {*} takes any text up to the next literal. */
+#ifndef HT_PROTO_PATTERN_H
+#define HT_PROTO_PATTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "proto/report.h"
+
+struct pattern;
+
+/* HT_INVALID  no {name}, an unclosed brace, or two fields side by side */
+enum ht_status pattern_compile(struct arena *arena, const char *text,
+                               struct pattern **pattern, struct ht_error *err);
+
+/* Fills metrics and step of `report` (in `arena`) when the line matches. */
+bool pattern_match(struct arena *arena, const struct pattern *pattern,
+                   const char *line, size_t len, struct report *report);
+
+/* The names in braces but step and *, for checks: *n of them. */
+const char *const *pattern_names(const struct pattern *pattern, size_t *n);
+
+#endif

@@ -1,0 +1,88 @@
+/* space.h - the search space of a study and the points in it.
+ *
+ * A point is an array of struct value, one per parameter, in the order of the
+ * space. Its canonical text (JSON object, parameters in order, numbers in
+ * their shortest exact form) is what trials are compared by. */
+#ifndef HT_PROTO_SPACE_H
+#define HT_PROTO_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cjson/cJSON.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "proto/node.h"
+#include "proto/text.h"
+
+enum param_type { PARAM_DOUBLE, PARAM_INTEGER, PARAM_DISCRETE, PARAM_CATEGORICAL };
+enum param_scale { SCALE_LINEAR, SCALE_LOG, SCALE_REVERSE_LOG };
+
+struct value {
+    double real;   /* PARAM_DOUBLE: the value */
+    int64_t whole; /* PARAM_INTEGER: the value; DISCRETE, CATEGORICAL: index */
+};
+
+/* When this parameter exists: the parent has one of the listed values, written
+ * as their argument text. Read and kept; applied from the search issue on. */
+struct condition {
+    const char *parent;
+    size_t n;
+    const char *const *values;
+    struct condition *next; /* all must hold */
+};
+
+struct param {
+    const char *name;
+    enum param_type type;
+    enum param_scale scale;
+    double min, max;             /* DOUBLE, inclusive */
+    double step;                 /* DOUBLE: > 0 gives min + k*step; else 0 */
+    int64_t int_min, int_max;    /* INTEGER, inclusive */
+    int64_t int_step;            /* INTEGER, >= 1 */
+    size_t n_values;             /* DISCRETE, CATEGORICAL */
+    const double *numbers;       /* DISCRETE, increasing */
+    const char *const *labels;   /* CATEGORICAL */
+    bool has_default;
+    struct value fallback;       /* the default, when has_default */
+    struct condition *when;      /* NULL: always */
+};
+
+struct space {
+    size_t n;
+    struct param *params; /* in declared order */
+};
+
+/* Index by name, or -1. */
+int space_find(const struct space *space, const char *name);
+
+/* Levels of one parameter: 0 for a continuous one. */
+uint64_t param_levels(const struct param *param);
+/* The j-th level, 0 <= j < param_levels(). */
+struct value param_level(const struct param *param, uint64_t j);
+/* Points of the space; 0 when it is continuous or above 2^63. */
+uint64_t space_size(const struct space *space);
+
+/* The value at u in [0,1) of the scaled range (search.md section 2: log and
+ * reverse-log aware, levels as equal cells, clamped to the bounds). */
+struct value param_from_unit(const struct param *param, double u);
+
+bool value_equal(const struct param *param, struct value a, struct value b);
+/* Appends the value as an argument shows it: 0.001, 64, adam. */
+void value_text(const struct param *param, struct value value,
+                struct text *out);
+
+/* Appends the canonical text of a point. */
+void point_text(const struct space *space, const struct value point[],
+                struct text *out);
+/* Reads canonical text (or any JSON object with every parameter) back; `point`
+ * has room for space->n.
+ * HT_INVALID  a parameter is missing, unknown or outside its range */
+enum ht_status point_read(const struct space *space, const struct node *map,
+                          struct value point[], struct ht_error *err);
+enum ht_status point_parse(const struct space *space, const char *json,
+                           struct value point[], struct ht_error *err);
+
+#endif

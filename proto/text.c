@@ -1,0 +1,131 @@
+#include "proto/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/arena.h"
+
+void text_free(struct text *text)
+{
+    free(text->data);
+    *text = (struct text){0};
+}
+
+void text_clear(struct text *text)
+{
+    text->len = 0;
+    if (text->data != NULL)
+        text->data[0] = '\0';
+}
+
+static void reserve(struct text *text, size_t extra)
+{
+    if (text->len + extra < text->cap)
+        return;
+    size_t cap = text->cap ? text->cap : 64;
+    while (cap <= text->len + extra)
+        cap *= 2;
+    text->data = ht_xrealloc(text->data, cap, 1);
+    text->cap = cap;
+}
+
+void text_append(struct text *text, const char *bytes, size_t len)
+{
+    reserve(text, len);
+    if (len > 0)
+        memcpy(text->data + text->len, bytes, len);
+    text->len += len;
+    text->data[text->len] = '\0';
+}
+
+void text_puts(struct text *text, const char *string)
+{
+    text_append(text, string, strlen(string));
+}
+
+void text_printf(struct text *text, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (n > 0) {
+        reserve(text, (size_t)n);
+        vsnprintf(text->data + text->len, (size_t)n + 1, format, again);
+        text->len += (size_t)n;
+    }
+    va_end(again);
+}
+
+char *text_of_double(char buffer[TEXT_DOUBLE_BYTES], double value)
+{
+    if (isnan(value))
+        return strcpy(buffer, "NaN");
+    if (isinf(value))
+        return strcpy(buffer, value > 0 ? "Infinity" : "-Infinity");
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buffer, TEXT_DOUBLE_BYTES, "%.*g", digits, value);
+        if (strtod(buffer, NULL) == value)
+            break;
+    }
+    return buffer;
+}
+
+void text_double(struct text *text, double value)
+{
+    char buffer[TEXT_DOUBLE_BYTES];
+    text_puts(text, text_of_double(buffer, value));
+}
+
+/* U+200E, U+200F, U+202A-202E and U+2066-2069 reorder what a terminal shows;
+ * in UTF-8 they all begin with E2 80 or E2 81. */
+static unsigned bidi_mark(const unsigned char *s)
+{
+    if (s[0] != 0xE2 || (s[1] != 0x80 && s[1] != 0x81) || s[2] == 0)
+        return 0;
+    unsigned code = 0x2000u | (unsigned)(s[1] & 1) << 6 | (s[2] & 0x3Fu);
+    bool is_mark = code == 0x200E || code == 0x200F ||
+                   (code >= 0x202A && code <= 0x202E) ||
+                   (code >= 0x2066 && code <= 0x2069);
+    return is_mark ? code : 0;
+}
+
+void text_escape(struct text *text, const char *string)
+{
+    const unsigned char *s = (const unsigned char *)string;
+    while (*s != '\0') {
+        unsigned mark = bidi_mark(s);
+        if (mark != 0) {
+            text_printf(text, "\\u%04x", mark);
+            s += 3;
+        } else if (*s < 0x20 || *s == 0x7F) {
+            text_printf(text, "\\x%02x", *s++);
+        } else {
+            text_append(text, (const char *)s++, 1);
+        }
+    }
+}
+
+void text_shell_word(struct text *text, const char *word)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyz"
+                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                               "0123456789-_=+./,:@%^";
+    if (*word != '\0' && word[strspn(word, safe)] == '\0') {
+        text_puts(text, word);
+        return;
+    }
+    text_puts(text, "'");
+    for (; *word != '\0'; word++) {
+        if (*word == '\'')
+            text_puts(text, "'\\''");
+        else
+            text_append(text, word, 1);
+    }
+    text_puts(text, "'");
+}

@@ -1,0 +1,40 @@
+/* text.h - a byte string that grows, for whatever is printed piece by piece.
+ *
+ * struct text is open: read data and len, leave the rest to the functions.
+ * data is always NUL-terminated once something was appended. */
+#ifndef HT_PROTO_TEXT_H
+#define HT_PROTO_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct text {
+    char *data; /* NULL until the first append; owned */
+    size_t len; /* bytes before the NUL */
+    size_t cap; /* bytes of data */
+};
+
+void text_free(struct text *text); /* releases data; the struct is reusable */
+void text_clear(struct text *text);
+void text_append(struct text *text, const char *bytes, size_t len);
+void text_puts(struct text *text, const char *string);
+__attribute__((format(printf, 2, 3))) void
+text_printf(struct text *text, const char *format, ...);
+
+/* Appends a number in the fewest digits (15 to 17) that read back to the same
+ * bits; "NaN", "Infinity" or "-Infinity" when it is not finite. */
+void text_double(struct text *text, double value);
+
+/* The same into `buffer`; returns buffer. */
+enum { TEXT_DOUBLE_BYTES = 32 };
+char *text_of_double(char buffer[TEXT_DOUBLE_BYTES], double value);
+
+/* Appends the string with control bytes, ESC, DEL and bidirectional marks
+ * written as \xNN or \uNNNN, so foreign text cannot steer a terminal. */
+void text_escape(struct text *text, const char *string);
+
+/* Appends one word as a POSIX shell would have to see it: bare when every byte
+ * is safe, otherwise in single quotes. */
+void text_shell_word(struct text *text, const char *word);
+
+#endif

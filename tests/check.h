@@ -1,0 +1,51 @@
+/* check.h - the test harness: CHECK, named cases, TAP on stdout.
+ *
+ *     static void adds_two_numbers(void) { CHECK(1 + 1 == 2); }
+ *     int main(void) { RUN(adds_two_numbers); return check_done(); }
+ *
+ * A case's function name is a sentence. A failed CHECK says where and with
+ * what, and the case goes on. */
+#ifndef HT_TESTS_CHECK_H
+#define HT_TESTS_CHECK_H
+
+#include <stdio.h>
+#include <string.h>
+
+static int check_cases, check_failed_cases, check_faults;
+
+#define CHECK(condition)                                                       \
+    do {                                                                       \
+        if (!(condition)) {                                                    \
+            check_faults++;                                                    \
+            printf("# %s:%d: %s\n", __FILE__, __LINE__, #condition);           \
+        }                                                                      \
+    } while (0)
+
+#define CHECK_TEXT(got, want)                                                  \
+    do {                                                                       \
+        const char *got_ = (got), *want_ = (want);                             \
+        if (got_ == NULL || strcmp(got_, want_) != 0) {                        \
+            check_faults++;                                                    \
+            printf("# %s:%d: got \"%s\"\n#   want \"%s\"\n", __FILE__,         \
+                   __LINE__, got_ ? got_ : "(null)", want_);                   \
+        }                                                                      \
+    } while (0)
+
+#define RUN(test)                                                              \
+    do {                                                                       \
+        check_faults = 0;                                                      \
+        test();                                                                \
+        check_cases++;                                                         \
+        check_failed_cases += check_faults > 0;                                \
+        printf("%s %d - %s\n", check_faults ? "not ok" : "ok", check_cases,    \
+               #test);                                                         \
+        fflush(stdout);                                                        \
+    } while (0)
+
+static inline int check_done(void)
+{
+    printf("1..%d\n", check_cases);
+    return check_failed_cases > 0;
+}
+
+#endif

@@ -1,0 +1,56 @@
+/* request.h - one thing asked of the core, from any door.
+ *
+ * A front (HTTP, the report address, the control address) makes a request,
+ * fills the upper half and posts it. The dispatcher opens a savepoint, calls
+ * `handle`, and after the commit calls `answer` on the core thread with the
+ * lower half filled; the request then belongs to the front again. Everything
+ * a handler allocates goes into the request's arena, so handlers have no
+ * clean-up code. */
+#ifndef HT_TUNER_REQUEST_H
+#define HT_TUNER_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/arena.h"
+#include "proto/diag.h"
+#include "proto/error.h"
+#include "proto/job.h"
+#include "proto/node.h"
+#include "proto/text.h"
+
+struct core;
+struct request;
+
+/* Changes the database through the core's db and fills `reply` with JSON. On
+ * failure its savepoint is rolled back and `err` is what the asker sees. */
+typedef enum ht_status request_handler(struct core *core, struct request *req,
+                                       struct ht_error *err);
+typedef void request_answer(struct request *req);
+
+struct request {
+    /* from the front */
+    struct arena *arena;      /* owned by the request */
+    request_handler *handle;
+    request_answer *answer;
+    void *owner;              /* the front's own data */
+    const struct node *body;  /* parsed message or HTTP body; NULL: none */
+    const char *project, *location; /* HTTP path parts, decoded; or NULL */
+    const char *study;        /* number or name, or NULL */
+    const char *trial;        /* or NULL */
+    struct pairs query;       /* HTTP query, decoded */
+
+    /* from the core */
+    enum ht_status status;
+    struct ht_error err;      /* when status is not HT_OK */
+    struct diag *diag;        /* field violations, or NULL */
+    struct text reply;        /* JSON; owned, freed by request_free() */
+    int64_t held_until_ms;    /* > 0: a held poll, answered later (monotonic) */
+    struct request *next;     /* link of whichever list holds it */
+};
+
+struct request *request_new(void);
+void request_free(struct request *req); /* accepts NULL */
+const char *request_query(const struct request *req, const char *name);
+
+#endif

@@ -1,0 +1,131 @@
+/* rows.h - what the database holds, one struct per table, and their states.
+ *
+ * Strings of a row are in the arena that the query was given. Times ending in
+ * _ms are wall clock, 0 when not yet; they are shown, never compared. */
+#ifndef HT_TUNER_ROWS_H
+#define HT_TUNER_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum study_state {
+    STUDY_RUNNING,
+    STUDY_PAUSED,     /* no new trials; running ones go on */
+    STUDY_STOPPING,   /* ends when its last trial has ended; results count */
+    STUDY_CANCELLING, /* the same, results do not count */
+    STUDY_SUCCEEDED,
+    STUDY_STOPPED, /* ended early on request, results kept */
+    STUDY_FAILED,
+    STUDY_CANCELLED,
+    STUDY_DELETING /* invisible; removed in slices by tick */
+};
+
+enum trial_state {
+    TRIAL_PREPARED,  /* suggestion nobody has seen yet; may be dropped */
+    TRIAL_REQUESTED, /* waits for a slot (or for its retry) */
+    TRIAL_ACTIVE,    /* an attempt is starting, running or draining */
+    TRIAL_STOPPING,  /* told to end */
+    TRIAL_SUCCEEDED,
+    TRIAL_STOPPED,   /* ended early on purpose, with a final measurement */
+    TRIAL_FAILED,
+    TRIAL_INFEASIBLE, /* ended well but without a finite objective */
+    TRIAL_CANCELLED
+};
+
+enum attempt_state {
+    ATTEMPT_STARTING,
+    ATTEMPT_RUNNING,
+    ATTEMPT_DRAINING, /* process ended, runner ships the rest */
+    ATTEMPT_ENDED
+};
+
+enum attempt_outcome {
+    OUTCOME_NONE, /* not ended */
+    OUTCOME_SUCCEEDED,
+    OUTCOME_FAILED,
+    OUTCOME_STOPPED,
+    OUTCOME_TIMEOUT,
+    OUTCOME_LOST
+};
+
+struct study_row {
+    int64_t id;
+    const char *project, *location, *name, *display;
+    const char *spec; /* job_write_vertex() text */
+    enum study_state state;
+    const char *reason; /* why it is in this state, in words */
+    int64_t revision;   /* of its newest event; gap-free */
+    int64_t seed;
+    int64_t next_trial; /* id the next trial gets */
+    bool exhausted;     /* the space has no untried point */
+    int64_t created_ms, started_ms, ended_ms, updated_ms;
+};
+
+struct trial_row {
+    int64_t study, id;
+    enum trial_state state;
+    const char *params; /* canonical point */
+    int64_t replicate;
+    int64_t ordinal;    /* of the suggestion, from 0 */
+    int64_t attempt;    /* newest attempt, 0: none */
+    int64_t failures;   /* attempts that failed by the trial's own fault */
+    int64_t losses;     /* attempts lost with their machine */
+    bool has_objective;
+    double objective;   /* of the final measurement, when has_objective */
+    int64_t final_step;
+    const char *final_metrics; /* JSON object, NULL before the end */
+    const char *latest_metrics; /* JSON object of the newest record, or NULL */
+    int64_t latest_step;
+    const char *reason;
+    int64_t revision;   /* of its newest event */
+    int64_t created_ms, started_ms, ended_ms;
+};
+
+struct attempt_row {
+    int64_t study, trial, n;
+    enum attempt_state state;
+    enum attempt_outcome outcome;
+    const char *runner;
+    int64_t exit_code;  /* -1: none */
+    int64_t signal;     /* 0: none */
+    const char *reason;
+    bool winner;        /* its measurements decided the trial */
+    int64_t created_ms, started_ms, ended_ms;
+};
+
+struct measurement_row {
+    int64_t study, trial, attempt;
+    const char *replica;
+    uint64_t writer;
+    int64_t seq, step, time_ms;
+    const char *metrics;    /* JSON object */
+    const char *checkpoint; /* "" when none */
+};
+
+struct event_row {
+    int64_t study, revision, time_ms;
+    const char *kind;       /* "trial.moved" and so on, see docs/http.md */
+    int64_t trial, attempt; /* 0: none */
+    const char *from, *to;  /* states or "" */
+    const char *reason;
+    const char *data;       /* JSON object or "" */
+};
+
+struct runner_row {
+    const char *id, *engine, *host, *boot;
+    int64_t slots;
+    int64_t seen_ms;
+    bool online;
+};
+
+const char *study_state_name(enum study_state state);     /* "RUNNING" */
+const char *study_state_vertex(enum study_state state);   /* "JOB_STATE_..." */
+const char *trial_state_name(enum trial_state state);     /* "ACTIVE" */
+const char *trial_state_vertex(enum trial_state state);
+const char *attempt_state_name(enum attempt_state state);
+const char *attempt_outcome_name(enum attempt_outcome outcome); /* "failed" */
+bool study_state_is_final(enum study_state state);
+bool trial_state_is_final(enum trial_state state);
+
+#endif
