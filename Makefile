@@ -158,9 +158,9 @@ demo: deps ## install, build and tune a real trainer on real data
 
 # ---- packages ----
 deps: ## install the Debian packages the build needs
-	@./scripts/deps build
+	@.ci/deps build
 deps-check:
-	@./scripts/deps build test
+	@.ci/deps build test
 
 # ---- lint ----
 SOURCES := $(sort $(wildcard proto/*.[ch] algorithms/*.[ch] tuner/*.[ch] \

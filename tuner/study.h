@@ -1,0 +1,18 @@
+/* study.h - the life of a study: creation, commands, trials wanted, its end.
+ *
+ * The request_handlers are what the HTTP routes name. Each reads req->body,
+ * req->study and so on, and replies with the job as view.h renders it. */
+#ifndef HT_TUNER_STUDY_H
+#define HT_TUNER_STUDY_H
+
+#include "tuner/request.h"
+
+request_handler study_create; /* body: Vertex job (+ "hypertune") */
+request_handler study_cancel;
+request_handler study_delete; /* a done Operation */
+request_handler study_pause;
+request_handler study_resume;
+request_handler study_stop;
+request_handler study_change; /* PATCH, see docs/http.md */
+
+#endif

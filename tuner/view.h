@@ -1,0 +1,30 @@
+/* view.h - database rows as the JSON resources of docs/http.md.
+ *
+ * Used by the core's handlers (to answer a change) and by the readers, so a
+ * resource looks the same wherever it comes from. */
+#ifndef HT_TUNER_VIEW_H
+#define HT_TUNER_VIEW_H
+
+#include <stdbool.h>
+
+#include <cjson/cJSON.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "proto/job.h"
+#include "tuner/db.h"
+
+/* The HyperparameterTuningJob of a study with hypertuneStatus; the caller owns
+ * *out. */
+enum ht_status view_job(struct db *db, struct arena *arena,
+                        const struct study_row *study, bool with_trials,
+                        cJSON **out, struct ht_error *err);
+/* One trial; `with_attempts` adds the attempts and the measurements. */
+enum ht_status view_trial(struct db *db, struct arena *arena,
+                          const struct study_row *study, const struct job *job,
+                          const struct trial_row *trial, bool with_attempts,
+                          cJSON **out, struct ht_error *err);
+cJSON *view_event(const struct event_row *event);
+cJSON *view_runner(const struct runner_row *runner, int64_t busy);
+
+#endif
