@@ -1,0 +1,24 @@
+/* finite.h - the numbering of a finite space: index to point and back.
+ *
+ * Points are counted like digits of a number, the last parameter fastest, so
+ * index 0 has every parameter at its first level. */
+#ifndef HT_ALGORITHMS_FINITE_H
+#define HT_ALGORITHMS_FINITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "algorithms/algorithm.h"
+
+/* Writes the point with that index; index < space_size(space). */
+void finite_point(const struct space *space, uint64_t index,
+                  struct value point[]);
+
+/* The index of a point whose every value is a level of its parameter. */
+uint64_t finite_index(const struct space *space, const struct value point[]);
+
+/* The first index in [from, to) that is not taken; `to` when all are. */
+uint64_t finite_next_free(const struct space *space, const struct taken *taken,
+                          uint64_t from, uint64_t to);
+
+#endif

@@ -1,0 +1,24 @@
+/* rng.h - random numbers addressed by where they are used, not by what was
+ * drawn before.
+ *
+ * A number is a pure function of (seed, ordinal, draw, dimension), so a replay
+ * after a restart needs no stored generator, and asking for one suggestion
+ * never shifts another. Good for search; not for secrets (proto/token.h). */
+#ifndef HT_ALGORITHMS_RNG_H
+#define HT_ALGORITHMS_RNG_H
+
+#include <stdint.h>
+
+struct rng_place {
+    uint64_t seed;    /* of the study */
+    uint64_t ordinal; /* of the suggestion in its study */
+    uint64_t draw;    /* of the attempts to find this suggestion, from 0 */
+};
+
+/* 64 well mixed bits; every argument changes all of them. */
+uint64_t rng_bits(const struct rng_place *place, uint64_t dimension);
+
+/* Uniform in [0, 1), a multiple of 2^-53. */
+double rng_unit(const struct rng_place *place, uint64_t dimension);
+
+#endif
