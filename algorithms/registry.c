@@ -5,15 +5,15 @@
 static const struct algorithm *const algorithms[] = {
     &random_search,
     &grid_search,
+    NULL,
 };
 
 const struct algorithm *algorithm_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
-        if (strcmp(algorithms[i]->name, name) == 0)
-            return algorithms[i];
-    }
-    return NULL;
+    const struct algorithm *const *at = algorithms;
+    while (*at != NULL && strcmp((*at)->name, name) != 0)
+        at++;
+    return *at;
 }
 
 const struct algorithm *algorithm_default(void)
