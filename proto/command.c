@@ -1,0 +1,191 @@
+#include "proto/command.h"
+
+#include <string.h>
+
+#include "proto/text.h"
+
+/* ---- splitting ---- */
+
+/* Moves `c` over what follows a backslash or a quote, appending the bytes it
+ * stands for. NULL: the quote is not closed. */
+static const char *take_quoted(const char *c, struct text *word)
+{
+    char quote = *c++;
+    for (; *c && *c != quote; c++) {
+        /* Inside double quotes a backslash only escapes these four. */
+        if (quote == '"' && *c == '\\' && c[1] && strchr("\"\\$`", c[1]))
+            c++;
+        text_append(word, c, 1);
+    }
+    return *c ? c + 1 : NULL;
+}
+
+static const char *take_word(const char *c, struct text *word)
+{
+    while (c && *c && !strchr(" \t\n\r", *c)) {
+        if (*c == '\'' || *c == '"') {
+            c = take_quoted(c, word);
+        } else if (*c == '\\' && c[1] == '\n') {
+            c += 2; /* a continued line */
+        } else {
+            if (*c == '\\' && c[1])
+                c++;
+            text_append(word, c++, 1);
+        }
+    }
+    return c;
+}
+
+enum ht_status command_split(struct arena *arena, const char *line,
+                             struct strings *words, struct ht_error *err)
+{
+    const char **items = NULL;
+    size_t n = 0, room = 0;
+    for (const char *c = line;;) {
+        c += strspn(c, " \t\n\r");
+        if (*c == '\\' && c[1] == '\n') {
+            c += 2;
+            continue;
+        }
+        if (*c == '\0')
+            break;
+        struct text word = {0};
+        c = take_word(c, &word);
+        if (c && n == room) {
+            const char **more = arena_alloc(arena, 2 * room + 8, sizeof *more);
+            if (n > 0)
+                memcpy(more, items, n * sizeof *items);
+            items = more;
+            room = 2 * room + 8;
+        }
+        if (c)
+            items[n++] =
+                arena_strndup(arena, word.data ? word.data : "", word.len);
+        text_free(&word);
+        if (c == NULL)
+            return ht_fail(err, HT_INVALID, "a quote is not closed");
+    }
+    if (n == 0)
+        return ht_fail(err, HT_INVALID, "the command is empty");
+    *words = (struct strings){.n = n, .items = items};
+    return HT_OK;
+}
+
+/* ---- substitution ---- */
+
+/* The declared parameter that a "${name}" at `c` names, or -1; *len is the
+ * length of the whole reference. */
+static int reference_at(const struct space *space, const char *c, size_t *len)
+{
+    if (c[0] != '$' || c[1] != '{')
+        return -1;
+    const char *close = strchr(c + 2, '}');
+    if (close == NULL)
+        return -1;
+    size_t name_len = (size_t)(close - c) - 2;
+    for (size_t i = 0; i < space->n; i++) {
+        const char *name = space->params[i].name;
+        if (strlen(name) == name_len && memcmp(name, c + 2, name_len) == 0) {
+            *len = name_len + 3;
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static const char *substitute(struct arena *arena, const struct job *job,
+                              const char *word, const struct value point[])
+{
+    if (!job->substitute || strstr(word, "${") == NULL)
+        return word;
+    struct text text = {0};
+    for (const char *c = word; *c;) {
+        size_t len = 1;
+        int i = reference_at(&job->space, c, &len);
+        if (i < 0)
+            text_append(&text, c, 1);
+        else
+            value_text(&job->space.params[i], point[i], &text);
+        c += len;
+    }
+    const char *result =
+        arena_strndup(arena, text.data ? text.data : "", text.len);
+    text_free(&text);
+    return result;
+}
+
+static void mark_word(const struct space *space, const char *word, bool used[])
+{
+    for (const char *c = strstr(word, "${"); c; c = strstr(c + 1, "${")) {
+        size_t len;
+        int i = reference_at(space, c, &len);
+        if (i >= 0)
+            used[i] = true;
+    }
+}
+
+/* Marks the parameters that some ${name} of the pool consumes. */
+static void mark_used(const struct job *job, const struct pool *pool,
+                      bool used[])
+{
+    if (!job->substitute)
+        return;
+    for (size_t i = 0; i < pool->command.n; i++)
+        mark_word(&job->space, pool->command.items[i], used);
+    for (size_t i = 0; i < pool->args.n; i++)
+        mark_word(&job->space, pool->args.items[i], used);
+    for (size_t i = 0; i < pool->env.n; i++)
+        mark_word(&job->space, pool->env.items[i].value, used);
+}
+
+static const char *param_argument(struct arena *arena,
+                                  const struct param *param, struct value value)
+{
+    struct text text = {0};
+    text_printf(&text, "--%s=", param->name);
+    value_text(param, value, &text);
+    const char *argument = arena_strndup(arena, text.data, text.len);
+    text_free(&text);
+    return argument;
+}
+
+struct strings command_line(struct arena *arena, const struct job *job,
+                            const struct pool *pool, const struct value point[])
+{
+    const struct space *space = &job->space;
+    size_t most = pool->command.n + pool->args.n + space->n;
+    const char **items = arena_alloc(arena, most + 1, sizeof *items);
+    bool *used = arena_alloc(arena, space->n + 1, sizeof *used);
+    size_t n = 0;
+    for (size_t i = 0; i < pool->command.n; i++)
+        items[n++] = substitute(arena, job, pool->command.items[i], point);
+    for (size_t i = 0; i < pool->args.n; i++)
+        items[n++] = substitute(arena, job, pool->args.items[i], point);
+    if (job->args_mode == ARGS_AUTO)
+        mark_used(job, pool, used);
+    for (size_t i = 0; i < space->n && job->args_mode != ARGS_NONE; i++)
+        if (!used[i])
+            items[n++] = param_argument(arena, &space->params[i], point[i]);
+    return (struct strings){.n = n, .items = items};
+}
+
+struct strings command_params(struct arena *arena, const struct space *space,
+                              const struct value point[])
+{
+    const char **items = arena_alloc(arena, space->n + 1, sizeof *items);
+    for (size_t i = 0; i < space->n; i++)
+        items[i] = param_argument(arena, &space->params[i], point[i]);
+    return (struct strings){.n = space->n, .items = items};
+}
+
+struct pairs command_env(struct arena *arena, const struct job *job,
+                         const struct pool *pool, const struct value point[])
+{
+    struct pair *items = arena_alloc(arena, pool->env.n + 1, sizeof *items);
+    for (size_t i = 0; i < pool->env.n; i++) {
+        const struct pair *pair = &pool->env.items[i];
+        items[i].name = pair->name;
+        items[i].value = substitute(arena, job, pair->value, point);
+    }
+    return (struct pairs){.n = pool->env.n, .items = items};
+}

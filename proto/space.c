@@ -1,0 +1,385 @@
+#include "proto/space.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/diag.h"
+#include "proto/json.h"
+
+int space_find(const struct space *space, const char *name)
+{
+    for (size_t i = 0; i < space->n; i++)
+        if (strcmp(space->params[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* ---- levels ---- */
+
+/* max - min of two int64 does not fit an int64; as uint64 it always does. */
+static uint64_t int_span(const struct param *param)
+{
+    return (uint64_t)param->int_max - (uint64_t)param->int_min;
+}
+
+/* A range of 0.3 in steps of 0.1 has 4 levels although 0.3/0.1 is a little
+ * below 3 in binary: the tolerance is far above rounding, far below a step. */
+static uint64_t stepped_levels(const struct param *param)
+{
+    double steps = floor((param->max - param->min) / param->step + 1e-9);
+    return steps < 0x1p63 ? (uint64_t)steps + 1 : 0;
+}
+
+static uint64_t double_levels(const struct param *param)
+{
+    if (param->step > 0)
+        return stepped_levels(param);
+    return param->min == param->max ? 1 : 0;
+}
+
+static uint64_t int_levels(const struct param *param)
+{
+    uint64_t steps = int_span(param) / (uint64_t)param->int_step;
+    return steps == UINT64_MAX ? UINT64_MAX : steps + 1;
+}
+
+uint64_t param_levels(const struct param *param)
+{
+    switch (param->type) {
+    case PARAM_DOUBLE:
+        return double_levels(param);
+    case PARAM_INTEGER:
+        return int_levels(param);
+    case PARAM_DISCRETE:
+    case PARAM_CATEGORICAL:
+        return param->n_values;
+    }
+    return 0;
+}
+
+static double clamp(double x, double low, double high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* min + j*step as a person would write it: 0.1 + 2*0.1 is 0.3, not
+ * 0.30000000000000004. Fifteen digits is what a double always keeps. */
+static double stepped_level(const struct param *param, uint64_t j)
+{
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.15g",
+             param->min + (double)j * param->step);
+    return clamp(strtod(digits, NULL), param->min, param->max);
+}
+
+struct value param_level(const struct param *param, uint64_t j)
+{
+    struct value value = {0};
+    switch (param->type) {
+    case PARAM_DOUBLE:
+        value.real = param->step > 0 ? stepped_level(param, j) : param->min;
+        break;
+    case PARAM_INTEGER:
+        value.whole =
+            (int64_t)((uint64_t)param->int_min + j * (uint64_t)param->int_step);
+        break;
+    case PARAM_DISCRETE:
+    case PARAM_CATEGORICAL:
+        value.whole = (int64_t)j;
+        break;
+    }
+    return value;
+}
+
+uint64_t space_size(const struct space *space)
+{
+    const uint64_t most = (uint64_t)1 << 63;
+    uint64_t size = 1;
+    for (size_t i = 0; i < space->n; i++) {
+        uint64_t levels = param_levels(&space->params[i]);
+        if (levels == 0 || size > most / levels)
+            return 0;
+        size *= levels;
+    }
+    return size;
+}
+
+/* ---- from the unit interval ---- */
+
+static double log_between(double low, double high, double u)
+{
+    return exp(log(low) + u * (log(high) - log(low)));
+}
+
+/* Halves first: the width of [-1e308, 1e308] is no double. */
+static double linear_between(double low, double high, double u)
+{
+    return 2 * (low / 2 + u * (high / 2 - low / 2));
+}
+
+static double scaled_from_unit(const struct param *param, double u)
+{
+    double low = param->min, high = param->max;
+    switch (param->scale) {
+    case SCALE_LINEAR:
+        return linear_between(low, high, u);
+    case SCALE_LOG:
+        return log_between(low, high, u);
+    case SCALE_REVERSE_LOG:
+        return high - (log_between(low, high, 1 - u) - low);
+    }
+    return low;
+}
+
+/* Rounding may leave the bounds by one unit; + 0.0 makes -0 a 0. */
+static double real_from_unit(const struct param *param, double u)
+{
+    return clamp(scaled_from_unit(param, u), param->min, param->max) + 0.0;
+}
+
+/* The cell of u among `levels` equal ones. */
+static uint64_t cell(double u, uint64_t levels)
+{
+    double position = u * (double)levels;
+    uint64_t j = position >= 0x1p64 ? UINT64_MAX : (uint64_t)position;
+    return j < levels ? j : levels - 1;
+}
+
+/* The level of u on a log scale from `low` in steps. Each end reaches half a
+ * step out, so that the first and last level are no rarer than their
+ * neighbours; a margin that would leave the positive numbers is halved. */
+static uint64_t log_cell(double low, double step, uint64_t levels, double u)
+{
+    double first = low - step / 2 > 0 ? low - step / 2 : low / 2;
+    double last = low + ((double)levels - 0.5) * step;
+    double j = floor((log_between(first, last, u) - low) / step + 0.5);
+    if (!(j > 0))
+        return 0;
+    return j >= (double)(levels - 1) ? levels - 1 : (uint64_t)j;
+}
+
+static uint64_t level_from_unit(const struct param *param, double u)
+{
+    uint64_t levels = param_levels(param);
+    bool whole = param->type == PARAM_INTEGER;
+    double low = whole ? (double)param->int_min : param->min;
+    double step = whole ? (double)param->int_step : param->step;
+    /* Listed values are equal cells by index whatever their scale. */
+    if (param->type == PARAM_DISCRETE || param->type == PARAM_CATEGORICAL)
+        return cell(u, levels);
+    switch (param->scale) {
+    case SCALE_LINEAR:
+        break;
+    case SCALE_LOG:
+        return log_cell(low, step, levels, u);
+    case SCALE_REVERSE_LOG:
+        return levels - 1 - log_cell(low, step, levels, 1 - u);
+    }
+    return cell(u, levels);
+}
+
+struct value param_from_unit(const struct param *param, double u)
+{
+    u = u > 0 ? (u < 1 ? u : nextafter(1, 0)) : 0; /* a NaN becomes 0 too */
+    if (param->type == PARAM_DOUBLE && !(param->step > 0))
+        return (struct value){.real = real_from_unit(param, u)};
+    return param_level(param, level_from_unit(param, u));
+}
+
+/* ---- values as text ---- */
+
+bool value_equal(const struct param *param, struct value a, struct value b)
+{
+    if (param->type == PARAM_DOUBLE)
+        return a.real == b.real;
+    return a.whole == b.whole;
+}
+
+void value_text(const struct param *param, struct value value, struct text *out)
+{
+    switch (param->type) {
+    case PARAM_DOUBLE:
+        text_double(out, value.real + 0.0);
+        break;
+    case PARAM_INTEGER:
+        text_printf(out, "%" PRId64, value.whole);
+        break;
+    case PARAM_DISCRETE:
+        text_double(out, param->numbers[value.whole] + 0.0);
+        break;
+    case PARAM_CATEGORICAL:
+        text_puts(out, param->labels[value.whole]);
+        break;
+    }
+}
+
+void point_text(const struct space *space, const struct value point[],
+                struct text *out)
+{
+    text_puts(out, "{");
+    for (size_t i = 0; i < space->n; i++) {
+        const struct param *param = &space->params[i];
+        if (i > 0)
+            text_puts(out, ",");
+        json_quote(out, param->name);
+        text_puts(out, ":");
+        if (param->type == PARAM_CATEGORICAL)
+            json_quote(out, param->labels[point[i].whole]);
+        else
+            value_text(param, point[i], out);
+    }
+    text_puts(out, "}");
+}
+
+/* ---- points from text ---- */
+
+static enum ht_status read_real(const struct param *param,
+                                const struct node *node, struct value *value,
+                                struct ht_error *err)
+{
+    double x;
+    if (!node_double(node, &x))
+        return ht_fail(err, HT_INVALID, "parameter %s: needs a number",
+                       param->name);
+    if (x < param->min || x > param->max)
+        return ht_fail(err, HT_INVALID,
+                       "parameter %s: %.17g is outside [%.17g, %.17g]",
+                       param->name, x, param->min, param->max);
+    if (param->step > 0) {
+        uint64_t j = (uint64_t)((x - param->min) / param->step + 0.5);
+        uint64_t levels = param_levels(param);
+        double level = stepped_level(param, j < levels ? j : levels - 1);
+        if (fabs(x - level) > param->step * 1e-6)
+            return ht_fail(err, HT_INVALID,
+                           "parameter %s: %.17g is no multiple of its step",
+                           param->name, x);
+        x = level;
+    }
+    value->real = x + 0.0;
+    return HT_OK;
+}
+
+static enum ht_status read_whole(const struct param *param,
+                                 const struct node *node, struct value *value,
+                                 struct ht_error *err)
+{
+    int64_t whole;
+    if (!node_int64(node, &whole))
+        return ht_fail(err, HT_INVALID, "parameter %s: needs a whole number",
+                       param->name);
+    if (whole < param->int_min || whole > param->int_max)
+        return ht_fail(err, HT_INVALID,
+                       "parameter %s: %" PRId64 " is outside [%" PRId64
+                       ", %" PRId64 "]",
+                       param->name, whole, param->int_min, param->int_max);
+    uint64_t above = (uint64_t)whole - (uint64_t)param->int_min;
+    if (above % (uint64_t)param->int_step != 0)
+        return ht_fail(err, HT_INVALID,
+                       "parameter %s: %" PRId64 " is no multiple of its step",
+                       param->name, whole);
+    value->whole = whole;
+    return HT_OK;
+}
+
+/* Google matches discrete values within 1e-10. */
+static enum ht_status read_discrete(const struct param *param,
+                                    const struct node *node,
+                                    struct value *value, struct ht_error *err)
+{
+    double x;
+    if (!node_double(node, &x))
+        return ht_fail(err, HT_INVALID, "parameter %s: needs a number",
+                       param->name);
+    size_t best = 0;
+    for (size_t i = 1; i < param->n_values; i++)
+        if (fabs(param->numbers[i] - x) < fabs(param->numbers[best] - x))
+            best = i;
+    if (fabs(param->numbers[best] - x) > 1e-10)
+        return ht_fail(err, HT_INVALID,
+                       "parameter %s: %.17g is not one of its values",
+                       param->name, x);
+    value->whole = (int64_t)best;
+    return HT_OK;
+}
+
+static enum ht_status read_category(const struct param *param,
+                                    const struct node *node,
+                                    struct value *value, struct ht_error *err)
+{
+    if (node->text == NULL || node->kind == NODE_NULL)
+        return ht_fail(err, HT_INVALID, "parameter %s: needs a text",
+                       param->name);
+    for (size_t i = 0; i < param->n_values; i++) {
+        if (strcmp(param->labels[i], node->text) == 0) {
+            value->whole = (int64_t)i;
+            return HT_OK;
+        }
+    }
+    return ht_fail(err, HT_INVALID,
+                   "parameter %s: \"%.64s\" is not one of its values",
+                   param->name, node->text);
+}
+
+static enum ht_status read_value(const struct param *param,
+                                 const struct node *node, struct value *value,
+                                 struct ht_error *err)
+{
+    *value = (struct value){0};
+    switch (param->type) {
+    case PARAM_DOUBLE:
+        return read_real(param, node, value, err);
+    case PARAM_INTEGER:
+        return read_whole(param, node, value, err);
+    case PARAM_DISCRETE:
+        return read_discrete(param, node, value, err);
+    case PARAM_CATEGORICAL:
+        return read_category(param, node, value, err);
+    }
+    return ht_fail(err, HT_INTERNAL, "parameter %s: no type", param->name);
+}
+
+enum ht_status point_read(const struct space *space, const struct node *map,
+                          struct value point[], struct ht_error *err)
+{
+    if (map == NULL || map->kind != NODE_MAP)
+        return ht_fail(err, HT_INVALID, "parameters must be an object");
+    for (const struct node *node = map->first; node; node = node->next)
+        if (space_find(space, node->key) < 0)
+            return ht_fail(err, HT_INVALID, "unknown parameter %.64s",
+                           node->key);
+    /* Read aside, so that a failure leaves the caller's point as it was. */
+    struct value *read = ht_xcalloc(space->n + 1, sizeof *read);
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; i < space->n && status == HT_OK; i++) {
+        const struct param *param = &space->params[i];
+        const struct node *node = node_find(map, param->name);
+        if (node == NULL)
+            status = ht_fail(err, HT_INVALID, "parameter %s is missing",
+                             param->name);
+        else
+            status = read_value(param, node, &read[i], err);
+    }
+    if (status == HT_OK && space->n > 0)
+        memcpy(point, read, space->n * sizeof *read);
+    free(read);
+    return status;
+}
+
+enum ht_status point_parse(const struct space *space, const char *json,
+                           struct value point[], struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    struct diag diag;
+    size_t len = strlen(json);
+    diag_init(&diag, arena, "point", json, len);
+    const struct node *map = node_read_json(arena, json, len, &diag);
+    enum ht_status status =
+        map ? point_read(space, map, point, err)
+            : ht_fail(err, HT_INVALID, "parameters: %s",
+                      diag.first ? diag.first->text : "not JSON");
+    arena_free(arena);
+    return status;
+}
