@@ -1,0 +1,45 @@
+/* datadir.h - the server's folder: its modes, its lock, its two tokens, and
+ * the note that tells commands where the server is.
+ *
+ * Whoever holds the lock owns the folder; it is held until datadir_close() or
+ * the death of the process. */
+#ifndef HT_TUNER_DATADIR_H
+#define HT_TUNER_DATADIR_H
+
+#include <stdint.h>
+
+#include "proto/error.h"
+#include "proto/token.h"
+
+struct datadir {
+    char *path;                          /* absolute */
+    int lock;                            /* descriptor of DIR/lock */
+    char admin_token[TOKEN_TEXT_BYTES];  /* DIR/token */
+    char runner_token[TOKEN_TEXT_BYTES]; /* DIR/runner-token */
+};
+
+/* Makes the folder (and its runs/ and backups/) when absent, locks it, reads
+ * or makes the tokens. Sets the umask to 077.
+ *
+ * HT_PRECONDITION  the folder or a token file is open to others or owned by
+ *                  another user, or a token file is damaged
+ * HT_CONFLICT      another server owns the folder; the text says which
+ * HT_IO            the file system refused */
+enum ht_status datadir_open(const char *path, struct datadir *dir,
+                            struct ht_error *err);
+void datadir_close(struct datadir *dir);
+
+/* The path of `name` in the folder, malloc'ed. */
+char *datadir_path(const struct datadir *dir, const char *name);
+
+struct datadir_note {
+    const char *http, *report, *control; /* URLs */
+    int64_t started_ms;                  /* wall clock */
+};
+/* Writes server.json, whole or not at all; removes it. */
+enum ht_status datadir_announce(const struct datadir *dir,
+                                const struct datadir_note *note,
+                                struct ht_error *err);
+void datadir_retract(const struct datadir *dir);
+
+#endif

@@ -1,0 +1,49 @@
+/* options.h - how hypertuned was asked to run: defaults, then HYPERTUNED_*
+ * variables, then flags, all from one table that also prints --help. */
+#ifndef HT_TUNER_OPTIONS_H
+#define HT_TUNER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/error.h"
+#include "proto/text.h"
+
+struct options {
+    const char *data;           /* directory; required */
+    const char *listen;         /* HOST:PORT of HTTP, port 0: any */
+    const char *report_listen;  /* tcp://HOST:PORT, port 0: any */
+    const char *control_listen; /* the same; NULL: one above the report port */
+    const char *auth;           /* "token" or "none" */
+    const char *runner;         /* engine of the local runner, or "none" */
+    int64_t slots;              /* of the local runner; 0: min(cores, 4) */
+    bool on_demand;             /* started by a command for its user */
+    int64_t idle_exit_ms;       /* end after this long idle; 0: never */
+    bool verbose;               /* log debug events */
+};
+
+enum options_result {
+    OPTIONS_RUN,  /* start with *options */
+    OPTIONS_SHOWN /* --help or --version was asked and is in `out` */
+};
+
+/* Strings of *options point into argv, the environment or constants.
+ * `lookup` is getenv or a test's.
+ * HT_INVALID  an unknown flag, a missing or wrong value, no --data */
+enum ht_status options_read(int argc, char *const argv[],
+                            char *(*lookup)(const char *name),
+                            struct options *options,
+                            enum options_result *result, struct text *out,
+                            struct ht_error *err);
+
+/* Splits "HOST:PORT" or "[V6]:PORT" (brackets removed) into `host` of
+ * OPTIONS_HOST_BYTES and *port. HT_INVALID when it is not one. */
+enum { OPTIONS_HOST_BYTES = 256 };
+enum ht_status options_split_address(const char *address,
+                                     char host[OPTIONS_HOST_BYTES], int *port,
+                                     struct ht_error *err);
+
+/* True for localhost and every literal of a loopback address. */
+bool options_is_loopback(const char *host);
+
+#endif
