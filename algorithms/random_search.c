@@ -57,8 +57,7 @@ static bool draw_free(const struct random_state *random,
 }
 
 /* One of the free points, each with the same chance: the r-th in order. They
- * are counted first, because `taken` may hold points that an edit has put
- * outside the space. */
+ * are counted here, so that a wrong taken->n cannot send it past the end. */
 static bool pick_free(const struct random_state *random,
                       const struct suggest_request *request,
                       struct value point[])
