@@ -75,7 +75,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/t
 .SECONDARY:
 .DELETE_ON_ERROR:
 .PHONY: all demo check test-programs bench lint lint-layers lint-headers \
-  lint-format lint-tidy format coverage install clean help deps deps-check
+  lint-format lint-tidy format install clean help deps deps-check check-threads
 
 all: $(PROGRAMS) $(LIBRARIES) $(TRAINERS) ## build everything
 
@@ -148,6 +148,14 @@ $(B)/tests/%: $(B)/obj/tests/%.o $(call archive,testlib) $(ARCHIVES) \
 
 test-programs: all $(TESTS) $(TOOLS)
 
+# Under the thread sanitizer only what has threads is worth its time.
+THREADED := unit/test_core unit/test_endpoint unit/test_logs unit/test_http \
+  unit/test_reporter unit/test_spreq api e2e/test_trainers
+check-threads: deps-check ## the threaded parts' tests, for SAN=thread
+	@$(MAKE) --no-print-directory test-programs
+	@TSAN_OPTIONS="suppressions=$(CURDIR)/tests/tsan.supp" \
+	  tests/run.sh $(B) $(THREADED)
+
 check: deps-check ## install what the tests need, run them all
 	@$(MAKE) --no-print-directory test-programs
 	@tests/run.sh $(B)
@@ -161,6 +169,17 @@ deps: ## install the Debian packages the build needs
 	@.ci/deps build
 deps-check:
 	@.ci/deps build test
+
+# ---- install ----
+BINDIR := $(DESTDIR)$(PREFIX)/bin
+LIBDIR := $(DESTDIR)$(PREFIX)/lib
+install: all ## programs, library and header under PREFIX
+	install -d $(BINDIR) $(LIBDIR) $(DESTDIR)$(PREFIX)/include
+	install $(PROGRAMS) $(BINDIR)
+	install -m 644 $(B)/lib/libhypertune.a $(LIBDIR)
+	install $(B)/lib/libhypertune.so $(LIBDIR)/libhypertune.so.$(SOMAJOR)
+	ln -sf libhypertune.so.$(SOMAJOR) $(LIBDIR)/libhypertune.so
+	install -m 644 hypertune/hypertune.h $(DESTDIR)$(PREFIX)/include
 
 # ---- lint ----
 SOURCES := $(sort $(wildcard proto/*.[ch] algorithms/*.[ch] tuner/*.[ch] \
