@@ -1,0 +1,103 @@
+#!/bin/sh
+# run.sh BUILD-DIR [NAME...] - runs the tests, two at a time, and counts cases.
+#
+# A test is a program BUILD-DIR/tests/{unit,api,fault,e2e}/test_*, or a script
+# tests/{...}/test_*.py or .sh, started with BUILD-DIR/bin as its argument. It
+# runs in the source tree, with TMPDIR, HOME and HYPERTUNE_STATE in an empty
+# directory of its own, for at most 60 s (fault and e2e: 300 s), and prints
+# TAP. With NAMEs only tests whose path contains one of them run. Only failing
+# tests show their output; what a test leaves running is killed.
+set -u
+
+source=$(cd "$(dirname "$0")/.." && pwd)
+
+# Every process a test starts has its TMPDIR, also those in other sessions.
+left_behind() { # directory -> pids
+    grep -lasF "TMPDIR=$1/tmp" /proc/[0-9]*/environ 2>/dev/null |
+        cut -d/ -f3
+}
+
+# Prints "passed failed" of the TAP in file $1, given the exit code $2.
+count() {
+    awk -v code="$2" '
+        /^ok /      { passed++ }
+        /^not ok /  { failed++ }
+        /^1\.\.[0-9]+/ { planned = substr($1, 4) + 0; has_plan = 1 }
+        END {
+            if (!has_plan || planned != passed + failed ||
+                (code != 0 && failed == 0) || (code == 0 && failed > 0))
+                failed++
+            print passed + 0, failed + 0
+        }' "$1"
+}
+
+run_one() { # build results test
+    name=${3#"$1/tests/"}
+    name=${name#"$source/tests/"}
+    case $name in
+    fault/* | e2e/*) limit=300 ;;
+    *) limit=60 ;;
+    esac
+    case $3 in
+    *.py) set -- "$1" "$2" "$3" python3 "$3" "$1/bin" ;;
+    *.sh) set -- "$1" "$2" "$3" sh "$3" "$1/bin" ;;
+    *) set -- "$1" "$2" "$3" "$3" "$1/bin" ;;
+    esac
+    results=$2
+    shift 3
+    dir=$(mktemp -d "${TMPDIR:-/tmp}/ht-test.XXXXXX")
+    mkdir "$dir/tmp" "$dir/home" "$dir/state"
+    code=0
+    env -u HYPERTUNE_SERVER -u HYPERTUNE_TOKEN_FILE -u HYPERTUNE_REPORT_FILE \
+        -u HYPERTUNE_REPORT_URL TMPDIR="$dir/tmp" HOME="$dir/home" \
+        HYPERTUNE_STATE="$dir/state" PYTHONDONTWRITEBYTECODE=1 \
+        timeout -k 5 "$limit" "$@" >"$dir/output" 2>&1 </dev/null || code=$?
+    left=$(left_behind "$dir")
+    [ -z "$left" ] || kill -9 $left 2>/dev/null
+    tally=$(count "$dir/output" "$code")
+    echo "$tally $name" >>"$results"
+    {
+        case $tally in
+        *" 0")
+            echo "ok    $name (${tally% *})"
+            grep -iE '^ok .*# skip' "$dir/output" | sed 's/^/      /'
+            ;;
+        *)
+            echo "FAIL  $name (exit $code)"
+            [ "$code" -ne 124 ] || echo "      stopped after $limit s"
+            sed 's/^/      /' "$dir/output"
+            ;;
+        esac
+        [ -z "$left" ] || echo "      left running and killed:" $left
+    } >"$dir/shown"
+    cat "$dir/shown" # in one piece, the other test prints too
+    rm -rf "$dir"
+}
+
+if [ "${1-}" = --one ]; then
+    run_one "$2" "$3" "$4"
+    exit 0
+fi
+[ $# -ge 1 ] || { echo "usage: tests/run.sh BUILD-DIR [NAME...]" >&2; exit 2; }
+build=$(cd "$1" && pwd) || exit 2
+shift
+
+cd "$source" || exit 2
+results=$(mktemp)
+trap 'rm -f "$results"' EXIT
+# The long ones first, so that no worker waits alone at the end.
+for kind in fault e2e api unit; do
+    for test in "$build/tests/$kind"/test_* "$source/tests/$kind"/test_*.py \
+        "$source/tests/$kind"/test_*.sh; do
+        [ -f "$test" ] || continue
+        case $test in *.d) continue ;; esac
+        [ $# -eq 0 ] && echo "$test"
+        for wanted in "$@"; do
+            case $test in *"$wanted"*) echo "$test" ;; esac
+        done
+    done
+done | uniq | xargs -P 2 -I TEST "$0" --one "$build" "$results" TEST
+
+awk '{ passed += $1; failed += $2 }
+     END { printf "%d passed, %d failed\n", passed, failed
+           exit failed > 0 || passed == 0 }' "$results"
