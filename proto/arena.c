@@ -18,7 +18,7 @@ struct arena {
     struct block *head; /* the block that is being filled; older ones follow */
 };
 
-static _Noreturn void out_of_memory(void)
+_Noreturn void ht_out_of_memory(void)
 {
     fputs("error memory.exhausted\n", stderr);
     exit(1);
@@ -28,7 +28,7 @@ void *ht_xcalloc(size_t n, size_t size)
 {
     void *memory = calloc(n ? n : 1, size ? size : 1);
     if (memory == NULL)
-        out_of_memory();
+        ht_out_of_memory();
     return memory;
 }
 
@@ -36,7 +36,7 @@ void *ht_xrealloc(void *memory, size_t n, size_t size)
 {
     void *grown = reallocarray(memory, n ? n : 1, size ? size : 1);
     if (grown == NULL)
-        out_of_memory();
+        ht_out_of_memory();
     return grown;
 }
 
@@ -44,7 +44,7 @@ char *ht_xstrdup(const char *text)
 {
     char *copy = strdup(text);
     if (copy == NULL)
-        out_of_memory();
+        ht_out_of_memory();
     return copy;
 }
 
@@ -52,7 +52,7 @@ static struct block *block_new(size_t size, struct block *next)
 {
     struct block *block = malloc(sizeof *block + size);
     if (block == NULL)
-        out_of_memory();
+        ht_out_of_memory();
     block->next = next;
     block->used = 0;
     block->size = size;
@@ -90,7 +90,7 @@ void *arena_alloc(struct arena *arena, size_t n, size_t size)
     size_t bytes;
     const size_t align = alignof(max_align_t);
     if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX - align)
-        out_of_memory();
+        ht_out_of_memory();
     bytes = (bytes + align - 1) / align * align;
     if (bytes > arena->head->size - arena->head->used)
         arena->head = block_new(bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES,

@@ -29,4 +29,7 @@ void *ht_xcalloc(size_t n, size_t size);
 void *ht_xrealloc(void *memory, size_t n, size_t size);
 char *ht_xstrdup(const char *text);
 
+/* Says so on stderr and ends the program, for libraries that report it. */
+_Noreturn void ht_out_of_memory(void);
+
 #endif
