@@ -42,7 +42,8 @@ RUNNER_LIBS := -lnng -lcurl -lpthread
 CLI_LIBS    := -lcurl -lpthread
 # Google's old reporting symbol needs libc and nothing else; the Makefile names
 # the library's objects one by one so that a stray dependency fails the link.
-LIB_NAMES := reporter report_file spreq writer_id
+LIB_NAMES := host_lookup metric_file report_answer report_file report_record \
+  report_sender reporter spreq writer_id
 
 src = $(sort $(wildcard $(1)/*.c))
 PROTO_SRC  := $(call src,proto)
@@ -132,7 +133,7 @@ $(B)/bin/hypertune-trial: $(call obj,hypertune/trial_main.c $(TRIAL_SRC)) \
 $(B)/lib/libhypertune.so: $(call obj,$(LIB_SRC)) hypertune/hypertune.map
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LINK  $@")
-	$(Q)$(CC) -shared $(LDFLAGS) $(if $(SAN),,-Wl,-z,defs) \
+	$(Q)$(CC) -shared $(LDFLAGS) $(if $(SAN),,-Wl,-z,defs) -Wl,-z,nodelete \
 	  -Wl,-soname,libhypertune.so.$(SOMAJOR) \
 	  -Wl,--version-script=hypertune/hypertune.map -o $@ $(filter %.o,$^)
 	$(Q)ln -sf libhypertune.so $@.$(SOMAJOR)

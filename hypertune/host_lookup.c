@@ -1,0 +1,127 @@
+#include "hypertune/host_lookup.h"
+
+#include <arpa/inet.h>
+#include <arpa/nameser.h>
+#include <resolv.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+struct lookup {
+    in_port_t port;
+    size_t n;
+    struct host_address *found;
+};
+
+static void add_v4(struct lookup *lookup, const void *address)
+{
+    if (lookup->n == HOST_LOOKUP_MAX)
+        return;
+    struct host_address *next = &lookup->found[lookup->n++];
+    memset(next, 0, sizeof *next);
+    next->len = sizeof next->as.v4;
+    next->as.v4.sin_family = AF_INET;
+    next->as.v4.sin_port = htons(lookup->port);
+    memcpy(&next->as.v4.sin_addr, address, sizeof next->as.v4.sin_addr);
+}
+
+static void add_v6(struct lookup *lookup, const void *address)
+{
+    if (lookup->n == HOST_LOOKUP_MAX)
+        return;
+    struct host_address *next = &lookup->found[lookup->n++];
+    memset(next, 0, sizeof *next);
+    next->len = sizeof next->as.v6;
+    next->as.v6.sin6_family = AF_INET6;
+    next->as.v6.sin6_port = htons(lookup->port);
+    memcpy(&next->as.v6.sin6_addr, address, sizeof next->as.v6.sin6_addr);
+}
+
+static bool add_literal(struct lookup *lookup, const char *text)
+{
+    struct in6_addr address; /* large enough for either family */
+    if (inet_pton(AF_INET, text, &address) == 1) {
+        add_v4(lookup, &address);
+        return true;
+    }
+    if (inet_pton(AF_INET6, text, &address) == 1) {
+        add_v6(lookup, &address);
+        return true;
+    }
+    return false;
+}
+
+/* One line: an address, then its names, then perhaps a comment. */
+static void add_hosts_line(struct lookup *lookup, char *line, const char *host)
+{
+    line[strcspn(line, "#\n")] = '\0';
+    char *rest = NULL;
+    const char *address = strtok_r(line, " \t\r", &rest);
+    if (address == NULL)
+        return;
+    for (const char *name; (name = strtok_r(NULL, " \t\r", &rest)) != NULL;) {
+        if (strcasecmp(name, host) == 0) {
+            add_literal(lookup, address);
+            return;
+        }
+    }
+}
+
+static void ask_hosts_file(struct lookup *lookup, const char *path,
+                           const char *host)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return;
+    char line[1024];
+    while (fgets(line, sizeof line, file) != NULL)
+        add_hosts_line(lookup, line, host);
+    fclose(file);
+}
+
+static void ask_dns(struct lookup *lookup, struct __res_state *dns,
+                    const char *host, ns_type type)
+{
+    unsigned char answer[4096];
+    int len = res_nsearch(dns, host, ns_c_in, (int)type, answer, sizeof answer);
+    ns_msg message;
+    /* res_nsearch returns the full length even when it had to cut. */
+    if (len <= 0 || len > (int)sizeof answer ||
+        ns_initparse(answer, len, &message) != 0)
+        return;
+    for (int i = 0; i < ns_msg_count(message, ns_s_an); i++) {
+        ns_rr record;
+        if (ns_parserr(&message, ns_s_an, i, &record) != 0)
+            return;
+        if (ns_rr_type(record) != type)
+            continue; /* a CNAME on the way */
+        if (type == ns_t_a && ns_rr_rdlen(record) == 4)
+            add_v4(lookup, ns_rr_rdata(record));
+        else if (type == ns_t_aaaa && ns_rr_rdlen(record) == 16)
+            add_v6(lookup, ns_rr_rdata(record));
+    }
+}
+
+size_t host_lookup(const char *host, in_port_t port, const char *hosts_file,
+                   struct host_address found[HOST_LOOKUP_MAX])
+{
+    struct lookup lookup = {.port = port, .found = found};
+    if (add_literal(&lookup, host))
+        return lookup.n;
+    ask_hosts_file(&lookup, hosts_file, host);
+    if (lookup.n == 0 && strcasecmp(host, "localhost") == 0)
+        add_literal(&lookup, "127.0.0.1"); /* RFC 6761: never asks DNS */
+    if (lookup.n > 0)
+        return lookup.n;
+    struct __res_state dns;
+    memset(&dns, 0, sizeof dns);
+    if (res_ninit(&dns) != 0)
+        return 0;
+    dns.retrans = 1; /* s; one try each for A and AAAA, doubled by resolv */
+    dns.retry = 1;
+    ask_dns(&lookup, &dns, host, ns_t_a);
+    ask_dns(&lookup, &dns, host, ns_t_aaaa);
+    res_nclose(&dns);
+    return lookup.n;
+}
