@@ -1,0 +1,323 @@
+#include "hypertune/cli_context.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hypertune/cli_server.h"
+#include "proto/diag.h"
+#include "proto/token.h"
+
+enum { DEFAULT_WIDTH = 80, MAX_ANSWER_LINE = 256 };
+
+void cli_init(struct cli *cli, char *const environment[])
+{
+    *cli = (struct cli){.arena = arena_new(), .environment = environment};
+    cli->set = (struct cli_settings){.timeout_ms = CLI_UNSET,
+                                     .trials = CLI_UNSET,
+                                     .parallel = CLI_UNSET,
+                                     .retries = CLI_UNSET,
+                                     .max_failed = CLI_UNSET,
+                                     .trial_timeout_ms = CLI_UNSET,
+                                     .limit = CLI_UNSET,
+                                     .attempt = CLI_UNSET,
+                                     .tail = CLI_UNSET};
+    cli->in_tty = isatty(STDIN_FILENO) == 1;
+    cli->out_tty = isatty(STDOUT_FILENO) == 1;
+    cli->err_tty = isatty(STDERR_FILENO) == 1;
+}
+
+void cli_fini(struct cli *cli)
+{
+    cli_http_free(cli->http);
+    arena_free(cli->arena);
+}
+
+const char *cli_variable(const struct cli *cli, const char *name)
+{
+    size_t len = strlen(name);
+    for (char *const *entry = cli->environment; *entry != NULL; entry++) {
+        if (strncmp(*entry, name, len) == 0 && (*entry)[len] == '=')
+            return (*entry)[len + 1] != '\0' ? *entry + len + 1 : NULL;
+    }
+    return NULL;
+}
+
+static size_t terminal_width(const struct cli *cli)
+{
+    const char *columns = cli_variable(cli, "COLUMNS");
+    if (columns != NULL && atoi(columns) > 0)
+        return (size_t)atoi(columns);
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return DEFAULT_WIDTH;
+}
+
+static enum ht_status read_format(struct cli *cli, struct ht_error *err)
+{
+    static const char *const names[] = {"table", "wide", "json", "jsonl",
+                                        "yaml",  "csv",  "name", "args",
+                                        NULL};
+    if (cli->set.output == NULL)
+        return HT_OK;
+    for (int i = 0; names[i] != NULL; i++) {
+        if (strcmp(cli->set.output, names[i]) == 0) {
+            cli->format = (enum cli_format)i;
+            return HT_OK;
+        }
+    }
+    const char *near = diag_nearest(cli->set.output, names);
+    if (near != NULL)
+        return ht_fail(err, HT_INVALID,
+                       "no output format \"%s\" (did you mean %s?)",
+                       cli->set.output, near);
+    return ht_fail(err, HT_INVALID,
+                   "no output format \"%s\"; there are table, wide, json, "
+                   "jsonl, yaml, csv, name and args",
+                   cli->set.output);
+}
+
+enum ht_status cli_settle(struct cli *cli, struct ht_error *err)
+{
+    const char *term = cli_variable(cli, "TERM");
+    bool dumb = term == NULL || strcmp(term, "dumb") == 0;
+    cli->color = cli->out_tty && !dumb && !cli->set.no_color &&
+                 cli_variable(cli, "NO_COLOR") == NULL;
+    cli->width = cli->out_tty ? terminal_width(cli) : 0;
+    return read_format(cli, err);
+}
+
+/* ---- saying ---- */
+
+static void say(const char *prefix, const char *message)
+{
+    /* The lines of a message are ours, the bytes within may be foreign. */
+    struct text out = {0};
+    text_puts(&out, prefix);
+    while (*message != '\0') {
+        size_t len = strcspn(message, "\n");
+        char *line = strndup(message, len);
+        if (line == NULL)
+            abort();
+        text_escape(&out, line);
+        free(line);
+        text_puts(&out, "\n");
+        message += len + (message[len] == '\n');
+    }
+    fputs(out.data, stderr);
+    text_free(&out);
+}
+
+int cli_fail(struct cli *cli, int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say("hypertune: ", arena_vprintf(cli->arena, format, args));
+    va_end(args);
+    return code;
+}
+
+int cli_exit_of(enum ht_status status)
+{
+    switch (status) {
+    case HT_OK:
+        return CLI_DONE;
+    case HT_INVALID:
+    case HT_TOO_LARGE:
+        return CLI_USAGE;
+    case HT_NOT_FOUND:
+        return CLI_ABSENT;
+    case HT_UNAUTHENTICATED:
+    case HT_DENIED:
+        return CLI_DENIED;
+    case HT_EXISTS:
+    case HT_CONFLICT:
+        return CLI_CONFLICT;
+    case HT_UNAVAILABLE:
+        return CLI_UNREACHABLE;
+    case HT_TIMEOUT:
+        return CLI_OVERDUE;
+    case HT_PRECONDITION:
+    case HT_NO_METHOD:
+    case HT_MISDIRECTED:
+    case HT_LIMIT:
+    case HT_EXHAUSTED:
+    case HT_INTERNAL:
+    case HT_IO:
+    case HT_CORRUPT:
+        return CLI_REFUSED;
+    }
+    return CLI_REFUSED;
+}
+
+int cli_fail_error(struct cli *cli, const struct ht_error *err)
+{
+    bool lost = strncmp(err->text, "cannot reach ", 13) == 0;
+    return cli_fail(cli, cli_exit_of(err->status), "%s%s", err->text,
+                    lost ? "\n  start a server with \"hypertune serve\", or "
+                           "name one with --server or HYPERTUNE_SERVER"
+                         : "");
+}
+
+void cli_say(const struct cli *cli, const char *format, ...)
+{
+    if (cli->set.quiet)
+        return;
+    va_list args;
+    va_start(args, format);
+    say("", arena_vprintf(cli->arena, format, args));
+    va_end(args);
+}
+
+int cli_print(struct text *out)
+{
+    size_t written = out->len == 0 ? 0 : fwrite(out->data, 1, out->len, stdout);
+    bool whole = written == out->len && fflush(stdout) == 0;
+    text_free(out);
+    return whole ? CLI_DONE : CLI_REFUSED;
+}
+
+bool cli_ask(const struct cli *cli, const char *question, const char *want)
+{
+    if (!cli->in_tty || !cli->err_tty)
+        return false;
+    struct text shown = {0};
+    text_escape(&shown, question);
+    fprintf(stderr, "%s ", shown.data);
+    text_free(&shown);
+    char line[MAX_ANSWER_LINE];
+    if (fgets(line, sizeof line, stdin) == NULL)
+        return false;
+    line[strcspn(line, "\n")] = '\0';
+    return strcmp(line, want) == 0 ||
+           (strcmp(want, "yes") == 0 && strcmp(line, "y") == 0);
+}
+
+/* ---- reaching the server ---- */
+
+static enum ht_status read_token(struct cli *cli, const char *path,
+                                 const char **token, struct ht_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    if (fd < 0 || fstat(fd, &info) != 0) {
+        ht_fail_errno(err, errno, "cannot read the token file %s", path);
+        return ht_wrap(err, HT_DENIED, "not allowed");
+    }
+    if ((info.st_mode & 077) != 0)
+        cli_say(cli, "warning: %s is open to others; chmod 600 %s", path, path);
+    char line[TOKEN_TEXT_BYTES + 2] = "";
+    ssize_t n = read(fd, line, sizeof line - 1);
+    close(fd);
+    line[n > 0 ? n : 0] = '\0';
+    line[strspn(line, "0123456789abcdefABCDEF")] = '\0';
+    if (line[0] == '\0')
+        return ht_fail(err, HT_DENIED, "%s holds no token", path);
+    *token = arena_strdup(cli->arena, line);
+    return HT_OK;
+}
+
+static enum ht_status use_server(struct cli *cli, const char *url,
+                                 const char *token_file, struct ht_error *err)
+{
+    const char *token = NULL;
+    if (token_file != NULL) {
+        enum ht_status status = read_token(cli, token_file, &token, err);
+        if (status != HT_OK)
+            return status;
+    }
+    size_t len = strlen(url);
+    while (len > 0 && url[len - 1] == '/')
+        len--;
+    struct cli_http_settings settings = {
+        .url = arena_strndup(cli->arena, url, len), .token = token};
+    cli_http_free(cli->http);
+    cli->http = cli_http_new(&settings);
+    return HT_OK;
+}
+
+static const char *state_folder(const struct cli *cli)
+{
+    if (cli->set.data != NULL)
+        return cli->set.data;
+    struct cli_server_homes homes = {
+        .own = cli_variable(cli, "HYPERTUNE_STATE"),
+        .state = cli_variable(cli, "XDG_STATE_HOME"),
+        .home = cli_variable(cli, "HOME")};
+    return cli_server_state_folder(cli->arena, &homes);
+}
+
+static int connect_own(struct cli *cli, const char *token_file)
+{
+    struct ht_error err;
+    struct cli_server_info info;
+    struct text log = {0};
+    bool started;
+    cli->state_folder = state_folder(cli);
+    if (cli->state_folder == NULL)
+        return cli_fail(cli, CLI_UNREACHABLE,
+                        "no folder for a server: HOME is not set\n"
+                        "  name one with HYPERTUNE_STATE, or a server with "
+                        "--server or HYPERTUNE_SERVER");
+    enum ht_status status = cli_server_ensure(
+        cli->arena, cli->state_folder, &info, &started, &log, &err);
+    if (status != HT_OK) {
+        cli_fail(cli, CLI_UNREACHABLE, "%s", err.text);
+        fputs(log.data ? log.data : "", stderr);
+        text_free(&log);
+        return CLI_UNREACHABLE;
+    }
+    if (started && cli->set.verbose)
+        cli_say(cli, "started a server at %s, data in %s", info.url,
+                cli->state_folder);
+    status = use_server(cli, info.url,
+                        token_file ? token_file : info.token_file, &err);
+    return status == HT_OK ? CLI_DONE : cli_fail_error(cli, &err);
+}
+
+int cli_connect(struct cli *cli)
+{
+    if (cli->http != NULL)
+        return CLI_DONE;
+    const char *token_file = cli->set.token_file
+                                 ? cli->set.token_file
+                                 : cli_variable(cli, "HYPERTUNE_TOKEN_FILE");
+    const char *url = cli->set.server;
+    if (url == NULL && cli->set.data == NULL)
+        url = cli_variable(cli, "HYPERTUNE_SERVER");
+    if (url == NULL)
+        return connect_own(cli, token_file);
+    struct ht_error err;
+    cli->detached = true;
+    enum ht_status status = use_server(cli, url, token_file, &err);
+    return status == HT_OK ? CLI_DONE : cli_fail_error(cli, &err);
+}
+
+enum ht_status cli_call(struct cli *cli, const char *method, const char *path,
+                        const char *body, struct cli_http_answer *answer,
+                        struct ht_error *err)
+{
+    enum ht_status status = cli_http_call(cli->http, cli->arena, method, path,
+                                          body, answer, err);
+    if (status != HT_UNAVAILABLE || cli->detached)
+        return status;
+    /* Our own server died since we found it. Only a lost connection leads
+     * here with a dead server, and asking a changed name twice is safe: the
+     * second answer says that it is done. */
+    struct cli_server_info info;
+    if (cli_server_find(cli->arena, cli->state_folder, &info, NULL) == HT_OK)
+        return status;
+    cli_http_free(cli->http);
+    cli->http = NULL;
+    if (cli_connect(cli) != CLI_DONE)
+        return status;
+    return cli_http_call(cli->http, cli->arena, method, path, body, answer,
+                         err);
+}
