@@ -80,27 +80,51 @@ static void ask_hosts_file(struct lookup *lookup, const char *path,
     fclose(file);
 }
 
+static unsigned get16(const unsigned char *at)
+{
+    return (unsigned)at[0] << 8 | at[1];
+}
+
+/* Reads the answer section (RFC 1035, 4.1). libc has no reader of it; the one
+ * of libresolv would be a second library. */
+static void read_dns_answer(struct lookup *lookup, const unsigned char *message,
+                            const unsigned char *end, ns_type wanted)
+{
+    if (end - message < NS_HFIXEDSZ)
+        return;
+    unsigned questions = get16(message + 4);
+    unsigned answers = get16(message + 6);
+    const unsigned char *at = message + NS_HFIXEDSZ;
+    for (unsigned i = 0; i < questions + answers; i++) {
+        int name = dn_skipname(at, end);
+        long fixed = i < questions ? NS_QFIXEDSZ : NS_RRFIXEDSZ;
+        if (name < 0 || end - at < name + fixed)
+            return;
+        at += name + fixed;
+        if (i < questions)
+            continue;
+        unsigned type = get16(at - NS_RRFIXEDSZ);
+        unsigned len = get16(at - NS_INT16SZ);
+        if (end - at < (long)len)
+            return;
+        if (type == ns_t_a && type == wanted && len == NS_INADDRSZ)
+            add_v4(lookup, at);
+        else if (type == ns_t_aaaa && type == wanted && len == NS_IN6ADDRSZ)
+            add_v6(lookup, at);
+        at += len; /* others are CNAMEs on the way */
+    }
+}
+
 static void ask_dns(struct lookup *lookup, struct __res_state *dns,
                     const char *host, ns_type type)
 {
     unsigned char answer[4096];
     int len = res_nsearch(dns, host, ns_c_in, (int)type, answer, sizeof answer);
-    ns_msg message;
-    /* res_nsearch returns the full length even when it had to cut. */
-    if (len <= 0 || len > (int)sizeof answer ||
-        ns_initparse(answer, len, &message) != 0)
-        return;
-    for (int i = 0; i < ns_msg_count(message, ns_s_an); i++) {
-        ns_rr record;
-        if (ns_parserr(&message, ns_s_an, i, &record) != 0)
-            return;
-        if (ns_rr_type(record) != type)
-            continue; /* a CNAME on the way */
-        if (type == ns_t_a && ns_rr_rdlen(record) == 4)
-            add_v4(lookup, ns_rr_rdata(record));
-        else if (type == ns_t_aaaa && ns_rr_rdlen(record) == 16)
-            add_v6(lookup, ns_rr_rdata(record));
-    }
+    /* It returns the full length even when it had to cut. */
+    if (len > (int)sizeof answer)
+        len = sizeof answer;
+    if (len > 0)
+        read_dns_answer(lookup, answer, answer + len, type);
 }
 
 size_t host_lookup(const char *host, in_port_t port, const char *hosts_file,
