@@ -24,6 +24,12 @@ enum ht_status view_trial(struct db *db, struct arena *arena,
                           const struct study_row *study, const struct job *job,
                           const struct trial_row *trial, bool with_attempts,
                           cJSON **out, struct ht_error *err);
+/* The same study as a Vizier Study, with hypertuneStatus. */
+enum ht_status view_study(struct db *db, struct arena *arena,
+                          const struct study_row *study, cJSON **out,
+                          struct ht_error *err);
+/* One row of the measurements list. */
+cJSON *view_measurement(const struct measurement_row *row);
 cJSON *view_event(const struct event_row *event);
 cJSON *view_runner(const struct runner_row *runner, int64_t busy);
 

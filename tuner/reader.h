@@ -1,0 +1,77 @@
+/* reader.h - the threads that answer questions from snapshots of the
+ * database, so that no question ever waits for or delays the core.
+ *
+ * Each answer sees one snapshot. A list stops after READER_SLICE_MS or a
+ * page and says where to go on, so that no snapshot holds up checkpoints. */
+#ifndef HT_TUNER_READER_H
+#define HT_TUNER_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/error.h"
+#include "tuner/db.h"
+#include "tuner/request.h"
+
+struct logs;
+struct readers;
+struct sse;
+
+enum { READER_SLICE_MS = 2000 };
+
+/* What the server tells about itself; set once before the first request. */
+struct server_facts {
+    const char *server_id, *http, *report, *control; /* borrowed */
+    int64_t started_ms;                              /* monotonic */
+};
+
+/* What a handler is given; valid during one call. */
+struct reader {
+    struct db *db; /* inside a snapshot */
+    struct logs *logs;
+    struct sse *sse;
+    const struct server_facts *facts;
+    const char *damage;  /* why the server is read-only, NULL: it is not */
+    int64_t deadline_ms; /* monotonic */
+};
+
+/* Fills req->reply with JSON. On failure `err` is what the asker sees. */
+typedef enum ht_status reader_handler(struct reader *reader,
+                                      struct request *req,
+                                      struct ht_error *err);
+
+struct readers_options {
+    const char *path; /* of hypertune.db */
+    struct logs *logs;
+    struct sse *sse;
+    const struct server_facts *facts;
+};
+
+/* Starts the threads; each opens its connection with its first question. */
+enum ht_status readers_start(const struct readers_options *options,
+                             struct readers **readers, struct ht_error *err);
+/* Answers what is queued and ends the threads; accepts NULL. */
+void readers_stop(struct readers *readers);
+
+/* Hands over a request; req->answer is called on a reader thread. Any thread.
+ * After readers_stop() began it is answered with HT_UNAVAILABLE. */
+void readers_post(struct readers *readers, struct request *req,
+                  reader_handler *handler);
+
+/* Starts quick_check on a reader. */
+void readers_check(struct readers *readers);
+/* What it found wrong, or NULL. The text stays valid. Any thread. */
+const char *readers_damage(struct readers *readers);
+
+/* True when the slice of this answer is used up. */
+bool reader_is_late(const struct reader *reader);
+
+/* The handlers the route table names. */
+reader_handler read_jobs, read_job;                     /* reader_jobs.c */
+reader_handler read_studies, read_study;                /* reader_jobs.c */
+reader_handler read_trials, read_trial;                 /* reader_trials.c */
+reader_handler read_best, read_measurements, read_logs; /* reader_trials.c */
+reader_handler read_server, read_runners, read_events;  /* reader_facts.c */
+reader_handler read_revisions; /* reader_facts.c: seeds a stream */
+
+#endif

@@ -1,0 +1,216 @@
+#include "tuner/view.h"
+
+#include <string.h>
+
+#include "proto/clock.h"
+#include "proto/command.h"
+#include "proto/json.h"
+#include "proto/node.h"
+
+enum { VIEW_MEASUREMENTS = 10000 }; /* shown with one trial; more by pages */
+
+/* Seconds as protobuf's JSON writes a Duration. */
+static void add_elapsed(cJSON *object, struct arena *arena, int64_t ms)
+{
+    if (ms >= 0)
+        json_add_string(object, "elapsedDuration",
+                        arena_printf(arena, "%lld.%03llds",
+                                     (long long)(ms / 1000),
+                                     (long long)(ms % 1000)));
+}
+
+static void add_metrics(cJSON *object, struct arena *arena, const char *json)
+{
+    struct diag diag;
+    diag_init(&diag, arena, "metrics", json, strlen(json));
+    const struct node *map = node_read_json(arena, json, strlen(json), &diag);
+    cJSON *array = json_add_array(object, "metrics");
+    const struct node *metric = map != NULL ? map->first : NULL;
+    for (; metric != NULL; metric = metric->next) {
+        cJSON *item = json_push_object(array);
+        json_add_string(item, "metricId", metric->key);
+        json_add_double(item, "value", node_get_double(map, metric->key, 0));
+    }
+}
+
+/* google.protobuf.Value: numbers as numbers, categories as text. */
+static void add_parameters(cJSON *object, const struct space *space,
+                           const struct value point[])
+{
+    cJSON *array = json_add_array(object, "parameters");
+    for (size_t i = 0; i < space->n; i++) {
+        const struct param *param = &space->params[i];
+        cJSON *item = json_push_object(array);
+        json_add_string(item, "parameterId", param->name);
+        switch (param->type) {
+        case PARAM_DOUBLE:
+            json_add_double(item, "value", point[i].real);
+            break;
+        case PARAM_INTEGER:
+            json_add_int(item, "value", point[i].whole);
+            break;
+        case PARAM_DISCRETE:
+            json_add_double(item, "value", param->numbers[point[i].whole]);
+            break;
+        case PARAM_CATEGORICAL:
+            json_add_string(item, "value", param->labels[point[i].whole]);
+            break;
+        }
+    }
+}
+
+static void add_final(cJSON *object, struct arena *arena,
+                      const struct trial_row *trial)
+{
+    if (trial->final_metrics == NULL)
+        return;
+    cJSON *measurement = json_add_object(object, "finalMeasurement");
+    if (trial->started_ms > 0 && trial->ended_ms > 0)
+        add_elapsed(measurement, arena, trial->ended_ms - trial->started_ms);
+    json_add_int_text(measurement, "stepCount", trial->final_step);
+    add_metrics(measurement, arena, trial->final_metrics);
+}
+
+static void add_time(cJSON *object, const char *key, int64_t wall_ms)
+{
+    if (wall_ms > 0)
+        json_add_int(object, key, wall_ms);
+}
+
+static void add_attempt(cJSON *array, const struct attempt_row *attempt)
+{
+    cJSON *item = json_push_object(array);
+    json_add_int(item, "attempt", attempt->n);
+    json_add_string(item, "state", attempt_state_name(attempt->state));
+    if (attempt->outcome != OUTCOME_NONE)
+        json_add_string(item, "outcome",
+                        attempt_outcome_name(attempt->outcome));
+    if (attempt->exit_code >= 0)
+        json_add_int(item, "exit", attempt->exit_code);
+    if (attempt->signal > 0)
+        json_add_int(item, "signal", attempt->signal);
+    json_add_string(item, "reason", attempt->reason);
+    json_add_string(item, "runner", attempt->runner);
+    if (attempt->winner)
+        json_add_bool(item, "winner", true);
+    add_time(item, "createTimeMs", attempt->created_ms);
+    add_time(item, "startTimeMs", attempt->started_ms);
+    add_time(item, "endTimeMs", attempt->ended_ms);
+}
+
+/* The member "hypertune": what Google's Trial has no field for. */
+static void add_own(cJSON *object, struct arena *arena,
+                    const struct trial_row *trial, const struct strings *args,
+                    const struct attempt_list *attempts)
+{
+    cJSON *own = json_add_object(object, "hypertune");
+    json_add_string(own, "state", trial_state_name(trial->state));
+    json_add_string(own, "reason", trial->reason);
+    if (trial->has_objective) {
+        json_add_double(own, "objective", trial->objective);
+        json_add_int_text(own, "step", trial->final_step);
+    }
+    cJSON_AddItemToObject(own, "params", cJSON_CreateRaw(trial->params));
+    cJSON *list = json_add_array(own, "args");
+    for (size_t i = 0; i < args->n; i++)
+        json_push_string(list, args->items[i]);
+    if (trial->attempt > 0)
+        json_add_int(own, "attempt", trial->attempt);
+    if (attempts->n > 0)
+        json_add_string(own, "runner", attempts->rows[attempts->n - 1].runner);
+    add_time(own, "createTimeMs", trial->created_ms);
+    add_time(own, "startTimeMs", trial->started_ms);
+    add_time(own, "endTimeMs", trial->ended_ms);
+    if (trial->latest_metrics != NULL) {
+        cJSON *latest = json_add_object(own, "latest");
+        json_add_int_text(latest, "step", trial->latest_step);
+        cJSON_AddItemToObject(latest, "metrics",
+                              cJSON_CreateRaw(trial->latest_metrics));
+    }
+}
+
+static enum ht_status add_measurements(cJSON *object, struct db *db,
+                                       struct arena *arena,
+                                       const struct trial_row *trial,
+                                       struct ht_error *err)
+{
+    struct measurement_list list;
+    enum ht_status status = db_measurement_list(
+        db, arena, trial->study, trial->id, VIEW_MEASUREMENTS, &list, err);
+    if (status != HT_OK)
+        return status;
+    cJSON *array = json_add_array(object, "measurements");
+    for (size_t i = 0; i < list.n; i++) {
+        cJSON *item = json_push_object(array);
+        if (trial->started_ms > 0)
+            add_elapsed(item, arena, list.rows[i].time_ms - trial->started_ms);
+        json_add_int_text(item, "stepCount", list.rows[i].step);
+        add_metrics(item, arena, list.rows[i].metrics);
+    }
+    return HT_OK;
+}
+
+static void add_detail(cJSON *object, const struct attempt_list *attempts)
+{
+    cJSON *array = json_add_array(
+        cJSON_GetObjectItemCaseSensitive(object, "hypertune"), "attempts");
+    for (size_t i = 0; i < attempts->n; i++)
+        add_attempt(array, &attempts->rows[i]);
+}
+
+static void add_vertex(cJSON *object, struct arena *arena,
+                       const struct study_row *study,
+                       const struct trial_row *trial)
+{
+    char stamp[CLOCK_STAMP_BYTES];
+    json_add_string(object, "name",
+                    arena_printf(arena,
+                                 "projects/%s/locations/%s/studies/%lld/"
+                                 "trials/%lld",
+                                 study->project, study->location,
+                                 (long long)study->id, (long long)trial->id));
+    json_add_string(object, "id",
+                    arena_printf(arena, "%lld", (long long)trial->id));
+    json_add_string(object, "state", trial_state_vertex(trial->state));
+    if (trial->started_ms > 0)
+        json_add_string(object, "startTime",
+                        clock_stamp(stamp, trial->started_ms));
+    if (trial->ended_ms > 0)
+        json_add_string(object, "endTime", clock_stamp(stamp, trial->ended_ms));
+    if (strcmp(trial_state_vertex(trial->state), "INFEASIBLE") == 0)
+        json_add_string(object, "infeasibleReason", trial->reason);
+}
+
+enum ht_status view_trial(struct db *db, struct arena *arena,
+                          const struct study_row *study, const struct job *job,
+                          const struct trial_row *trial, bool with_attempts,
+                          cJSON **out, struct ht_error *err)
+{
+    struct value *point = arena_alloc(arena, job->space.n, sizeof *point);
+    struct attempt_list attempts = {0};
+    enum ht_status status = point_parse(&job->space, trial->params, point, err);
+    if (status != HT_OK)
+        return ht_wrap(err, HT_CORRUPT, "trial %lld", (long long)trial->id);
+    if (trial->attempt > 0)
+        status =
+            db_attempt_list(db, arena, study->id, trial->id, &attempts, err);
+    if (status != HT_OK)
+        return status;
+
+    cJSON *object = cJSON_CreateObject();
+    struct strings args = command_params(arena, &job->space, point);
+    add_vertex(object, arena, study, trial);
+    add_parameters(object, &job->space, point);
+    add_final(object, arena, trial);
+    add_own(object, arena, trial, &args, &attempts);
+    if (with_attempts) {
+        add_detail(object, &attempts);
+        status = add_measurements(object, db, arena, trial, err);
+    }
+    if (status != HT_OK) {
+        cJSON_Delete(object);
+        return status;
+    }
+    *out = object;
+    return HT_OK;
+}
