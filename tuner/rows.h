@@ -59,6 +59,9 @@ struct study_row {
     int64_t seed;
     int64_t next_trial; /* id the next trial gets */
     bool exhausted;     /* the space has no untried point */
+    enum study_state ends_as; /* what STOPPING becomes when nothing runs */
+    int64_t stale_trials; /* ended in a row without a better objective */
+    int64_t used_ms;      /* time spent RUNNING, for until.time */
     int64_t created_ms, started_ms, ended_ms, updated_ms;
 };
 

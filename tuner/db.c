@@ -1,0 +1,335 @@
+#include "tuner/db.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/db_internal.h"
+#include "tuner/db_write.h"
+
+enum ht_status db_fail(struct db *db, int rc, const char *sql,
+                       struct ht_error *err)
+{
+    const char *why = sqlite3_errmsg(db->handle);
+    switch (rc & 0xff) {
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+        return ht_fail(err, HT_UNAVAILABLE, "the database cannot store: %s",
+                       why);
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return ht_fail(err, HT_CORRUPT, "the database is damaged: %s", why);
+    default:
+        return ht_fail(err, HT_INTERNAL, "%s (in: %.80s)", why, sql);
+    }
+}
+
+enum ht_status db_exec(struct db *db, const char *sql, struct ht_error *err)
+{
+    const int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? HT_OK : db_fail(db, rc, sql, err);
+}
+
+static enum ht_status prepare(struct db *db, const char *sql,
+                              sqlite3_stmt **stmt, struct ht_error *err)
+{
+    size_t slot = ((uintptr_t)sql >> 3) % DB_STATEMENTS;
+    while (db->statements[slot].sql != NULL && db->statements[slot].sql != sql)
+        slot = (slot + 1) % DB_STATEMENTS;
+    struct db_statement *found = &db->statements[slot];
+    if (found->sql == NULL) {
+        const int rc =
+            sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT,
+                               &found->stmt, NULL);
+        if (rc != SQLITE_OK)
+            return db_fail(db, rc, sql, err);
+        found->sql = sql;
+    }
+    *stmt = found->stmt;
+    return HT_OK;
+}
+
+static int bind_one(sqlite3_stmt *stmt, int at, char letter, va_list *args)
+{
+    const struct db_blob *blob;
+    const double *optional;
+    switch (letter) {
+    case 'i':
+        return sqlite3_bind_int64(stmt, at, va_arg(*args, int64_t));
+    case 'd':
+        return sqlite3_bind_double(stmt, at, va_arg(*args, double));
+    case 's':
+        return sqlite3_bind_text(stmt, at, va_arg(*args, const char *), -1,
+                                 SQLITE_STATIC);
+    case 'x':
+        blob = va_arg(*args, const struct db_blob *);
+        return sqlite3_bind_blob64(stmt, at, blob->data, blob->len,
+                                   SQLITE_STATIC);
+    case 'o':
+        optional = va_arg(*args, const double *);
+        return optional == NULL ? sqlite3_bind_null(stmt, at)
+                                : sqlite3_bind_double(stmt, at, *optional);
+    default:
+        return SQLITE_MISUSE;
+    }
+}
+
+static enum ht_status query(struct db *db, sqlite3_stmt **out,
+                            struct ht_error *err, const char *sql,
+                            const char *format, va_list *args)
+{
+    sqlite3_stmt *stmt;
+    const enum ht_status status = prepare(db, sql, &stmt, err);
+    if (status != HT_OK)
+        return status;
+    for (int at = 1; format[at - 1] != '\0'; at++) {
+        const int rc = bind_one(stmt, at, format[at - 1], args);
+        if (rc != SQLITE_OK)
+            return db_fail(db, rc, sql, err);
+    }
+    *out = stmt;
+    return HT_OK;
+}
+
+enum ht_status db_query(struct db *db, sqlite3_stmt **stmt,
+                        struct ht_error *err, const char *sql,
+                        const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const enum ht_status status = query(db, stmt, err, sql, format, &args);
+    va_end(args);
+    return status;
+}
+
+enum ht_status db_run(struct db *db, struct ht_error *err, const char *sql,
+                      const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    sqlite3_stmt *stmt;
+    const enum ht_status status = query(db, &stmt, err, sql, format, &args);
+    va_end(args);
+    if (status != HT_OK)
+        return status;
+    bool row;
+    const enum ht_status stepped = db_step(db, stmt, &row, err);
+    if (stepped == HT_OK && row)
+        db_done(stmt);
+    return stepped;
+}
+
+enum ht_status db_step(struct db *db, sqlite3_stmt *stmt, bool *row,
+                       struct ht_error *err)
+{
+    const int rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW) {
+        *row = true;
+        return HT_OK;
+    }
+    if (rc == SQLITE_DONE) {
+        sqlite3_reset(stmt);
+        *row = false;
+        return HT_OK;
+    }
+    const enum ht_status status = db_fail(db, rc, sqlite3_sql(stmt), err);
+    sqlite3_reset(stmt);
+    return status;
+}
+
+void db_done(sqlite3_stmt *stmt)
+{
+    sqlite3_reset(stmt);
+}
+
+enum ht_status db_integer(struct db *db, sqlite3_stmt *stmt, int64_t fallback,
+                          int64_t *value, struct ht_error *err)
+{
+    bool row;
+    const enum ht_status status = db_step(db, stmt, &row, err);
+    if (status != HT_OK)
+        return status;
+    *value = fallback;
+    if (row) {
+        if (sqlite3_column_type(stmt, 0) != SQLITE_NULL)
+            *value = sqlite3_column_int64(stmt, 0);
+        db_done(stmt);
+    }
+    return HT_OK;
+}
+
+const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column)
+{
+    const unsigned char *text = sqlite3_column_text(stmt, column);
+    if (text == NULL)
+        return NULL;
+    return arena_strndup(arena, (const char *)text,
+                         (size_t)sqlite3_column_bytes(stmt, column));
+}
+
+void *db_grow(struct arena *arena, void *rows, size_t n, size_t size)
+{
+    /* Full exactly when the count is a power of two (or nothing yet). */
+    if (n != 0 && (n & (n - 1)) != 0)
+        return rows;
+    void *larger = arena_alloc(arena, n == 0 ? 1 : 2 * n, size);
+    if (n > 0)
+        memcpy(larger, rows, n * size);
+    return larger;
+}
+
+/* --- opening --- */
+
+static enum ht_status open_file(const char *path, int flags, struct db **out,
+                                struct ht_error *err)
+{
+    struct db *db = ht_xcalloc(1, sizeof *db);
+    db->readonly = (flags & SQLITE_OPEN_READONLY) != 0;
+    const int rc = sqlite3_open_v2(
+        path, &db->handle,
+        flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc != SQLITE_OK) {
+        const char *why = db->handle ? sqlite3_errmsg(db->handle)
+                                     : sqlite3_errstr(rc);
+        ht_fail(err, HT_IO, "cannot open %s: %s", path, why);
+        db_close(db);
+        return HT_IO;
+    }
+    sqlite3_extended_result_codes(db->handle, 1);
+    sqlite3_busy_timeout(db->handle, 5000);
+    *out = db;
+    return HT_OK;
+}
+
+static enum ht_status open_ready(const char *path, int flags, const char *setup,
+                                 struct db **out, struct ht_error *err)
+{
+    struct db *db;
+    enum ht_status status = open_file(path, flags, &db, err);
+    if (status != HT_OK)
+        return status;
+    status = db_exec(db, setup, err);
+    if (status == HT_OK && !db->readonly)
+        status = db_migrate(db, err);
+    if (status != HT_OK) {
+        db_close(db);
+        return status == HT_PRECONDITION || status == HT_CORRUPT
+                   ? ht_wrap(err, status, "%s", path)
+                   : ht_wrap(err, HT_IO, "%s", path);
+    }
+    *out = db;
+    return HT_OK;
+}
+
+enum ht_status db_open(const char *path, struct db **db, struct ht_error *err)
+{
+    return open_ready(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                      "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+                      "PRAGMA foreign_keys=ON; PRAGMA wal_autocheckpoint=0;"
+                      "PRAGMA journal_size_limit=0;"
+                      "PRAGMA trusted_schema=OFF;",
+                      db, err);
+}
+
+enum ht_status db_open_readonly(const char *path, struct db **db,
+                                struct ht_error *err)
+{
+    return open_ready(path, SQLITE_OPEN_READONLY,
+                      "PRAGMA query_only=ON; PRAGMA trusted_schema=OFF;", db,
+                      err);
+}
+
+void db_close(struct db *db)
+{
+    if (db == NULL)
+        return;
+    for (size_t i = 0; i < DB_STATEMENTS; i++)
+        sqlite3_finalize(db->statements[i].stmt);
+    sqlite3_close(db->handle);
+    free(db);
+}
+
+/* --- transactions --- */
+
+enum ht_status db_begin(struct db *db, struct ht_error *err)
+{
+    return db_run(db, err, db->readonly ? "BEGIN" : "BEGIN IMMEDIATE", "");
+}
+
+enum ht_status db_commit(struct db *db, struct ht_error *err)
+{
+    return db_run(db, err, "COMMIT", "");
+}
+
+void db_rollback(struct db *db)
+{
+    /* Fails only when SQLite already rolled back by itself. */
+    db_run(db, NULL, "ROLLBACK", "");
+}
+
+bool db_in_transaction(struct db *db)
+{
+    return sqlite3_get_autocommit(db->handle) == 0;
+}
+
+int64_t db_total_changes(struct db *db)
+{
+    return sqlite3_total_changes64(db->handle);
+}
+
+enum ht_status db_savepoint(struct db *db, struct ht_error *err)
+{
+    return db_run(db, err, "SAVEPOINT request", "");
+}
+
+enum ht_status db_release(struct db *db, struct ht_error *err)
+{
+    return db_run(db, err, "RELEASE request", "");
+}
+
+void db_rollback_to(struct db *db)
+{
+    db_run(db, NULL, "ROLLBACK TO request", "");
+    db_run(db, NULL, "RELEASE request", "");
+}
+
+enum ht_status db_checkpoint(struct db *db, bool truncate, struct ht_error *err)
+{
+    const int rc = sqlite3_wal_checkpoint_v2(
+        db->handle, NULL,
+        truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE,
+        NULL, NULL);
+    if (rc == SQLITE_OK || rc == SQLITE_BUSY)
+        return HT_OK; /* busy: readers are in the way, a later one does it */
+    return db_fail(db, rc, "checkpoint", err);
+}
+
+void db_limit_pages(struct db *db, int64_t pages)
+{
+    char sql[64];
+    snprintf(sql, sizeof sql, "PRAGMA max_page_count=%lld", (long long)pages);
+    sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+}
+
+enum ht_status db_check(struct db *db, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(db, &stmt, err, "PRAGMA quick_check(1)", "");
+    if (status != HT_OK)
+        return status;
+    bool row;
+    status = db_step(db, stmt, &row, err);
+    if (status != HT_OK || !row)
+        return status;
+    const unsigned char *finding = sqlite3_column_text(stmt, 0);
+    if (finding != NULL && strcmp((const char *)finding, "ok") != 0)
+        status = ht_fail(err, HT_CORRUPT, "%s", (const char *)finding);
+    db_done(stmt);
+    return status;
+}

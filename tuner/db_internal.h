@@ -1,0 +1,106 @@
+/* db_internal.h - how tuner/db*.c talk to SQLite: one call binds, one steps.
+ *
+ * Argument formats of the variadic calls, one letter each:
+ *   i  int64_t            s  const char * (NULL is NULL)
+ *   d  double             x  const struct db_blob *
+ *   o  const double * (NULL is NULL)
+ * A statement is prepared once per connection, found again by the address of
+ * its SQL, and reset by db_step() when it has no more rows. */
+#ifndef HT_TUNER_DB_INTERNAL_H
+#define HT_TUNER_DB_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "tuner/db.h"
+
+enum { DB_STATEMENTS = 256 }; /* slots of the cache; about 80 are used */
+
+struct db_statement {
+    const char *sql; /* address is the key */
+    sqlite3_stmt *stmt;
+};
+
+struct db {
+    sqlite3 *handle;
+    bool readonly;
+    struct db_statement statements[DB_STATEMENTS];
+};
+
+struct db_blob {
+    const void *data;
+    size_t len;
+};
+
+struct db_migration {
+    const char *sql;
+    /* Runs after the SQL in the same transaction; NULL: nothing. */
+    enum ht_status (*run)(struct db *db, struct ht_error *err);
+};
+
+/* "HyTn": marks the file as ours. */
+#define DB_APPLICATION_ID 0x4879546e
+
+extern const struct db_migration db_migrations[];
+extern const int db_migration_count;
+
+/* Brings the file from its user_version to the newest.
+ * HT_PRECONDITION  newer than this program, or another program's */
+enum ht_status db_migrate(struct db *db, struct ht_error *err);
+
+/* Translates what SQLite just answered: a full or failing disk and a lock are
+ * HT_UNAVAILABLE, a damaged file HT_CORRUPT, anything else our own bug. */
+enum ht_status db_fail(struct db *db, int rc, const char *sql,
+                       struct ht_error *err);
+
+enum ht_status db_exec(struct db *db, const char *sql, struct ht_error *err);
+enum ht_status db_run(struct db *db, struct ht_error *err, const char *sql,
+                      const char *format, ...);
+enum ht_status db_query(struct db *db, sqlite3_stmt **stmt,
+                        struct ht_error *err, const char *sql,
+                        const char *format, ...);
+/* *row tells whether there is a row; without one the statement is reset. */
+enum ht_status db_step(struct db *db, sqlite3_stmt *stmt, bool *row,
+                       struct ht_error *err);
+/* For the caller that leaves before the last row. */
+void db_done(sqlite3_stmt *stmt);
+
+/* The one integer a query gives; `fallback` without a row or for NULL. */
+enum ht_status db_integer(struct db *db, sqlite3_stmt *stmt, int64_t fallback,
+                          int64_t *value, struct ht_error *err);
+
+const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
+
+/* Room for one more row in an arena array that doubles. */
+void *db_grow(struct arena *arena, void *rows, size_t n, size_t size);
+
+/* Column lists in the order of the readers below. */
+#define DB_STUDY_COLUMNS                                                       \
+    "id, project, location, name, display, spec, state, reason, revision, "    \
+    "seed, next_trial, exhausted, ends_as, stale_trials, used_ms, "            \
+    "created_ms, started_ms, ended_ms, updated_ms"
+#define DB_TRIAL_COLUMNS                                                       \
+    "study, id, state, params, replicate, ordinal, attempt, failures, losses, " \
+    "objective, final_step, final_metrics, latest_metrics, latest_step, "      \
+    "reason, revision, created_ms, started_ms, ended_ms"
+#define DB_ATTEMPT_COLUMNS                                                     \
+    "study, trial, n, state, outcome, runner, exit_code, signal, reason, "     \
+    "winner, created_ms, started_ms, ended_ms"
+#define DB_MEASUREMENT_COLUMNS                                                 \
+    "study, trial, attempt, replica, writer, seq, step, time_ms, metrics, "    \
+    "checkpoint"
+
+void db_read_study(sqlite3_stmt *stmt, struct arena *arena,
+                   struct study_row *row);
+void db_read_trial(sqlite3_stmt *stmt, struct arena *arena,
+                   struct trial_row *row);
+void db_read_attempt(sqlite3_stmt *stmt, struct arena *arena,
+                     struct attempt_row *row);
+void db_read_measurement(sqlite3_stmt *stmt, struct arena *arena,
+                         struct measurement_row *row);
+
+#endif

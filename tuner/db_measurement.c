@@ -1,0 +1,236 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/text.h"
+#include "tuner/db_internal.h"
+#include "tuner/db_write.h"
+
+/* CRC-32C (Castagnoli), reflected polynomial of RFC 3720 appendix B.4. Four
+ * bits a step: the table stays in one cache line pair and records are short. */
+static uint32_t crc32c(uint32_t crc, const void *data, size_t len)
+{
+    static const uint32_t table[16] = {
+        0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
+        0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
+        0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75};
+    const unsigned char *bytes = data;
+    crc = ~crc;
+    for (size_t i = 0; i < len; i++) {
+        crc ^= bytes[i];
+        crc = table[crc & 15] ^ (crc >> 4);
+        crc = table[crc & 15] ^ (crc >> 4);
+    }
+    return ~crc;
+}
+
+static int64_t checksum(const struct measurement_row *row)
+{
+    const int64_t numbers[] = {row->study, row->trial, row->attempt,
+                               (int64_t)row->writer, row->seq, row->step,
+                               row->time_ms};
+    uint32_t crc = crc32c(0, numbers, sizeof numbers);
+    /* With their NULs, so that no byte can wander between the texts. */
+    crc = crc32c(crc, row->replica, strlen(row->replica) + 1);
+    crc = crc32c(crc, row->metrics, strlen(row->metrics) + 1);
+    crc = crc32c(crc, row->checkpoint, strlen(row->checkpoint) + 1);
+    return (int64_t)crc;
+}
+
+enum ht_status db_measurement_insert(struct db *db,
+                                     const struct measurement_row *row,
+                                     bool *inserted, struct ht_error *err)
+{
+    const enum ht_status status =
+        db_run(db, err,
+               "INSERT OR IGNORE INTO measurements(" DB_MEASUREMENT_COLUMNS
+               ", crc) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+               "iiisiiiissi", row->study, row->trial, row->attempt,
+               row->replica, (int64_t)row->writer, row->seq, row->step,
+               row->time_ms, row->metrics, row->checkpoint, checksum(row));
+    if (status == HT_OK)
+        *inserted = sqlite3_changes64(db->handle) > 0;
+    return status;
+}
+
+enum ht_status db_measurement_exists(struct db *db,
+                                     const struct replica_key *key,
+                                     uint64_t writer, int64_t seq, bool *exists,
+                                     struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    int64_t found;
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT 1 FROM measurements WHERE study=? AND trial=? "
+                 "AND attempt=? AND replica=? AND writer=? AND seq=?",
+                 "iiisii", key->study, key->trial, key->attempt, key->replica,
+                 (int64_t)writer, seq);
+    if (status == HT_OK)
+        status = db_integer(db, stmt, 0, &found, err);
+    if (status == HT_OK)
+        *exists = found != 0;
+    return status;
+}
+
+enum ht_status db_measurement_check(struct db *db, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status = db_query(db, &stmt, err,
+                                     "SELECT " DB_MEASUREMENT_COLUMNS
+                                     ", crc FROM measurements",
+                                     "");
+    struct arena *arena = arena_new();
+    bool row = status == HT_OK;
+    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
+        struct measurement_row stored;
+        arena_reset(arena);
+        db_read_measurement(stmt, arena, &stored);
+        if (checksum(&stored) == sqlite3_column_int64(stmt, 10))
+            continue;
+        status = ht_fail(err, HT_CORRUPT,
+                         "the record %lld of trial %lld of study %lld differs "
+                         "from its checksum",
+                         (long long)stored.seq, (long long)stored.trial,
+                         (long long)stored.study);
+        db_done(stmt);
+        row = false;
+    }
+    arena_free(arena);
+    return status;
+}
+
+/* --- candidates for the final measurement --- */
+
+enum ht_status db_scores_get(struct db *db, struct arena *arena,
+                             const struct attempt_row *row,
+                             struct attempt_scores *scores,
+                             struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT last_step, last_time, last_seq, last_objective, "
+                 "last_metrics, best_step, best_objective, best_metrics "
+                 "FROM attempts WHERE study=? AND trial=? AND n=?",
+                 "iii", row->study, row->trial, row->n);
+    bool found = false;
+    if (status == HT_OK)
+        status = db_step(db, stmt, &found, err);
+    if (status != HT_OK)
+        return status;
+    if (!found)
+        return ht_fail(err, HT_NOT_FOUND, "there is no such attempt");
+    *scores = (struct attempt_scores){
+        .has_last = sqlite3_column_type(stmt, 4) != SQLITE_NULL,
+        .last_step = sqlite3_column_int64(stmt, 0),
+        .last_time_ms = sqlite3_column_int64(stmt, 1),
+        .last_seq = sqlite3_column_int64(stmt, 2),
+        .last_metrics = db_column_text(arena, stmt, 4),
+        .has_best = sqlite3_column_type(stmt, 7) != SQLITE_NULL,
+        .best_step = sqlite3_column_int64(stmt, 5),
+        .best_objective = sqlite3_column_double(stmt, 6),
+        .best_metrics = db_column_text(arena, stmt, 7),
+    };
+    const char *last = db_column_text(arena, stmt, 3);
+    if (last != NULL) /* as text, for SQLite turns NaN into NULL */
+        scores->last_objective = strtod(last, NULL);
+    db_done(stmt);
+    return HT_OK;
+}
+
+enum ht_status db_scores_set(struct db *db, const struct attempt_row *row,
+                             const struct attempt_scores *scores,
+                             struct ht_error *err)
+{
+    char last[TEXT_DOUBLE_BYTES];
+    return db_run(
+        db, err,
+        "UPDATE attempts SET last_step=?4, last_time=?5, last_seq=?6, "
+        "last_objective=?7, last_metrics=?8, best_step=?9, "
+        "best_objective=?10, best_metrics=?11 "
+        "WHERE study=?1 AND trial=?2 AND n=?3",
+        "iiiiiissios", row->study, row->trial, row->n, scores->last_step,
+        scores->last_time_ms, scores->last_seq,
+        scores->has_last ? text_of_double(last, scores->last_objective) : NULL,
+        scores->has_last ? scores->last_metrics : NULL, scores->best_step,
+        scores->has_best ? &scores->best_objective : NULL,
+        scores->has_best ? scores->best_metrics : NULL);
+}
+
+/* --- writers --- */
+
+enum ht_status db_writer_get(struct db *db, const struct replica_key *key,
+                             uint64_t writer, struct writer_row *row,
+                             struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT have, records FROM writers WHERE study=? AND trial=? "
+                 "AND attempt=? AND replica=? AND writer=?",
+                 "iiisi", key->study, key->trial, key->attempt, key->replica,
+                 (int64_t)writer);
+    bool found = false;
+    if (status == HT_OK)
+        status = db_step(db, stmt, &found, err);
+    if (status != HT_OK)
+        return status;
+    *row = (struct writer_row){.writer = writer};
+    if (found) {
+        row->have = sqlite3_column_int64(stmt, 0);
+        row->records = sqlite3_column_int64(stmt, 1);
+        db_done(stmt);
+    }
+    return HT_OK;
+}
+
+enum ht_status db_writer_set(struct db *db, const struct replica_key *key,
+                             const struct writer_row *row, struct ht_error *err)
+{
+    return db_run(db, err,
+                  "INSERT INTO writers(study, trial, attempt, replica, writer, "
+                  "have, records) VALUES(?, ?, ?, ?, ?, ?, ?) "
+                  "ON CONFLICT DO UPDATE SET have=excluded.have, "
+                  "records=excluded.records",
+                  "iiisiii", key->study, key->trial, key->attempt, key->replica,
+                  (int64_t)row->writer, row->have, row->records);
+}
+
+enum ht_status db_replica_records(struct db *db, const struct replica_key *key,
+                                  int64_t *records, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    const enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT sum(records) FROM writers WHERE study=? AND trial=? "
+                 "AND attempt=? AND replica=?",
+                 "iiis", key->study, key->trial, key->attempt, key->replica);
+    return status == HT_OK ? db_integer(db, stmt, 0, records, err) : status;
+}
+
+enum ht_status db_attempt_writers(struct db *db, struct arena *arena,
+                                  const struct attempt_row *attempt,
+                                  struct replica_writer_list *list,
+                                  struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT replica, writer, have, records FROM writers "
+                 "WHERE study=? AND trial=? AND attempt=? ORDER BY replica",
+                 "iii", attempt->study, attempt->trial, attempt->n);
+    struct replica_writer_list found = {0};
+    bool row = status == HT_OK;
+    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
+        found.rows = db_grow(arena, found.rows, found.n, sizeof *found.rows);
+        found.rows[found.n++] = (struct replica_writer){
+            .replica = db_column_text(arena, stmt, 0),
+            .row = {.writer = (uint64_t)sqlite3_column_int64(stmt, 1),
+                    .have = sqlite3_column_int64(stmt, 2),
+                    .records = sqlite3_column_int64(stmt, 3)}};
+    }
+    if (status == HT_OK)
+        *list = found;
+    return status;
+}

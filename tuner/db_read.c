@@ -1,0 +1,529 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/db_internal.h"
+#include "tuner/db_write.h"
+
+/* --- one mapper per struct; columns as in db_internal.h --- */
+
+void db_read_study(sqlite3_stmt *stmt, struct arena *arena,
+                   struct study_row *row)
+{
+    *row = (struct study_row){
+        .id = sqlite3_column_int64(stmt, 0),
+        .project = db_column_text(arena, stmt, 1),
+        .location = db_column_text(arena, stmt, 2),
+        .name = db_column_text(arena, stmt, 3),
+        .display = db_column_text(arena, stmt, 4),
+        .spec = db_column_text(arena, stmt, 5),
+        .state = (enum study_state)sqlite3_column_int(stmt, 6),
+        .reason = db_column_text(arena, stmt, 7),
+        .revision = sqlite3_column_int64(stmt, 8),
+        .seed = sqlite3_column_int64(stmt, 9),
+        .next_trial = sqlite3_column_int64(stmt, 10),
+        .exhausted = sqlite3_column_int(stmt, 11) != 0,
+        .ends_as = (enum study_state)sqlite3_column_int(stmt, 12),
+        .stale_trials = sqlite3_column_int64(stmt, 13),
+        .used_ms = sqlite3_column_int64(stmt, 14),
+        .created_ms = sqlite3_column_int64(stmt, 15),
+        .started_ms = sqlite3_column_int64(stmt, 16),
+        .ended_ms = sqlite3_column_int64(stmt, 17),
+        .updated_ms = sqlite3_column_int64(stmt, 18),
+    };
+}
+
+void db_read_trial(sqlite3_stmt *stmt, struct arena *arena,
+                   struct trial_row *row)
+{
+    *row = (struct trial_row){
+        .study = sqlite3_column_int64(stmt, 0),
+        .id = sqlite3_column_int64(stmt, 1),
+        .state = (enum trial_state)sqlite3_column_int(stmt, 2),
+        .params = db_column_text(arena, stmt, 3),
+        .replicate = sqlite3_column_int64(stmt, 4),
+        .ordinal = sqlite3_column_int64(stmt, 5),
+        .attempt = sqlite3_column_int64(stmt, 6),
+        .failures = sqlite3_column_int64(stmt, 7),
+        .losses = sqlite3_column_int64(stmt, 8),
+        .has_objective = sqlite3_column_type(stmt, 9) != SQLITE_NULL,
+        .objective = sqlite3_column_double(stmt, 9),
+        .final_step = sqlite3_column_int64(stmt, 10),
+        .final_metrics = db_column_text(arena, stmt, 11),
+        .latest_metrics = db_column_text(arena, stmt, 12),
+        .latest_step = sqlite3_column_int64(stmt, 13),
+        .reason = db_column_text(arena, stmt, 14),
+        .revision = sqlite3_column_int64(stmt, 15),
+        .created_ms = sqlite3_column_int64(stmt, 16),
+        .started_ms = sqlite3_column_int64(stmt, 17),
+        .ended_ms = sqlite3_column_int64(stmt, 18),
+    };
+}
+
+void db_read_attempt(sqlite3_stmt *stmt, struct arena *arena,
+                     struct attempt_row *row)
+{
+    *row = (struct attempt_row){
+        .study = sqlite3_column_int64(stmt, 0),
+        .trial = sqlite3_column_int64(stmt, 1),
+        .n = sqlite3_column_int64(stmt, 2),
+        .state = (enum attempt_state)sqlite3_column_int(stmt, 3),
+        .outcome = (enum attempt_outcome)sqlite3_column_int(stmt, 4),
+        .runner = db_column_text(arena, stmt, 5),
+        .exit_code = sqlite3_column_int64(stmt, 6),
+        .signal = sqlite3_column_int64(stmt, 7),
+        .reason = db_column_text(arena, stmt, 8),
+        .winner = sqlite3_column_int(stmt, 9) != 0,
+        .created_ms = sqlite3_column_int64(stmt, 10),
+        .started_ms = sqlite3_column_int64(stmt, 11),
+        .ended_ms = sqlite3_column_int64(stmt, 12),
+    };
+}
+
+void db_read_measurement(sqlite3_stmt *stmt, struct arena *arena,
+                         struct measurement_row *row)
+{
+    *row = (struct measurement_row){
+        .study = sqlite3_column_int64(stmt, 0),
+        .trial = sqlite3_column_int64(stmt, 1),
+        .attempt = sqlite3_column_int64(stmt, 2),
+        .replica = db_column_text(arena, stmt, 3),
+        .writer = (uint64_t)sqlite3_column_int64(stmt, 4),
+        .seq = sqlite3_column_int64(stmt, 5),
+        .step = sqlite3_column_int64(stmt, 6),
+        .time_ms = sqlite3_column_int64(stmt, 7),
+        .metrics = db_column_text(arena, stmt, 8),
+        .checkpoint = db_column_text(arena, stmt, 9),
+    };
+}
+
+static void read_event(sqlite3_stmt *stmt, struct arena *arena,
+                       struct event_row *row)
+{
+    *row = (struct event_row){
+        .study = sqlite3_column_int64(stmt, 0),
+        .revision = sqlite3_column_int64(stmt, 1),
+        .time_ms = sqlite3_column_int64(stmt, 2),
+        .kind = db_column_text(arena, stmt, 3),
+        .trial = sqlite3_column_int64(stmt, 4),
+        .attempt = sqlite3_column_int64(stmt, 5),
+        .from = db_column_text(arena, stmt, 6),
+        .to = db_column_text(arena, stmt, 7),
+        .reason = db_column_text(arena, stmt, 8),
+        .data = db_column_text(arena, stmt, 9),
+    };
+}
+
+static void read_runner(sqlite3_stmt *stmt, struct arena *arena,
+                        struct runner_row *row)
+{
+    *row = (struct runner_row){
+        .id = db_column_text(arena, stmt, 0),
+        .engine = db_column_text(arena, stmt, 1),
+        .host = db_column_text(arena, stmt, 2),
+        .boot = db_column_text(arena, stmt, 3),
+        .slots = sqlite3_column_int64(stmt, 4),
+        .seen_ms = sqlite3_column_int64(stmt, 5),
+        .online = sqlite3_column_int(stmt, 6) != 0,
+    };
+}
+
+/* --- studies --- */
+
+static enum ht_status one_study(struct db *db, struct arena *arena,
+                                sqlite3_stmt *stmt, struct study_row *row,
+                                struct ht_error *err)
+{
+    bool found;
+    const enum ht_status status = db_step(db, stmt, &found, err);
+    if (status != HT_OK)
+        return status;
+    if (!found)
+        return ht_fail(err, HT_NOT_FOUND, "there is no such study");
+    db_read_study(stmt, arena, row);
+    db_done(stmt);
+    return HT_OK;
+}
+
+enum ht_status db_study_get(struct db *db, struct arena *arena, int64_t id,
+                            struct study_row *row, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    const enum ht_status status = db_query(
+        db, &stmt, err, "SELECT " DB_STUDY_COLUMNS " FROM studies WHERE id=?",
+        "i", id);
+    return status == HT_OK ? one_study(db, arena, stmt, row, err) : status;
+}
+
+/* A key of digits only is a number; names never are (study_create). */
+static bool is_number(const char *key, int64_t *number)
+{
+    const size_t len = strspn(key, "0123456789");
+    if (len == 0 || len > 18 || key[len] != '\0')
+        return false;
+    *number = strtoll(key, NULL, 10);
+    return true;
+}
+
+enum ht_status db_study_find(struct db *db, struct arena *arena,
+                             const char *project, const char *location,
+                             const char *key, struct study_row *row,
+                             struct ht_error *err)
+{
+    int64_t id = 0;
+    const bool by_number = is_number(key, &id);
+    sqlite3_stmt *stmt;
+    const enum ht_status status =
+        by_number
+            ? db_query(db, &stmt, err,
+                       "SELECT " DB_STUDY_COLUMNS " FROM studies WHERE id=?1 "
+                       "AND state<>8 AND (?2 IS NULL OR project=?2) "
+                       "AND (?3 IS NULL OR location=?3)",
+                       "iss", id, project, location)
+            : db_query(db, &stmt, err,
+                       "SELECT " DB_STUDY_COLUMNS " FROM studies "
+                       "WHERE name=?1 AND state<>8 "
+                       "AND (?2 IS NULL OR project=?2) "
+                       "AND (?3 IS NULL OR location=?3) "
+                       "ORDER BY id DESC LIMIT 1",
+                       "sss", key, project, location);
+    if (status != HT_OK)
+        return status;
+    const enum ht_status found = one_study(db, arena, stmt, row, err);
+    if (found == HT_NOT_FOUND)
+        return ht_fail(err, HT_NOT_FOUND, "there is no study %.150s", key);
+    return found;
+}
+
+enum ht_status db_study_list(struct db *db, struct arena *arena,
+                             const char *project, const char *location,
+                             int64_t before, size_t limit,
+                             struct study_list *list, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT " DB_STUDY_COLUMNS " FROM studies WHERE id<?1 AND state<>8 "
+        "AND (?2 IS NULL OR project=?2) AND (?3 IS NULL OR location=?3) "
+        "ORDER BY id DESC LIMIT ?4",
+        "issi", before > 0 ? before : INT64_MAX, project, location,
+        (int64_t)limit);
+    struct study_list found = {0};
+    bool row = status == HT_OK;
+    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
+        found.rows = db_grow(arena, found.rows, found.n, sizeof *found.rows);
+        db_read_study(stmt, arena, &found.rows[found.n++]);
+    }
+    if (status == HT_OK)
+        *list = found;
+    return status;
+}
+
+/* --- trials --- */
+
+enum ht_status db_trial_counts(struct db *db, int64_t study,
+                               struct trial_counts *counts,
+                               struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT state, n FROM trial_counts WHERE study=?", "i", study);
+    struct trial_counts found = {{0}};
+    bool row = status == HT_OK;
+    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row)
+        found.of[sqlite3_column_int(stmt, 0)] = sqlite3_column_int64(stmt, 1);
+    if (status == HT_OK)
+        *counts = found;
+    return status;
+}
+
+static enum ht_status one_trial(struct db *db, struct arena *arena,
+                                sqlite3_stmt *stmt, struct trial_row *row,
+                                struct ht_error *err)
+{
+    bool found;
+    const enum ht_status status = db_step(db, stmt, &found, err);
+    if (status != HT_OK)
+        return status;
+    if (!found)
+        return ht_fail(err, HT_NOT_FOUND, "there is no such trial");
+    db_read_trial(stmt, arena, row);
+    db_done(stmt);
+    return HT_OK;
+}
+
+enum ht_status db_trial_get(struct db *db, struct arena *arena, int64_t study,
+                            int64_t id, struct trial_row *row,
+                            struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    const enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT " DB_TRIAL_COLUMNS
+                 " FROM trials WHERE study=? AND id=?",
+                 "ii", study, id);
+    return status == HT_OK ? one_trial(db, arena, stmt, row, err) : status;
+}
+
+static enum ht_status all_trials(struct db *db, struct arena *arena,
+                                 sqlite3_stmt *stmt, struct trial_list *list,
+                                 struct ht_error *err)
+{
+    struct trial_list found = {0};
+    enum ht_status status;
+    bool row = true;
+    while ((status = db_step(db, stmt, &row, err)) == HT_OK && row) {
+        found.rows = db_grow(arena, found.rows, found.n, sizeof *found.rows);
+        db_read_trial(stmt, arena, &found.rows[found.n++]);
+    }
+    if (status == HT_OK)
+        *list = found;
+    return status;
+}
+
+enum ht_status db_trial_list(struct db *db, struct arena *arena, int64_t study,
+                             int64_t after, size_t limit,
+                             struct trial_list *list, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    const enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT " DB_TRIAL_COLUMNS " FROM trials "
+        "WHERE study=? AND id>? AND state<>0 ORDER BY id LIMIT ?",
+        "iii", study, after, (int64_t)limit);
+    return status == HT_OK ? all_trials(db, arena, stmt, list, err) : status;
+}
+
+enum ht_status db_trial_open(struct db *db, struct arena *arena, int64_t study,
+                             size_t limit, struct trial_list *list,
+                             struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    const enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT " DB_TRIAL_COLUMNS " FROM trials "
+                 "WHERE study=? AND state<=3 LIMIT ?",
+                 "ii", study, (int64_t)limit);
+    return status == HT_OK ? all_trials(db, arena, stmt, list, err) : status;
+}
+
+enum ht_status db_trial_waiting(struct db *db, struct arena *arena,
+                                int64_t study, int64_t after, size_t limit,
+                                struct trial_list *list, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    /* A waiting trial has no objective: the index then runs in id order. */
+    const enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT " DB_TRIAL_COLUMNS " FROM trials INDEXED BY trials_best "
+        "WHERE study=? AND state=1 AND objective IS NULL AND id>? "
+        "ORDER BY id LIMIT ?",
+        "iii", study, after, (int64_t)limit);
+    return status == HT_OK ? all_trials(db, arena, stmt, list, err) : status;
+}
+
+enum ht_status db_trial_best(struct db *db, struct arena *arena, int64_t study,
+                             bool maximize, struct trial_row *row,
+                             struct ht_error *err)
+{
+    static const char highest[] =
+        "SELECT * FROM (SELECT " DB_TRIAL_COLUMNS " FROM trials WHERE study=?1"
+        " AND state=4 AND objective IS NOT NULL"
+        " ORDER BY objective DESC, id LIMIT 1) UNION ALL "
+        "SELECT * FROM (SELECT " DB_TRIAL_COLUMNS " FROM trials WHERE study=?1"
+        " AND state=5 AND objective IS NOT NULL"
+        " ORDER BY objective DESC, id LIMIT 1) "
+        "ORDER BY objective DESC, id LIMIT 1";
+    static const char lowest[] =
+        "SELECT * FROM (SELECT " DB_TRIAL_COLUMNS " FROM trials WHERE study=?1"
+        " AND state=4 AND objective IS NOT NULL"
+        " ORDER BY objective, id LIMIT 1) UNION ALL "
+        "SELECT * FROM (SELECT " DB_TRIAL_COLUMNS " FROM trials WHERE study=?1"
+        " AND state=5 AND objective IS NOT NULL"
+        " ORDER BY objective, id LIMIT 1) "
+        "ORDER BY objective, id LIMIT 1";
+    sqlite3_stmt *stmt;
+    const enum ht_status status =
+        db_query(db, &stmt, err, maximize ? highest : lowest, "i", study);
+    return status == HT_OK ? one_trial(db, arena, stmt, row, err) : status;
+}
+
+/* --- attempts, measurements, events, runners --- */
+
+static enum ht_status all_attempts(struct db *db, struct arena *arena,
+                                   sqlite3_stmt *stmt,
+                                   struct attempt_list *list,
+                                   struct ht_error *err)
+{
+    struct attempt_list found = {0};
+    enum ht_status status;
+    bool row = true;
+    while ((status = db_step(db, stmt, &row, err)) == HT_OK && row) {
+        found.rows = db_grow(arena, found.rows, found.n, sizeof *found.rows);
+        db_read_attempt(stmt, arena, &found.rows[found.n++]);
+    }
+    if (status == HT_OK)
+        *list = found;
+    return status;
+}
+
+enum ht_status db_attempt_list(struct db *db, struct arena *arena,
+                               int64_t study, int64_t trial,
+                               struct attempt_list *list, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    const enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
+                 "WHERE study=? AND trial=? ORDER BY n",
+                 "ii", study, trial);
+    return status == HT_OK ? all_attempts(db, arena, stmt, list, err) : status;
+}
+
+enum ht_status db_attempt_open(struct db *db, struct arena *arena,
+                               const char *runner, struct attempt_list *list,
+                               struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    const enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
+                 "WHERE runner=? AND state<3 ORDER BY study, trial, n",
+                 "s", runner);
+    return status == HT_OK ? all_attempts(db, arena, stmt, list, err) : status;
+}
+
+enum ht_status db_attempt_leased(struct db *db, struct arena *arena,
+                                 const char *runner, const char *boot,
+                                 int64_t lease_id, struct attempt_list *list,
+                                 struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    const enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
+                 "WHERE runner=? AND boot=? AND lease_id=? AND state<3 "
+                 "AND state=0 ORDER BY study, trial, n",
+                 "ssi", runner, boot, lease_id);
+    return status == HT_OK ? all_attempts(db, arena, stmt, list, err) : status;
+}
+
+static enum ht_status one_attempt(struct db *db, struct arena *arena,
+                                  sqlite3_stmt *stmt, struct attempt_row *row,
+                                  struct ht_error *err)
+{
+    bool found;
+    const enum ht_status status = db_step(db, stmt, &found, err);
+    if (status != HT_OK)
+        return status;
+    if (!found)
+        return ht_fail(err, HT_NOT_FOUND, "there is no such attempt");
+    db_read_attempt(stmt, arena, row);
+    db_done(stmt);
+    return HT_OK;
+}
+
+enum ht_status db_attempt_get(struct db *db, struct arena *arena, int64_t study,
+                              int64_t trial, int64_t n, struct attempt_row *row,
+                              struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    const enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT " DB_ATTEMPT_COLUMNS
+                 " FROM attempts WHERE study=? AND trial=? AND n=?",
+                 "iii", study, trial, n);
+    return status == HT_OK ? one_attempt(db, arena, stmt, row, err) : status;
+}
+
+enum ht_status
+db_attempt_by_token(struct db *db, struct arena *arena,
+                    const unsigned char hash[TOKEN_HASH_BYTES],
+                    struct attempt_row *row, struct ht_error *err)
+{
+    const struct db_blob blob = {hash, TOKEN_HASH_BYTES};
+    sqlite3_stmt *stmt;
+    const enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT " DB_ATTEMPT_COLUMNS
+                 " FROM attempts WHERE token_hash=?",
+                 "x", &blob);
+    return status == HT_OK ? one_attempt(db, arena, stmt, row, err) : status;
+}
+
+enum ht_status db_measurement_list(struct db *db, struct arena *arena,
+                                   int64_t study, int64_t trial, size_t limit,
+                                   struct measurement_list *list,
+                                   struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
+                 "WHERE study=? AND trial=? "
+                 "ORDER BY attempt, time_ms, step, replica, writer, seq "
+                 "LIMIT ?",
+                 "iii", study, trial, (int64_t)limit);
+    struct measurement_list found = {0};
+    bool row = status == HT_OK;
+    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
+        found.rows = db_grow(arena, found.rows, found.n, sizeof *found.rows);
+        db_read_measurement(stmt, arena, &found.rows[found.n++]);
+    }
+    if (status == HT_OK)
+        *list = found;
+    return status;
+}
+
+enum ht_status db_event_list(struct db *db, struct arena *arena, int64_t study,
+                             int64_t since, size_t limit,
+                             struct event_list *list, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT study, revision, time_ms, kind, trial, attempt, "
+                 "\"from\", \"to\", reason, data FROM events "
+                 "WHERE study=? AND revision>? ORDER BY revision LIMIT ?",
+                 "iii", study, since, (int64_t)limit);
+    struct event_list found = {0};
+    bool row = status == HT_OK;
+    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
+        found.rows = db_grow(arena, found.rows, found.n, sizeof *found.rows);
+        read_event(stmt, arena, &found.rows[found.n++]);
+    }
+    if (status == HT_OK)
+        *list = found;
+    return status;
+}
+
+enum ht_status db_runner_list(struct db *db, struct arena *arena,
+                              struct runner_list *list, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT id, engine, host, boot, slots, seen_ms, online "
+                 "FROM runners ORDER BY id",
+                 "");
+    struct runner_list found = {0};
+    bool row = status == HT_OK;
+    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
+        found.rows = db_grow(arena, found.rows, found.n, sizeof *found.rows);
+        read_runner(stmt, arena, &found.rows[found.n++]);
+    }
+    if (status == HT_OK)
+        *list = found;
+    return status;
+}
+
+enum ht_status db_runner_busy(struct db *db, const char *runner, int64_t *busy,
+                              struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    const enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT count(*) FROM attempts WHERE runner=? AND state<3", "s",
+        runner);
+    return status == HT_OK ? db_integer(db, stmt, 0, busy, err) : status;
+}

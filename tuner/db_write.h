@@ -1,0 +1,221 @@
+/* db_write.h - what only the core does to the database: its writes, and the
+ * queries that decide them.
+ *
+ * Everything here runs inside the transaction of the core's dispatcher. The
+ * save functions write every column that a row's owner may change; counters
+ * that grow by themselves have functions of their own. */
+#ifndef HT_TUNER_DB_WRITE_H
+#define HT_TUNER_DB_WRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "proto/token.h"
+#include "tuner/db.h"
+#include "tuner/rows.h"
+
+/* False when SQLite ended the transaction by itself after a grave error. */
+bool db_in_transaction(struct db *db);
+/* Rows changed since the connection was opened: tells whether a step wrote. */
+int64_t db_total_changes(struct db *db);
+/* Caps the file's size, as a full disk would. */
+void db_limit_pages(struct db *db, int64_t pages);
+
+/* NULL in *value when the key is absent. */
+enum ht_status db_meta_get(struct db *db, struct arena *arena, const char *key,
+                           const char **value, struct ht_error *err);
+enum ht_status db_meta_set(struct db *db, const char *key, const char *value,
+                           struct ht_error *err);
+
+/* --- studies --- */
+
+/* The id the next study will get; ids are never given twice. */
+enum ht_status db_study_next_id(struct db *db, int64_t *id,
+                                struct ht_error *err);
+enum ht_status db_study_name_taken(struct db *db, const char *project,
+                                   const char *location, const char *name,
+                                   bool *taken, struct ht_error *err);
+enum ht_status db_study_insert(struct db *db, const struct study_row *row,
+                               struct ht_error *err);
+/* Writes spec, display, state, reason, exhausted, ends_as, times. */
+enum ht_status db_study_save(struct db *db, const struct study_row *row,
+                             struct ht_error *err);
+enum ht_status db_study_add_revision(struct db *db, int64_t study,
+                                     int64_t wall_ms, int64_t *revision,
+                                     struct ht_error *err);
+enum ht_status db_study_take_trial_id(struct db *db, int64_t study, int64_t *id,
+                                      struct ht_error *err);
+enum ht_status db_study_set_stale(struct db *db, int64_t study, int64_t stale,
+                                  struct ht_error *err);
+enum ht_status db_study_add_used(struct db *db, int64_t study, int64_t used_ms,
+                                 struct ht_error *err);
+/* Ids of the studies in that state, oldest first. */
+struct id_list {
+    size_t n;
+    int64_t *ids;
+};
+enum ht_status db_study_ids(struct db *db, struct arena *arena,
+                            enum study_state state, struct id_list *list,
+                            struct ht_error *err);
+/* Running studies with waiting trials, those with the fewest active first, on
+ * equal counts the oldest. */
+enum ht_status db_study_hungry(struct db *db, struct arena *arena,
+                               struct id_list *list, struct ht_error *err);
+/* Removes up to `limit` rows that belong to the study, at last the study
+ * itself; *left is false when it is gone. */
+enum ht_status db_study_erase(struct db *db, int64_t study, int64_t limit,
+                              bool *left, struct ht_error *err);
+/* Something runs, waits, or is being removed. */
+enum ht_status db_is_busy(struct db *db, bool *busy, struct ht_error *err);
+
+/* --- trials --- */
+
+/* *inserted is false when the point (and replicate) is already taken. */
+enum ht_status db_trial_insert(struct db *db, const struct trial_row *row,
+                               bool *inserted, struct ht_error *err);
+/* Writes every column but study, id, params and latest_*. */
+enum ht_status db_trial_save(struct db *db, const struct trial_row *row,
+                             struct ht_error *err);
+/* NULL metrics: nothing reported (a new attempt begins). */
+enum ht_status db_trial_set_latest(struct db *db, int64_t study, int64_t trial,
+                                   int64_t step, const char *metrics,
+                                   struct ht_error *err);
+enum ht_status db_trial_count(struct db *db, int64_t study,
+                              enum trial_state state, int64_t change,
+                              struct ht_error *err);
+/* Trials not final yet. */
+enum ht_status db_trial_open(struct db *db, struct arena *arena, int64_t study,
+                             size_t limit, struct trial_list *list,
+                             struct ht_error *err);
+/* REQUESTED ones by id, above `after`. */
+enum ht_status db_trial_waiting(struct db *db, struct arena *arena,
+                                int64_t study, int64_t after, size_t limit,
+                                struct trial_list *list, struct ht_error *err);
+/* The reason most FAILED trials share; "" when there is none. */
+enum ht_status db_trial_common_failure(struct db *db, struct arena *arena,
+                                       int64_t study, const char **reason,
+                                       struct ht_error *err);
+
+/* --- attempts --- */
+
+struct attempt_lease { /* what a lease adds to the row */
+    const char *boot;
+    int64_t lease_id;
+    const unsigned char *token_hash; /* TOKEN_HASH_BYTES */
+};
+enum ht_status db_attempt_insert(struct db *db, const struct attempt_row *row,
+                                 const struct attempt_lease *lease,
+                                 struct ht_error *err);
+enum ht_status db_attempt_save(struct db *db, const struct attempt_row *row,
+                               struct ht_error *err);
+enum ht_status db_attempt_get(struct db *db, struct arena *arena, int64_t study,
+                              int64_t trial, int64_t n, struct attempt_row *row,
+                              struct ht_error *err);
+enum ht_status
+db_attempt_by_token(struct db *db, struct arena *arena,
+                    const unsigned char hash[TOKEN_HASH_BYTES],
+                    struct attempt_row *row, struct ht_error *err);
+enum ht_status db_attempt_set_token(struct db *db,
+                                    const struct attempt_row *row,
+                                    const unsigned char hash[TOKEN_HASH_BYTES],
+                                    struct ht_error *err);
+/* Not ENDED, of that runner. */
+enum ht_status db_attempt_open(struct db *db, struct arena *arena,
+                               const char *runner, struct attempt_list *list,
+                               struct ht_error *err);
+/* STARTING ones that this very lease request was given. */
+enum ht_status db_attempt_leased(struct db *db, struct arena *arena,
+                                 const char *runner, const char *boot,
+                                 int64_t lease_id, struct attempt_list *list,
+                                 struct ht_error *err);
+/* The lease request that an attempt came from. */
+enum ht_status db_attempt_lease_of(struct db *db, struct arena *arena,
+                                   const struct attempt_row *row,
+                                   const char **boot, int64_t *lease_id,
+                                   struct ht_error *err);
+
+/* The candidates for the final measurement, kept while records come in so
+ * that the end of a trial needs no scan: the newest master record with the
+ * objective, and the best finite one. */
+struct attempt_scores {
+    bool has_last;
+    int64_t last_step, last_time_ms, last_seq;
+    double last_objective; /* may be NaN or infinite */
+    const char *last_metrics;
+    bool has_best;
+    int64_t best_step;
+    double best_objective; /* finite */
+    const char *best_metrics;
+};
+enum ht_status db_scores_get(struct db *db, struct arena *arena,
+                             const struct attempt_row *row,
+                             struct attempt_scores *scores,
+                             struct ht_error *err);
+enum ht_status db_scores_set(struct db *db, const struct attempt_row *row,
+                             const struct attempt_scores *scores,
+                             struct ht_error *err);
+
+/* --- measurements --- */
+
+struct replica_key {
+    int64_t study, trial, attempt;
+    const char *replica;
+};
+/* *inserted is false when the key exists; then nothing has changed. */
+enum ht_status db_measurement_insert(struct db *db,
+                                     const struct measurement_row *row,
+                                     bool *inserted, struct ht_error *err);
+enum ht_status db_measurement_exists(struct db *db,
+                                     const struct replica_key *key,
+                                     uint64_t writer, int64_t seq, bool *exists,
+                                     struct ht_error *err);
+/* Compares every stored record with its checksum; HT_CORRUPT names the first
+ * that differs. */
+enum ht_status db_measurement_check(struct db *db, struct ht_error *err);
+
+struct writer_row {
+    uint64_t writer;
+    int64_t have;    /* highest seq without a gap below */
+    int64_t records; /* stored */
+};
+struct writer_list {
+    size_t n;
+    struct writer_row *rows;
+};
+/* Zeroes when the writer is new. */
+enum ht_status db_writer_get(struct db *db, const struct replica_key *key,
+                             uint64_t writer, struct writer_row *row,
+                             struct ht_error *err);
+enum ht_status db_writer_set(struct db *db, const struct replica_key *key,
+                             const struct writer_row *row,
+                             struct ht_error *err);
+/* Records of a replica, over all its writers. */
+enum ht_status db_replica_records(struct db *db, const struct replica_key *key,
+                                  int64_t *records, struct ht_error *err);
+struct replica_writer {
+    const char *replica;
+    struct writer_row row;
+};
+struct replica_writer_list {
+    size_t n;
+    struct replica_writer *rows;
+};
+/* All writers of an attempt, grouped by replica. */
+enum ht_status db_attempt_writers(struct db *db, struct arena *arena,
+                                  const struct attempt_row *attempt,
+                                  struct replica_writer_list *list,
+                                  struct ht_error *err);
+
+/* --- events and runners --- */
+
+enum ht_status db_event_insert(struct db *db, const struct event_row *row,
+                               struct ht_error *err);
+enum ht_status db_runner_save(struct db *db, const struct runner_row *row,
+                              struct ht_error *err);
+enum ht_status db_runner_set_online(struct db *db, const char *id, bool online,
+                                    int64_t seen_ms, struct ht_error *err);
+
+#endif
