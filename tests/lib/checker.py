@@ -1,0 +1,300 @@
+"""checker - does the database agree with what its clients were told?
+
+    python3 tests/lib/checker.py DATA-DIR [JOURNAL...]
+
+Clients of a test write a journal, one JSON object a line:
+
+    {"client": "trainer-123", "call": "report", "study": 1, "trial": 3,
+     "attempt": 1, "writer": null, "seq": 4, "step": 4, "value": 0.5,
+     "start": MS, "end": MS, "answer": 0}
+
+A call is written before it is made, with end and answer null, and once more
+when it has returned; so a client that is killed in between leaves the first
+line only. "report" with answer 0 was recorded; "flush" with answer 0 says that
+the server confirmed every report of that client up to its seq. writer is null
+where the client does not know it; then an attempt has one writer.
+"""
+
+import collections
+import json
+import os
+import sqlite3
+import sys
+
+STUDY_STATES = ["RUNNING", "PAUSED", "STOPPING", "CANCELLING", "SUCCEEDED",
+                "STOPPED", "FAILED", "CANCELLED", "DELETING"]
+TRIAL_STATES = ["PREPARED", "REQUESTED", "ACTIVE", "STOPPING", "SUCCEEDED",
+                "STOPPED", "FAILED", "INFEASIBLE", "CANCELLED"]
+ATTEMPT_STATES = ["STARTING", "RUNNING", "DRAINING", "ENDED"]
+STUDY_END = {"SUCCEEDED", "STOPPED", "FAILED", "CANCELLED"}
+TRIAL_END = {"SUCCEEDED", "STOPPED", "FAILED", "INFEASIBLE", "CANCELLED"}
+
+# The state machine once more, written from its description and not from its
+# code, so that a wrong table there is noticed here. "" is before creation.
+ALLOWED = {
+    "study": {
+        "": {"RUNNING"},
+        "RUNNING": {"PAUSED", "STOPPING", "CANCELLING", "DELETING"} | STUDY_END,
+        "PAUSED": {"RUNNING", "STOPPING", "CANCELLING", "DELETING"} | STUDY_END,
+        # A study ends once its last trial has, as what it was going to be.
+        "STOPPING": STUDY_END | {"CANCELLING"},
+        "CANCELLING": {"CANCELLED"},
+        # More trials reopen what has ended.
+        "SUCCEEDED": {"RUNNING", "DELETING"},
+        "STOPPED": {"RUNNING", "DELETING"},
+        "FAILED": {"RUNNING", "DELETING"},
+        "CANCELLED": {"DELETING"},
+    },
+    "trial": {
+        "": {"PREPARED", "REQUESTED"},
+        "PREPARED": {"REQUESTED"},
+        "REQUESTED": {"ACTIVE", "CANCELLED", "STOPPED", "INFEASIBLE",
+                      "FAILED"},
+        "ACTIVE": {"REQUESTED", "STOPPING"} | TRIAL_END,
+        "STOPPING": TRIAL_END,
+        # A person may ask for another try.
+        "FAILED": {"REQUESTED"},
+        "INFEASIBLE": {"REQUESTED"},
+    },
+    "attempt": {
+        "": {"STARTING"},
+        "STARTING": {"RUNNING", "DRAINING", "ENDED"},
+        "RUNNING": {"DRAINING", "ENDED"},
+        "DRAINING": {"ENDED"},
+    },
+}
+
+Key = collections.namedtuple("Key", "study trial attempt seq")
+
+
+def read_journals(paths):
+    """All whole lines; a client killed while it wrote leaves a torn one."""
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                if line.endswith("\n"):
+                    yield json.loads(line)
+
+
+class Journal:
+    """What the clients sent, what was recorded, what was acknowledged."""
+
+    def __init__(self, paths):
+        self.sent = {}  # Key -> (step, value)
+        self.recorded = set()
+        self.acked = set()
+        self.calls = 0
+        reports = collections.defaultdict(set)
+        for entry in read_journals(paths):
+            self.calls += entry["end"] is not None
+            who = (entry["client"], entry["study"], entry["trial"],
+                   entry["attempt"])
+            key = Key(*who[1:], entry["seq"])
+            if entry["call"] == "report":
+                self.sent[key] = (entry["step"], entry["value"])
+                reports[who].add(key)
+                if entry["answer"] == 0:
+                    self.recorded.add(key)
+            elif entry["call"] == "flush" and entry["answer"] == 0:
+                self.acked |= {k for k in reports[who] if k.seq <= key.seq}
+
+
+def open_database(data_dir):
+    path = os.path.join(data_dir, "hypertune.db")
+    db = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
+    db.row_factory = sqlite3.Row
+    return db
+
+
+def show(keys, most=5):
+    keys = sorted(keys)
+    more = " and %d more" % (len(keys) - most) if len(keys) > most else ""
+    return ", ".join("%d/%d/%d#%d" % key for key in keys[:most]) + more
+
+
+def check_reports(db, journal, faults):
+    stored = {}
+    for row in db.execute("SELECT study, trial, attempt, writer, seq, step,"
+                          " metrics FROM measurements WHERE writer <> 0"):
+        key = Key(row["study"], row["trial"], row["attempt"], row["seq"])
+        if key in stored:
+            faults.append("stored twice: %s" % show([key]))
+        stored[key] = (row["step"], list(json.loads(row["metrics"]).values()))
+    for what, keys in [
+            ("acknowledged but not stored", journal.acked - stored.keys()),
+            ("recorded but never delivered", journal.recorded - stored.keys()),
+            ("stored but never sent", stored.keys() - journal.sent.keys())]:
+        if keys:
+            faults.append("%s: %s" % (what, show(keys)))
+    for key in stored.keys() & journal.sent.keys():
+        step, value = journal.sent[key]
+        if stored[key] != (step, [value]):
+            faults.append("%s was sent as %r, stored as %r" %
+                          (show([key]), (step, [value]), stored[key]))
+    return len(stored)
+
+
+def check_writers(db, faults):
+    for row in db.execute(
+            "SELECT w.study, w.trial, w.attempt, w.have, count(m.seq) AS n"
+            " FROM writers w LEFT JOIN measurements m"
+            " ON m.study = w.study AND m.trial = w.trial AND"
+            " m.attempt = w.attempt AND m.replica = w.replica AND"
+            " m.writer = w.writer AND m.seq <= w.have"
+            " WHERE w.writer <> 0 GROUP BY w.study, w.trial, w.attempt,"
+            " w.replica, w.writer HAVING n <> w.have"):
+        faults.append("%d/%d/%d: a writer is told that %d records are stored,"
+                      " %d are" % tuple(row))
+
+
+def check_winners(db, faults):
+    for row in db.execute(
+            "SELECT t.study, t.id, t.state, coalesce(sum(a.winner), 0) AS n"
+            " FROM trials t LEFT JOIN attempts a"
+            " ON a.study = t.study AND a.trial = t.id"
+            " GROUP BY t.study, t.id"):
+        state = TRIAL_STATES[row["state"]]
+        if row["n"] > 1 or (state == "SUCCEEDED" and row["n"] != 1):
+            faults.append("trial %d/%d is %s with %d winners" %
+                          (row["study"], row["id"], state, row["n"]))
+
+
+def check_events(db, faults):
+    """Revisions without gaps, allowed moves only, each from where the last
+    one ended, and the last one into the state that the row has."""
+    states, revisions = {}, collections.defaultdict(int)
+    for row in db.execute("SELECT * FROM events ORDER BY study, revision"):
+        study = row["study"]
+        if row["revision"] != revisions[study] + 1:
+            faults.append("study %d: revision %d follows %d" %
+                          (study, row["revision"], revisions[study]))
+        revisions[study] = row["revision"]
+        thing, _, verb = row["kind"].partition(".")
+        if thing not in ALLOWED or verb not in ("created", "moved"):
+            continue
+        name = {"study": (study,), "trial": (study, row["trial"]),
+                "attempt": (study, row["trial"], row["attempt"])}[thing]
+        before, after = row["from"], row["to"]
+        if after not in ALLOWED[thing].get(before, ()):
+            faults.append("%s %s moved from %r to %r" %
+                          (thing, name, before, after))
+        if before != states.get((thing,) + name, ""):
+            faults.append("%s %s moved from %s and was %s" % (
+                thing, name, before, states.get((thing,) + name, "not made")))
+        if verb == "moved" and not row["reason"]:
+            faults.append("%s %s moved to %s without a reason" %
+                          (thing, name, after))
+        states[(thing,) + name] = after
+    for row in db.execute("SELECT id, revision FROM studies"):
+        if row["revision"] != revisions[row["id"]]:
+            faults.append("study %d has revision %d and %d events" %
+                          (row["id"], row["revision"], revisions[row["id"]]))
+    return states
+
+
+def check_states(db, states, faults):
+    rows = [(("study", row["id"]), STUDY_STATES[row["state"]])
+            for row in db.execute("SELECT id, state FROM studies")]
+    rows += [(("trial", row["study"], row["id"]), TRIAL_STATES[row["state"]])
+             for row in db.execute("SELECT study, id, state FROM trials"
+                                   " WHERE state <> 0")]
+    rows += [(("attempt", row["study"], row["trial"], row["n"]),
+              ATTEMPT_STATES[row["state"]])
+             for row in db.execute("SELECT study, trial, n, state"
+                                   " FROM attempts")]
+    for name, state in rows:
+        if states.get(name) != state:
+            faults.append("%s %s is %s, its events say %s" %
+                          (name[0], name[1:], state, states.get(name)))
+
+
+def check_counts(db, faults):
+    counted = {(row["study"], row["state"]): row["n"] for row in db.execute(
+        "SELECT study, state, n FROM trial_counts WHERE n <> 0")}
+    real = {(row["study"], row["state"]): row["n"] for row in db.execute(
+        "SELECT study, state, count(*) AS n FROM trials"
+        " GROUP BY study, state")}
+    if counted != real:
+        faults.append("trial_counts say %s, trials say %s" % (counted, real))
+    for row in db.execute("SELECT study, params, replicate FROM trials GROUP BY"
+                          " study, params, replicate HAVING count(*) > 1"):
+        faults.append("study %d tried %s twice" % (row["study"], row["params"]))
+    for row in db.execute(
+            "SELECT t.study, t.id, t.attempt, count(a.n) AS n,"
+            " coalesce(max(a.n), 0) AS top FROM trials t LEFT JOIN attempts a"
+            " ON a.study = t.study AND a.trial = t.id GROUP BY t.study, t.id"
+            " HAVING n <> t.attempt OR top <> t.attempt"):
+        faults.append("trial %d/%d counts %d attempts and has %d up to %d" %
+                      tuple(row))
+
+
+def check_ended(db, faults):
+    for row in db.execute("SELECT study, trial, n, state FROM attempts"
+                          " WHERE state <> 3"):
+        faults.append("attempt %d/%d/%d is still %s" % (
+            row["study"], row["trial"], row["n"],
+            ATTEMPT_STATES[row["state"]]))
+    for row in db.execute("SELECT study, id, state FROM trials"
+                          " WHERE state IN (1, 2, 3)"):
+        faults.append("trial %d/%d is still %s" % (
+            row["study"], row["id"], TRIAL_STATES[row["state"]]))
+
+
+def leftovers(data_dir):
+    """Pids of processes that a trial under data_dir has left running."""
+    mark = b"HYPERTUNE_TRIAL_DIR=" + os.fsencode(os.path.realpath(data_dir))
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/environ" % pid, "rb") as file:
+                variables = file.read().split(b"\0")
+        except OSError:
+            continue  # it has just ended, or is somebody else's
+        if any(v == mark or v.startswith(mark + b"/") for v in variables):
+            found.append(int(pid))
+    return found
+
+
+def check(data_dir, journals):
+    """Returns (figures, faults) of a server's data directory whose studies
+    have all ended."""
+    faults = []
+    journal = Journal(journals)
+    db = open_database(data_dir)
+    stored = check_reports(db, journal, faults)
+    check_writers(db, faults)
+    check_winners(db, faults)
+    check_states(db, check_events(db, faults), faults)
+    check_counts(db, faults)
+    check_ended(db, faults)
+    left = leftovers(data_dir)
+    if left:
+        faults.append("left running: %s" % left)
+    figures = {
+        "calls": journal.calls,
+        "sent": len(journal.sent),
+        "recorded": len(journal.recorded),
+        "acked": len(journal.acked),
+        "stored": stored,
+        "trials": db.execute("SELECT count(*) FROM trials"
+                             " WHERE state <> 0").fetchone()[0],
+        "attempts": db.execute("SELECT count(*) FROM attempts").fetchone()[0],
+        "events": db.execute("SELECT count(*) FROM events").fetchone()[0],
+        "leftovers": len(left),
+    }
+    db.close()
+    return figures, faults
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit("usage: checker.py DATA-DIR [JOURNAL...]")
+    figures, faults = check(sys.argv[1], sys.argv[2:])
+    print(" ".join("%s=%d" % item for item in figures.items()))
+    for fault in faults:
+        print("fault: " + fault)
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()

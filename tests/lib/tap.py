@@ -1,0 +1,34 @@
+"""tap - named cases in Python, as tests/check.h has them in C."""
+
+import sys
+import traceback
+
+
+class Skip(Exception):
+    """Raised by a case that cannot run here; the text says why."""
+
+
+def run(cases):
+    """Runs functions whose names are sentences; exits with the outcome."""
+    failed = 0
+    for number, case in enumerate(cases, 1):
+        name = case.__name__.replace("_", " ")
+        try:
+            case()
+            print("ok %d - %s" % (number, name))
+        except Skip as reason:
+            print("ok %d - %s # skip: %s" % (number, name, reason))
+        except Exception:
+            failed += 1
+            for line in traceback.format_exc().splitlines():
+                print("# " + line)
+            print("not ok %d - %s" % (number, name))
+        sys.stdout.flush()
+    print("1..%d" % len(cases))
+    sys.exit(1 if failed else 0)
+
+
+def equal(got, want, what=""):
+    """Fails with both values when they differ."""
+    if got != want:
+        raise AssertionError("%s got %r, want %r" % (what, got, want))
