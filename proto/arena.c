@@ -93,8 +93,8 @@ void *arena_alloc(struct arena *arena, size_t n, size_t size)
         ht_out_of_memory();
     bytes = (bytes + align - 1) / align * align;
     if (bytes > arena->head->size - arena->head->used)
-        arena->head = block_new(bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES,
-                                arena->head);
+        arena->head =
+            block_new(bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES, arena->head);
     void *memory = arena->head->data + arena->head->used;
     arena->head->used += bytes;
     return memset(memory, 0, bytes);

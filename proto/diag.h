@@ -20,17 +20,17 @@ enum diag_kind { DIAG_ERROR, DIAG_WARNING };
 
 struct diag_item {
     enum diag_kind kind;
-    int line, column;   /* from 1; 0 when there is no place */
-    const char *path;   /* field path such as parameters.lr.min; may be "" */
-    const char *text;   /* what is wrong */
-    const char *hint;   /* how to repair it, NULL when nothing is known */
+    int line, column; /* from 1; 0 when there is no place */
+    const char *path; /* field path such as parameters.lr.min; may be "" */
+    const char *text; /* what is wrong */
+    const char *hint; /* how to repair it, NULL when nothing is known */
     struct diag_item *next;
 };
 
 struct diag {
-    struct arena *arena;    /* borrowed; items live here */
-    const char *file;       /* name shown before the line */
-    const char *source;     /* whole text for excerpts, may be NULL */
+    struct arena *arena; /* borrowed; items live here */
+    const char *file;    /* name shown before the line */
+    const char *source;  /* whole text for excerpts, may be NULL */
     size_t source_len;
     size_t errors, warnings; /* counts */
     struct diag_item *first, **last;
@@ -42,9 +42,10 @@ void diag_init(struct diag *diag, struct arena *arena, const char *file,
 
 /* Adds an item. `path` may be NULL. At most 100 items are kept (all are
  * counted), so a hostile document cannot fill memory. */
-__attribute__((format(printf, 5, 6))) void
-diag_error(struct diag *diag, int line, int column, const char *path,
-           const char *format, ...);
+__attribute__((format(printf, 5, 6))) void diag_error(struct diag *diag,
+                                                      int line, int column,
+                                                      const char *path,
+                                                      const char *format, ...);
 __attribute__((format(printf, 5, 6))) void
 diag_warning(struct diag *diag, int line, int column, const char *path,
              const char *format, ...);
@@ -57,8 +58,9 @@ __attribute__((format(printf, 2, 3))) void diag_hint(struct diag *diag,
  * NULL. */
 const char *diag_nearest(const char *wrong, const char *const names[]);
 
-/* Appends every item in order of place, with its source line and a caret,
- * foreign bytes escaped. */
+/* Appends every item in order of place, with its source line (100 columns of a
+ * long one) and a caret, foreign bytes escaped. Without a source the hint
+ * stands in brackets behind the sentence. */
 void diag_print(const struct diag *diag, struct text *out);
 
 #endif

@@ -34,8 +34,8 @@ enum ht_status ht_wrap(struct ht_error *err, enum ht_status status,
     return status;
 }
 
-enum ht_status ht_fail_errno(struct ht_error *err, int code,
-                             const char *format, ...)
+enum ht_status ht_fail_errno(struct ht_error *err, int code, const char *format,
+                             ...)
 {
     if (err == NULL)
         return HT_IO;

@@ -19,7 +19,8 @@ void json_init(void); /* once, first thing in every main() that uses cJSON */
 
 /* Add a member to an object. The double is written so that it reads back to
  * the same bits; NaN and infinities become the texts "NaN", "Infinity" and
- * "-Infinity" as protobuf's JSON mapping has it. */
+ * "-Infinity" as protobuf's JSON mapping has it. A string that is NULL becomes
+ * null. */
 void json_add_double(cJSON *object, const char *key, double value);
 void json_add_int(cJSON *object, const char *key, int64_t value);
 /* int64 as a decimal *string*, the form of int64 in Google's JSON. */
@@ -37,11 +38,12 @@ cJSON *json_push_object(cJSON *array);
 /* A tree read from outside as cJSON; the caller owns the result. */
 cJSON *json_of_node(const struct node *node);
 
-/* Prints compactly (or indented by two spaces) and frees `item`. */
+/* Appends the item compactly (or indented by two spaces) and frees it. Bytes
+ * outside UTF-8 become U+FFFD, so that what we send our own reader accepts. */
 void json_print(cJSON *item, struct text *out);
 void json_print_pretty(cJSON *item, struct text *out);
 
-/* Appends a quoted JSON string. */
+/* Appends a quoted JSON string, likewise clean. */
 void json_quote(struct text *out, const char *value);
 
 #endif

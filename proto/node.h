@@ -14,9 +14,9 @@
 #include "proto/diag.h"
 
 enum node_kind {
-    NODE_NULL,
+    NODE_NULL,   /* text is "null" */
     NODE_BOOL,   /* text is "true" or "false" */
-    NODE_NUMBER, /* text is the number as it was written */
+    NODE_NUMBER, /* text is the number as it was written, in JSON's grammar */
     NODE_STRING, /* text is decoded UTF-8 without NUL bytes */
     NODE_LIST,   /* children are the items */
     NODE_MAP     /* children carry keys, unique within the map */
@@ -24,13 +24,13 @@ enum node_kind {
 
 struct node {
     enum node_kind kind;
-    const char *text;        /* scalars only, NUL-terminated; else NULL */
-    const char *key;         /* of a map's child; else NULL */
-    int line, column;        /* of the value, from 1 */
+    const char *text;         /* scalars only, NUL-terminated; else NULL */
+    const char *key;          /* of a map's child; else NULL */
+    int line, column;         /* of the value, from 1 */
     int key_line, key_column; /* of the key, from 1; 0 without a key */
-    size_t count;            /* children */
-    struct node *first;      /* first child, NULL when empty */
-    struct node *next;       /* next sibling */
+    size_t count;             /* children */
+    struct node *first;       /* first child, NULL when empty */
+    struct node *next;        /* next sibling */
 };
 
 /* Reads one whole document. On any fault the place and the reason are added to
@@ -39,7 +39,9 @@ struct node {
  * JSON is strict RFC 8259: no trailing text, no duplicate keys, no comments,
  * valid UTF-8, no \u0000, at most HT_MAX_DEPTH levels, HT_MAX_SPEC bytes.
  * YAML is one document, HT_MAX_YAML bytes, YAML 1.2 core scalars (only true
- * and false are booleans), without anchors, aliases, tags, merge keys. */
+ * and false are booleans), without anchors, aliases, tags, merge keys. Numbers
+ * that JSON writes otherwise (0x1F, +.5) are in JSON's form; .inf, .nan are
+ * text. */
 struct node *node_read_json(struct arena *arena, const char *text, size_t len,
                             struct diag *diag);
 struct node *node_read_yaml(struct arena *arena, const char *text, size_t len,
@@ -53,7 +55,7 @@ const struct node *node_find(const struct node *map, const char *key);
 
 /* Conversions; false when the kind or the text does not fit (range, fraction,
  * not finite). Numbers accept NODE_NUMBER and, as Google's clients send int64
- * as text, NODE_STRING holding just a number. */
+ * as text, NODE_STRING holding just a number. 1e3 and 5.0 are integers too. */
 bool node_int64(const struct node *node, int64_t *value);
 bool node_double(const struct node *node, double *value); /* finite only */
 bool node_bool(const struct node *node, bool *value);

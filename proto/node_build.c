@@ -42,11 +42,11 @@ void node_check_keys(const struct node *map, struct diag *diag)
 {
     if (map->count < 2)
         return;
-    const struct node **sorted = ht_xcalloc(map->count, sizeof(struct node *));
+    const struct node **sorted = ht_xcalloc(map->count, sizeof(void *));
     size_t n = 0;
     for (const struct node *child = map->first; child; child = child->next)
         sorted[n++] = child;
-    qsort((void *)sorted, n, sizeof *sorted, by_key_and_place);
+    qsort((void *)sorted, n, sizeof(void *), by_key_and_place);
     for (size_t i = 1; i < n; i++) {
         if (strcmp(sorted[i - 1]->key, sorted[i]->key) != 0)
             continue;

@@ -41,7 +41,8 @@ __attribute__((format(printf, 2, 3))) static void *fail(struct reader *r,
 
 static void skip_blanks(struct reader *r)
 {
-    while (r->at < r->end && memchr(" \t\r\n", *r->at, 4) != NULL)
+    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' ||
+                              *r->at == '\r' || *r->at == '\n'))
         r->at++;
 }
 

@@ -199,6 +199,13 @@ static bool next_event(struct reader *r)
     return !r->stopped;
 }
 
+static bool skip_events(struct reader *r, int n)
+{
+    while (n > 0 && next_event(r))
+        n--;
+    return n == 0;
+}
+
 static bool is_event(const struct reader *r, yaml_event_type_t type)
 {
     return r->event.type == type;
@@ -352,7 +359,7 @@ static struct node *read_node(struct reader *r)
 /* STREAM-START DOCUMENT-START node DOCUMENT-END STREAM-END, and no more. */
 static struct node *read_document(struct reader *r)
 {
-    if (!next_event(r) || !next_event(r))
+    if (!skip_events(r, 2))
         return NULL;
     if (is_event(r, YAML_STREAM_END_EVENT)) {
         diag_error(r->diag, 0, 0, NULL, "the document is empty");
@@ -361,7 +368,7 @@ static struct node *read_document(struct reader *r)
     if (!next_event(r))
         return NULL;
     struct node *root = read_node(r);
-    if (root == NULL || !next_event(r) || !next_event(r))
+    if (root == NULL || !skip_events(r, 2))
         return NULL;
     if (!is_event(r, YAML_STREAM_END_EVENT)) {
         fail(r, here(r), "a second document begins here");

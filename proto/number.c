@@ -42,15 +42,15 @@ bool number_is_json(const char *text)
     return len > 0 && number_scan(text, len) == len;
 }
 
-/* The power of ten that the text ends with. Beyond a million it is as good as
- * infinite, because no document holds as many digits to make up for it. */
+/* The power of ten that the text ends with. Beyond ten million it is as good
+ * as infinite, because no document holds as many digits to make up for it. */
 static int read_exponent(const char *text)
 {
     const char *e = strpbrk(text, "eE");
     if (e == NULL)
         return 0;
     long power = strtol(e + 1, NULL, 10);
-    const long most = 10 * 1000 * 1000;
+    const long most = 10000000;
     return (int)(power > most ? most : power < -most ? -most : power);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "proto/arena.h"
+#include "proto/utf8.h"
 
 void text_free(struct text *text)
 {
@@ -64,10 +65,13 @@ void text_printf(struct text *text, const char *format, ...)
 
 char *text_of_double(char buffer[TEXT_DOUBLE_BYTES], double value)
 {
-    if (isnan(value))
-        return strcpy(buffer, "NaN");
-    if (isinf(value))
-        return strcpy(buffer, value > 0 ? "Infinity" : "-Infinity");
+    if (!isfinite(value)) {
+        snprintf(buffer, TEXT_DOUBLE_BYTES, "%s",
+                 isnan(value) ? "NaN"
+                 : value > 0  ? "Infinity"
+                              : "-Infinity");
+        return buffer;
+    }
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(buffer, TEXT_DOUBLE_BYTES, "%.*g", digits, value);
         if (strtod(buffer, NULL) == value)
@@ -82,32 +86,32 @@ void text_double(struct text *text, double value)
     text_puts(text, text_of_double(buffer, value));
 }
 
-/* U+200E, U+200F, U+202A-202E and U+2066-2069 reorder what a terminal shows;
- * in UTF-8 they all begin with E2 80 or E2 81. */
-static unsigned bidi_mark(const unsigned char *s)
+/* C0, DEL and C1 (where U+009B begins a terminal's commands like ESC does), and
+ * the marks that reorder what is shown. */
+static bool steers_terminal(uint32_t code)
 {
-    if (s[0] != 0xE2 || (s[1] != 0x80 && s[1] != 0x81) || s[2] == 0)
-        return 0;
-    unsigned code = 0x2000u | (unsigned)(s[1] & 1) << 6 | (s[2] & 0x3Fu);
-    bool is_mark = code == 0x200E || code == 0x200F ||
-                   (code >= 0x202A && code <= 0x202E) ||
-                   (code >= 0x2066 && code <= 0x2069);
-    return is_mark ? code : 0;
+    return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x61C ||
+           code == 0x200E || code == 0x200F ||
+           (code >= 0x202A && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069);
 }
 
 void text_escape(struct text *text, const char *string)
 {
-    const unsigned char *s = (const unsigned char *)string;
-    while (*s != '\0') {
-        unsigned mark = bidi_mark(s);
-        if (mark != 0) {
-            text_printf(text, "\\u%04x", mark);
-            s += 3;
-        } else if (*s < 0x20 || *s == 0x7F) {
-            text_printf(text, "\\x%02x", *s++);
-        } else {
-            text_append(text, (const char *)s++, 1);
-        }
+    size_t len = strlen(string);
+    while (len > 0) {
+        size_t n = utf8_sequence(string, len);
+        uint32_t code = n > 0 ? utf8_decode(string, n) : 0;
+        if (n == 0)
+            text_printf(text, "\\x%02x", (unsigned)(unsigned char)*string);
+        else if (!steers_terminal(code))
+            text_append(text, string, n);
+        else
+            text_printf(text, code < 0x80 ? "\\x%02x" : "\\u%04x",
+                        (unsigned)code);
+        n += n == 0;
+        string += n;
+        len -= n;
     }
 }
 

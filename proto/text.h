@@ -18,8 +18,8 @@ void text_free(struct text *text); /* releases data; the struct is reusable */
 void text_clear(struct text *text);
 void text_append(struct text *text, const char *bytes, size_t len);
 void text_puts(struct text *text, const char *string);
-__attribute__((format(printf, 2, 3))) void
-text_printf(struct text *text, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void text_printf(struct text *text,
+                                                       const char *format, ...);
 
 /* Appends a number in the fewest digits (15 to 17) that read back to the same
  * bits; "NaN", "Infinity" or "-Infinity" when it is not finite. */
@@ -29,8 +29,9 @@ void text_double(struct text *text, double value);
 enum { TEXT_DOUBLE_BYTES = 32 };
 char *text_of_double(char buffer[TEXT_DOUBLE_BYTES], double value);
 
-/* Appends the string with control bytes, ESC, DEL and bidirectional marks
- * written as \xNN or \uNNNN, so foreign text cannot steer a terminal. */
+/* Appends the string with control characters (C0, DEL, C1), bidirectional marks
+ * and bytes outside UTF-8 written as \xNN or \uNNNN, so foreign text cannot
+ * steer a terminal. */
 void text_escape(struct text *text, const char *string);
 
 /* Appends one word as a POSIX shell would have to see it: bare when every byte

@@ -62,6 +62,15 @@ size_t utf8_count(const char *s, size_t len)
     return n;
 }
 
+uint32_t utf8_decode(const char *s, size_t n)
+{
+    static const unsigned char masks[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    uint32_t code = (unsigned char)s[0] & masks[n];
+    for (size_t i = 1; i < n; i++)
+        code = code << 6 | ((unsigned char)s[i] & 0x3Fu);
+    return code;
+}
+
 size_t utf8_encode(char buffer[4], uint32_t code)
 {
     if (code < 0x80) {

@@ -17,6 +17,9 @@ bool utf8_is_valid(const char *s, size_t len);
 /* Code points in valid text; in other text, bytes that begin one. */
 size_t utf8_count(const char *s, size_t len);
 
+/* The code point of a valid sequence of n bytes. */
+uint32_t utf8_decode(const char *s, size_t n);
+
 /* Writes 1 to 4 bytes of a valid code point, without a NUL; returns how many.
  */
 size_t utf8_encode(char buffer[4], uint32_t code);
