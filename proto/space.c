@@ -242,20 +242,16 @@ static enum ht_status read_real(const struct param *param,
 {
     double x;
     if (!node_double(node, &x))
-        return ht_fail(err, HT_INVALID, "parameter %s: needs a number",
-                       param->name);
+        return ht_fail(err, HT_INVALID, "needs a number");
     if (x < param->min || x > param->max)
-        return ht_fail(err, HT_INVALID,
-                       "parameter %s: %.17g is outside [%.17g, %.17g]",
-                       param->name, x, param->min, param->max);
+        return ht_fail(err, HT_INVALID, "%.17g is outside [%.17g, %.17g]", x,
+                       param->min, param->max);
     if (param->step > 0) {
         uint64_t j = (uint64_t)((x - param->min) / param->step + 0.5);
         uint64_t levels = param_levels(param);
         double level = stepped_level(param, j < levels ? j : levels - 1);
         if (fabs(x - level) > param->step * 1e-6)
-            return ht_fail(err, HT_INVALID,
-                           "parameter %s: %.17g is no multiple of its step",
-                           param->name, x);
+            return ht_fail(err, HT_INVALID, "%.17g is between two steps", x);
         x = level;
     }
     value->real = x + 0.0;
@@ -268,18 +264,15 @@ static enum ht_status read_whole(const struct param *param,
 {
     int64_t whole;
     if (!node_int64(node, &whole))
-        return ht_fail(err, HT_INVALID, "parameter %s: needs a whole number",
-                       param->name);
+        return ht_fail(err, HT_INVALID, "needs a whole number");
     if (whole < param->int_min || whole > param->int_max)
         return ht_fail(err, HT_INVALID,
-                       "parameter %s: %" PRId64 " is outside [%" PRId64
-                       ", %" PRId64 "]",
-                       param->name, whole, param->int_min, param->int_max);
+                       "%" PRId64 " is outside [%" PRId64 ", %" PRId64 "]",
+                       whole, param->int_min, param->int_max);
     uint64_t above = (uint64_t)whole - (uint64_t)param->int_min;
     if (above % (uint64_t)param->int_step != 0)
-        return ht_fail(err, HT_INVALID,
-                       "parameter %s: %" PRId64 " is no multiple of its step",
-                       param->name, whole);
+        return ht_fail(err, HT_INVALID, "%" PRId64 " is between two steps",
+                       whole);
     value->whole = whole;
     return HT_OK;
 }
@@ -291,16 +284,13 @@ static enum ht_status read_discrete(const struct param *param,
 {
     double x;
     if (!node_double(node, &x))
-        return ht_fail(err, HT_INVALID, "parameter %s: needs a number",
-                       param->name);
+        return ht_fail(err, HT_INVALID, "needs a number");
     size_t best = 0;
     for (size_t i = 1; i < param->n_values; i++)
         if (fabs(param->numbers[i] - x) < fabs(param->numbers[best] - x))
             best = i;
     if (fabs(param->numbers[best] - x) > 1e-10)
-        return ht_fail(err, HT_INVALID,
-                       "parameter %s: %.17g is not one of its values",
-                       param->name, x);
+        return ht_fail(err, HT_INVALID, "%.17g is not one of its values", x);
     value->whole = (int64_t)best;
     return HT_OK;
 }
@@ -310,22 +300,19 @@ static enum ht_status read_category(const struct param *param,
                                     struct value *value, struct ht_error *err)
 {
     if (node->text == NULL || node->kind == NODE_NULL)
-        return ht_fail(err, HT_INVALID, "parameter %s: needs a text",
-                       param->name);
+        return ht_fail(err, HT_INVALID, "needs a text");
     for (size_t i = 0; i < param->n_values; i++) {
         if (strcmp(param->labels[i], node->text) == 0) {
             value->whole = (int64_t)i;
             return HT_OK;
         }
     }
-    return ht_fail(err, HT_INVALID,
-                   "parameter %s: \"%.64s\" is not one of its values",
-                   param->name, node->text);
+    return ht_fail(err, HT_INVALID, "\"%.64s\" is not one of its values",
+                   node->text);
 }
 
-static enum ht_status read_value(const struct param *param,
-                                 const struct node *node, struct value *value,
-                                 struct ht_error *err)
+enum ht_status param_read(const struct param *param, const struct node *node,
+                          struct value *value, struct ht_error *err)
 {
     *value = (struct value){0};
     switch (param->type) {
@@ -338,7 +325,16 @@ static enum ht_status read_value(const struct param *param,
     case PARAM_CATEGORICAL:
         return read_category(param, node, value, err);
     }
-    return ht_fail(err, HT_INTERNAL, "parameter %s: no type", param->name);
+    return ht_fail(err, HT_INTERNAL, "no type");
+}
+
+static enum ht_status read_named(const struct param *param,
+                                 const struct node *node, struct value *value,
+                                 struct ht_error *err)
+{
+    enum ht_status status = param_read(param, node, value, err);
+    return status == HT_OK ? HT_OK
+                           : ht_wrap(err, status, "parameter %s", param->name);
 }
 
 enum ht_status point_read(const struct space *space, const struct node *map,
@@ -360,7 +356,7 @@ enum ht_status point_read(const struct space *space, const struct node *map,
             status = ht_fail(err, HT_INVALID, "parameter %s is missing",
                              param->name);
         else
-            status = read_value(param, node, &read[i], err);
+            status = read_named(param, node, &read[i], err);
     }
     if (status == HT_OK && space->n > 0)
         memcpy(point, read, space->n * sizeof *read);

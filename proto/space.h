@@ -17,7 +17,12 @@
 #include "proto/node.h"
 #include "proto/text.h"
 
-enum param_type { PARAM_DOUBLE, PARAM_INTEGER, PARAM_DISCRETE, PARAM_CATEGORICAL };
+enum param_type {
+    PARAM_DOUBLE,
+    PARAM_INTEGER,
+    PARAM_DISCRETE,
+    PARAM_CATEGORICAL
+};
 enum param_scale { SCALE_LINEAR, SCALE_LOG, SCALE_REVERSE_LOG };
 
 struct value {
@@ -38,16 +43,16 @@ struct param {
     const char *name;
     enum param_type type;
     enum param_scale scale;
-    double min, max;             /* DOUBLE, inclusive */
-    double step;                 /* DOUBLE: > 0 gives min + k*step; else 0 */
-    int64_t int_min, int_max;    /* INTEGER, inclusive */
-    int64_t int_step;            /* INTEGER, >= 1 */
-    size_t n_values;             /* DISCRETE, CATEGORICAL */
-    const double *numbers;       /* DISCRETE, increasing */
-    const char *const *labels;   /* CATEGORICAL */
+    double min, max;           /* DOUBLE, inclusive */
+    double step;               /* DOUBLE: > 0 gives min + k*step; else 0 */
+    int64_t int_min, int_max;  /* INTEGER, inclusive */
+    int64_t int_step;          /* INTEGER, >= 1 */
+    size_t n_values;           /* DISCRETE, CATEGORICAL */
+    const double *numbers;     /* DISCRETE, increasing */
+    const char *const *labels; /* CATEGORICAL */
     bool has_default;
-    struct value fallback;       /* the default, when has_default */
-    struct condition *when;      /* NULL: always */
+    struct value fallback;  /* the default, when has_default */
+    struct condition *when; /* NULL: always */
 };
 
 struct space {
@@ -73,6 +78,11 @@ bool value_equal(const struct param *param, struct value a, struct value b);
 /* Appends the value as an argument shows it: 0.001, 64, adam. */
 void value_text(const struct param *param, struct value value,
                 struct text *out);
+
+/* Reads one value.
+ * HT_INVALID  of a wrong kind, outside the range, or between two steps */
+enum ht_status param_read(const struct param *param, const struct node *node,
+                          struct value *value, struct ht_error *err);
 
 /* Appends the canonical text of a point. */
 void point_text(const struct space *space, const struct value point[],

@@ -1,0 +1,395 @@
+#include "proto/field.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "proto/clock.h"
+#include "proto/limits.h"
+
+/* Ten years: longer is a slip of the pen, and sums stay far from int64. */
+static const int64_t longest_ms = INT64_C(10) * 366 * 24 * 3600 * 1000;
+
+/* ---- faults ---- */
+
+static const char *format_text(const struct field_reader *reader,
+                               const char *format, va_list args)
+{
+    return arena_vprintf(reader->arena, format, args);
+}
+
+void field_error(const struct field_reader *reader, struct place at,
+                 const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    diag_error(reader->diag, at.node ? at.node->line : 0,
+               at.node ? at.node->column : 0, at.path, "%s",
+               format_text(reader, format, args));
+    va_end(args);
+}
+
+void field_warning(const struct field_reader *reader, struct place at,
+                   const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    diag_warning(reader->diag, at.node ? at.node->line : 0,
+                 at.node ? at.node->column : 0, at.path, "%s",
+                 format_text(reader, format, args));
+    va_end(args);
+}
+
+void field_key_error(const struct field_reader *reader, struct place at,
+                     const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    bool keyed = at.node->key_line > 0;
+    diag_error(reader->diag, keyed ? at.node->key_line : at.node->line,
+               keyed ? at.node->key_column : at.node->column, at.path, "%s",
+               format_text(reader, format, args));
+    va_end(args);
+}
+
+bool field_wrong_kind(const struct field_reader *reader, struct place at,
+                      const char *wanted)
+{
+    field_error(reader, at, "must be %s, not %s", wanted,
+                node_kind_name(at.node->kind));
+    return false;
+}
+
+/* ---- places ---- */
+
+static const char *join(const struct field_reader *reader, const char *path,
+                        const char *key)
+{
+    if (path == NULL || path[0] == '\0')
+        return arena_strdup(reader->arena, key);
+    return arena_printf(reader->arena, "%s.%s", path, key);
+}
+
+struct place field_member(const struct field_reader *reader, struct place at,
+                          const char *key)
+{
+    const struct node *node = node_find(at.node, key);
+    if (node && node->kind == NODE_NULL && reader->null_is_absent)
+        node = NULL;
+    return (struct place){.node = node, .path = join(reader, at.path, key)};
+}
+
+struct place field_item(const struct field_reader *reader, struct place at,
+                        const struct node *node, size_t index)
+{
+    return (struct place){
+        .node = node,
+        .path = arena_printf(reader->arena, "%s[%zu]", at.path, index)};
+}
+
+/* ---- maps ---- */
+
+static void unknown_member(const struct field_reader *reader, struct place at,
+                           const struct field fields[])
+{
+    size_t n = 0;
+    while (fields[n].name)
+        n++;
+    const char **names = arena_alloc(reader->arena, n + 1, sizeof *names);
+    for (size_t i = 0; i < n; i++)
+        names[i] = fields[i].name;
+    field_key_error(reader, at, "unknown field \"%s\"", at.node->key);
+    const char *meant = diag_nearest(at.node->key, names);
+    if (meant)
+        diag_hint(reader->diag, "did you mean \"%s\"?", meant);
+}
+
+static const struct field *find_row(const struct field fields[],
+                                    const char *name)
+{
+    for (; fields->name; fields++)
+        if (strcmp(fields->name, name) == 0)
+            return fields;
+    return NULL;
+}
+
+void field_read_map(const struct field_reader *reader, struct place at,
+                    const struct field fields[], void *into)
+{
+    if (at.node->kind != NODE_MAP) {
+        field_wrong_kind(reader, at, "a map");
+        return;
+    }
+    for (const struct node *node = at.node->first; node; node = node->next) {
+        struct place member = {.node = node,
+                               .path = join(reader, at.path, node->key)};
+        const struct field *row = find_row(fields, node->key);
+        if (row == NULL)
+            unknown_member(reader, member, fields);
+        else if (node->kind != NODE_NULL || !reader->null_is_absent)
+            row->read(reader, member, row, into);
+    }
+}
+
+/* ---- rows ---- */
+
+static void *target(const struct field *field, void *into)
+{
+    return (char *)into + field->offset;
+}
+
+void field_whole(const struct field_reader *reader, struct place at,
+                 const struct field *field, void *into)
+{
+    int64_t value;
+    if (!node_int64(at.node, &value)) {
+        if (at.node->kind == NODE_NUMBER)
+            field_error(reader, at, "must be a whole number, is %s",
+                        at.node->text);
+        else
+            field_wrong_kind(reader, at, "a whole number");
+        return;
+    }
+    if (value < field->min || value > field->max)
+        field_error(reader, at,
+                    "must be from %" PRId64 " to %" PRId64 ", is %" PRId64,
+                    field->min, field->max, value);
+    else
+        *(int64_t *)target(field, into) = value;
+}
+
+void field_real(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
+{
+    double value;
+    bool bounded = field->max > field->min;
+    if (!node_double(at.node, &value)) {
+        if (at.node->kind == NODE_NUMBER)
+            field_error(reader, at, "%s is beyond the range of a double",
+                        at.node->text);
+        else
+            field_wrong_kind(reader, at, "a number");
+    } else if (bounded &&
+               (value < (double)field->min || value > (double)field->max)) {
+        field_error(reader, at,
+                    "must be from %" PRId64 " to %" PRId64 ", is %s",
+                    field->min, field->max, at.node->text);
+    } else {
+        *(double *)target(field, into) = value;
+    }
+}
+
+void field_flag(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
+{
+    if (!node_bool(at.node, target(field, into)))
+        field_wrong_kind(reader, at, "true or false");
+}
+
+void field_text(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
+{
+    const char *text = node_string(at.node);
+    if (text == NULL)
+        field_wrong_kind(reader, at, "a text");
+    else
+        *(const char **)target(field, into) = text;
+}
+
+bool field_is_name(const struct field_reader *reader, struct place at,
+                   const char *name)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
+    size_t len = strlen(name), good = strspn(name, allowed);
+    if (len == 0) {
+        field_error(reader, at, "a name cannot be empty");
+    } else if (len > HT_MAX_NAME) {
+        field_error(reader, at, "a name has at most %d bytes, this has %zu",
+                    HT_MAX_NAME, len);
+    } else if (good < len) {
+        field_error(reader, at, "the name \"%s\" has an illegal character",
+                    name);
+        diag_hint(reader->diag, "letters, digits and _ . / - are allowed");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+/* A name may look like a number ("name: 7"): its text is what counts. */
+void field_name(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
+{
+    if (at.node->kind != NODE_STRING && at.node->kind != NODE_NUMBER)
+        field_wrong_kind(reader, at, "a name");
+    else if (field_is_name(reader, at, at.node->text))
+        *(const char **)target(field, into) = at.node->text;
+}
+
+static bool is_scalar(const struct node *node)
+{
+    return node->kind == NODE_STRING || node->kind == NODE_NUMBER ||
+           node->kind == NODE_BOOL;
+}
+
+bool field_read_texts(const struct field_reader *reader, struct place at,
+                      size_t most, bool scalars, struct strings *texts)
+{
+    if (at.node->kind != NODE_LIST)
+        return field_wrong_kind(reader, at, "a list");
+    if (at.node->count > most) {
+        field_error(reader, at, "has %zu items, at most %zu are allowed",
+                    at.node->count, most);
+        return false;
+    }
+    const char **items =
+        arena_alloc(reader->arena, at.node->count + 1, sizeof *items);
+    size_t n = 0, index = 0;
+    for (const struct node *item = at.node->first; item;
+         item = item->next, index++) {
+        if (item->kind == NODE_STRING || (scalars && is_scalar(item)))
+            items[n++] = item->text;
+        else
+            field_wrong_kind(reader, field_item(reader, at, item, index),
+                             "a text");
+    }
+    if (n < at.node->count)
+        return false;
+    *texts = (struct strings){.n = n, .items = items};
+    return true;
+}
+
+void field_texts(const struct field_reader *reader, struct place at,
+                 const struct field *field, void *into)
+{
+    field_read_texts(reader, at, (size_t)field->max, false,
+                     target(field, into));
+}
+
+void field_pairs(const struct field_reader *reader, struct place at,
+                 const struct field *field, void *into)
+{
+    if (at.node->kind != NODE_MAP) {
+        field_wrong_kind(reader, at, "a map of names to texts");
+        return;
+    }
+    if (at.node->count > (size_t)field->max) {
+        field_error(reader, at, "has %zu members, at most %" PRId64,
+                    at.node->count, field->max);
+        return;
+    }
+    struct pair *items =
+        arena_alloc(reader->arena, at.node->count + 1, sizeof *items);
+    size_t n = 0;
+    for (const struct node *node = at.node->first; node; node = node->next) {
+        struct place member = {.node = node,
+                               .path = join(reader, at.path, node->key)};
+        if (is_scalar(node))
+            items[n++] = (struct pair){.name = node->key, .value = node->text};
+        else
+            field_wrong_kind(reader, member, "a text or a number");
+    }
+    *(struct pairs *)target(field, into) = (struct pairs){n, items};
+}
+
+bool field_is_variable(const struct field_reader *reader, struct place at,
+                       const char *name)
+{
+    if (name[0] != '\0' && strchr(name, '=') == NULL)
+        return true;
+    field_error(reader, at, "\"%s\" cannot name a variable", name);
+    diag_hint(reader->diag, "a name is not empty and has no =");
+    return false;
+}
+
+void field_variables(const struct field_reader *reader, struct place at,
+                     const struct field *field, void *into)
+{
+    size_t before = reader->diag->errors;
+    if (at.node->kind == NODE_MAP)
+        for (const struct node *node = at.node->first; node; node = node->next)
+            field_is_variable(reader, field_member(reader, at, node->key),
+                              node->key);
+    if (reader->diag->errors == before)
+        field_pairs(reader, at, field, into);
+}
+
+void field_duration(const struct field_reader *reader, struct place at,
+                    const struct field *field, void *into)
+{
+    bool scalar = at.node->kind == NODE_STRING || at.node->kind == NODE_NUMBER;
+    int64_t ms;
+    if (!scalar) {
+        field_wrong_kind(reader, at, "a duration");
+    } else if (!clock_read_duration(at.node->text, &ms)) {
+        field_error(reader, at, "\"%s\" is no duration", at.node->text);
+        diag_hint(reader->diag, "write 90s, 10m, 1.5h, 2h30m or 3d");
+    } else if (ms < field->min || ms > longest_ms) {
+        field_error(reader, at, "must be over 0 and at most ten years");
+    } else {
+        *(int64_t *)target(field, into) = ms;
+    }
+}
+
+static const struct field_choice *find_choice(const struct field_choice *choice,
+                                              const struct node *node)
+{
+    int64_t number;
+    bool numbered = node->kind == NODE_NUMBER && node_int64(node, &number);
+    for (; choice->name; choice++) {
+        if (numbered ? choice->number >= 0 && choice->number == number
+                     : strcmp(choice->name, node->text) == 0)
+            return choice;
+    }
+    return NULL;
+}
+
+static void unknown_choice(const struct field_reader *reader, struct place at,
+                           const struct field *field)
+{
+    const char *names[32] = {0};
+    size_t n = 0;
+    struct text list = {0};
+    for (; field->choices[n].name && n < 31; n++) {
+        names[n] = field->choices[n].name;
+        text_printf(&list, "%s%s", n > 0 ? ", " : "", names[n]);
+    }
+    const char *meant = diag_nearest(at.node->text, names);
+    field_error(reader, at, "unknown %s \"%s\"", field->name, at.node->text);
+    if (meant)
+        diag_hint(reader->diag, "did you mean \"%s\"?", meant);
+    else
+        diag_hint(reader->diag, "one of %s", list.data);
+    text_free(&list);
+}
+
+void field_choose(const struct field_reader *reader, struct place at,
+                  const struct field *field, void *into)
+{
+    if (at.node->kind != NODE_STRING && at.node->kind != NODE_NUMBER) {
+        field_wrong_kind(reader, at, "a name");
+        return;
+    }
+    const struct field_choice *choice = find_choice(field->choices, at.node);
+    if (choice == NULL)
+        unknown_choice(reader, at, field);
+    else
+        memcpy(target(field, into), &choice->value, sizeof choice->value);
+}
+
+void field_place(const struct field_reader *reader, struct place at,
+                 const struct field *field, void *into)
+{
+    (void)reader;
+    *(struct place *)target(field, into) = at;
+}
+
+void field_skip(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
+{
+    (void)reader;
+    (void)at;
+    (void)field;
+    (void)into;
+}

@@ -1,0 +1,101 @@
+/* field.h - reading a map by a table of its fields.
+ *
+ * A reader of a document is a table: one row per field, with the function that
+ * reads it and where the value goes. Every fault is added to the diagnostics
+ * with its place and path, and reading goes on. */
+#ifndef HT_PROTO_FIELD_H
+#define HT_PROTO_FIELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/arena.h"
+#include "proto/diag.h"
+#include "proto/job.h"
+#include "proto/node.h"
+
+struct field_reader {
+    struct diag *diag;
+    struct arena *arena; /* home of everything that is read */
+    bool null_is_absent; /* Google's JSON: a null member was not said */
+};
+
+struct place { /* a value in the document */
+    const struct node *node;
+    const char *path; /* such as parameters.lr.min */
+};
+
+struct field_choice { /* a name that an enumeration may have */
+    const char *name; /* NULL ends the table */
+    int number;       /* its protobuf number, -1: none */
+    int value;        /* the enumerator it stands for */
+};
+
+struct field;
+typedef void field_function(const struct field_reader *reader, struct place at,
+                            const struct field *field, void *into);
+
+struct field {
+    const char *name; /* NULL ends the table */
+    field_function *read;
+    size_t offset;    /* of the result in what `into` points to */
+    int64_t min, max; /* bounds of numbers; of lists: most items in max */
+    const struct field_choice *choices; /* of field_choose */
+};
+
+/* Reads every member of the map at `at` by its row; a value that is no map and
+ * a member without a row are errors. Absent members change nothing. */
+void field_read_map(const struct field_reader *reader, struct place at,
+                    const struct field fields[], void *into);
+
+/* The member or item at a place, with its path. field_member() gives a NULL
+ * node when the member is absent (or null, when that means absent). */
+struct place field_member(const struct field_reader *reader, struct place at,
+                          const char *key);
+struct place field_item(const struct field_reader *reader, struct place at,
+                        const struct node *node, size_t index);
+
+/* Adds a fault at the value; field_key_error() at its key. */
+__attribute__((format(printf, 3, 4))) void
+field_error(const struct field_reader *reader, struct place at,
+            const char *format, ...);
+__attribute__((format(printf, 3, 4))) void
+field_warning(const struct field_reader *reader, struct place at,
+              const char *format, ...);
+__attribute__((format(printf, 3, 4))) void
+field_key_error(const struct field_reader *reader, struct place at,
+                const char *format, ...);
+/* Adds "must be WANTED, not KIND"; false, for use in a return. */
+bool field_wrong_kind(const struct field_reader *reader, struct place at,
+                      const char *wanted);
+
+/* Functions of rows. Each writes the member at `offset` only when the value is
+ * good. */
+field_function field_whole;     /* int64_t within min..max */
+field_function field_real;      /* double, within min..max if max is over min */
+field_function field_flag;      /* bool */
+field_function field_text;      /* const char * */
+field_function field_name;      /* const char *, a name by field_is_name() */
+field_function field_texts;     /* struct strings */
+field_function field_pairs;     /* struct pairs from a map of scalars */
+field_function field_variables; /* the same, keys being environment names */
+field_function field_duration;  /* int64_t milliseconds */
+field_function field_choose;    /* an enum */
+field_function field_place;     /* struct place: looked at later */
+field_function field_skip;      /* nothing: known and without meaning here */
+
+/* Reads the list at `at` into texts; scalars of any kind when `scalars`. */
+bool field_read_texts(const struct field_reader *reader, struct place at,
+                      size_t most, bool scalars, struct strings *texts);
+
+/* A name that an environment can hold: not empty, no '='; otherwise an error.
+ */
+bool field_is_variable(const struct field_reader *reader, struct place at,
+                       const char *name);
+
+/* 1 to HT_MAX_NAME letters, digits and _ . / -; otherwise an error. */
+bool field_is_name(const struct field_reader *reader, struct place at,
+                   const char *name);
+
+#endif

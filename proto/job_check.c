@@ -1,0 +1,311 @@
+#include "proto/job_check.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "proto/limits.h"
+
+void job_draft_add(const struct field_reader *reader, struct job_draft *draft,
+                   const struct param_draft *param)
+{
+    struct space *space = &draft->job.space;
+    if (draft->params == NULL) {
+        draft->params = arena_alloc(reader->arena, HT_MAX_PARAMETERS,
+                                    sizeof *draft->params);
+        space->params = arena_alloc(reader->arena, HT_MAX_PARAMETERS,
+                                    sizeof *space->params);
+    }
+    if (space->n == HT_MAX_PARAMETERS)
+        return;
+    draft->params[space->n] = *param;
+    space->params[space->n++] = param->param;
+}
+
+/* ---- conditions ---- */
+
+static const char **space_names(const struct field_reader *reader,
+                                const struct space *space)
+{
+    const char **names =
+        arena_alloc(reader->arena, space->n + 1, sizeof *names);
+    for (size_t i = 0; i < space->n; i++)
+        names[i] = space->params[i].name;
+    return names;
+}
+
+static void unknown_parameter(const struct field_reader *reader,
+                              const struct space *space, struct place at,
+                              const char *name)
+{
+    field_error(reader, at, "there is no parameter \"%s\"", name);
+    const char *meant = diag_nearest(name, space_names(reader, space));
+    if (meant)
+        diag_hint(reader->diag, "did you mean \"%s\"?", meant);
+}
+
+/* The value as the parent would show it, or NULL with a fault. */
+static const char *condition_value(const struct field_reader *reader,
+                                   const struct param *parent, struct place at)
+{
+    struct value value;
+    struct ht_error err;
+    if (param_read(parent, at.node, &value, &err) != HT_OK) {
+        field_error(reader, at, "parameter %s can never have it: %s",
+                    parent->name, err.text);
+        return NULL;
+    }
+    struct text text = {0};
+    value_text(parent, value, &text);
+    const char *shown = arena_strdup(reader->arena, text.data);
+    text_free(&text);
+    return shown;
+}
+
+static void resolve_values(const struct field_reader *reader,
+                           const struct param *parent, struct place at,
+                           struct condition *condition)
+{
+    bool list = at.node->kind == NODE_LIST;
+    size_t n = list ? at.node->count : 1, good = 0, i = 0;
+    const char **values = arena_alloc(reader->arena, n + 1, sizeof *values);
+    if (n == 0)
+        field_error(reader, at, "needs at least one value");
+    for (const struct node *node = list ? at.node->first : at.node; i < n;
+         node = node->next, i++) {
+        struct place item = list ? field_item(reader, at, node, i) : at;
+        values[good] = condition_value(reader, parent, item);
+        good += values[good] != NULL;
+    }
+    condition->n = good;
+    condition->values = values;
+}
+
+static void resolve_condition(const struct field_reader *reader,
+                              struct job_draft *draft,
+                              const struct condition_draft *said)
+{
+    struct space *space = &draft->job.space;
+    int index = space_find(space, said->parent);
+    if (index < 0) {
+        unknown_parameter(reader, space, said->at, said->parent);
+        return;
+    }
+    const struct param *parent = &space->params[index];
+    if (param_levels(parent) == 0) {
+        field_error(reader, said->at,
+                    "parameter %s is continuous, it cannot decide",
+                    parent->name);
+        return;
+    }
+    struct condition *condition =
+        arena_alloc(reader->arena, 1, sizeof *condition);
+    condition->parent = parent->name;
+    resolve_values(reader, parent, said->values, condition);
+    struct condition **last = &space->params[said->child].when;
+    while (*last)
+        last = &(*last)->next;
+    *last = condition;
+}
+
+/* Whether `target` is `from` or among the ancestors of `from`; `left` bounds
+ * the walk by the number of parameters, since a longer path has a cycle. */
+static bool descends(const struct space *space, size_t from, size_t target,
+                     bool seen[])
+{
+    if (seen[from])
+        return false;
+    seen[from] = true;
+    for (const struct condition *c = space->params[from].when; c; c = c->next) {
+        size_t parent = (size_t)space_find(space, c->parent);
+        if (parent == target || descends(space, parent, target, seen))
+            return true;
+    }
+    return false;
+}
+
+static void check_cycles(const struct field_reader *reader,
+                         const struct job_draft *draft)
+{
+    const struct space *space = &draft->job.space;
+    for (const struct condition_draft *said = draft->conditions; said;
+         said = said->next) {
+        bool seen[HT_MAX_PARAMETERS] = {false};
+        if (space->params[said->child].when &&
+            descends(space, said->child, said->child, seen)) {
+            field_error(reader, said->at, "parameter %s depends on itself",
+                        space->params[said->child].name);
+            return;
+        }
+    }
+}
+
+static void check_conditions(const struct field_reader *reader,
+                             struct job_draft *draft)
+{
+    size_t before = reader->diag->errors;
+    for (const struct condition_draft *said = draft->conditions; said;
+         said = said->next)
+        resolve_condition(reader, draft, said);
+    if (reader->diag->errors > before)
+        return;
+    check_cycles(reader, draft);
+    if (draft->conditions)
+        field_warning(reader, draft->conditions->at,
+                      "conditions are kept but not applied by this version: "
+                      "every parameter always has a value");
+}
+
+/* ---- constraints ---- */
+
+static bool is_word_byte(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
+static bool is_function(const char *word)
+{
+    static const char *const known[] = {
+        "abs", "min", "max", "log", "log2", "log10", "exp",   "sqrt",
+        "pow", "and", "or",  "not", "true", "false", "floor", "ceil"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(word, known[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Length of the longest parameter name at `c`, which may hold - and /. */
+static size_t parameter_at(const struct space *space, const char *c)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < space->n; i++) {
+        size_t len = strlen(space->params[i].name);
+        if (len > longest && strncmp(c, space->params[i].name, len) == 0 &&
+            !is_word_byte(c[len]))
+            longest = len;
+    }
+    return longest;
+}
+
+/* Skips a number such as 1e-3; NULL when there is none. */
+static const char *skip_number(const char *c)
+{
+    if (!isdigit((unsigned char)*c) && *c != '.')
+        return NULL;
+    for (; is_word_byte(*c); c++)
+        if ((*c == 'e' || *c == 'E') && (c[1] == '-' || c[1] == '+'))
+            c++;
+    return c;
+}
+
+static const char *skip_word(const struct field_reader *reader,
+                             const struct space *space, struct place at,
+                             const char *c)
+{
+    size_t len = parameter_at(space, c);
+    const char *end = skip_number(c);
+    if (len > 0 || end)
+        return len > 0 ? c + len : end;
+    while (is_word_byte(c[len]))
+        len++;
+    const char *word = arena_strndup(reader->arena, c, len);
+    if (!is_function(word))
+        unknown_parameter(reader, space, at, word);
+    return c + len;
+}
+
+/* A light look only: every word must be a parameter, a number or a function. */
+static void check_constraint(const struct field_reader *reader,
+                             const struct space *space, struct place at)
+{
+    for (const char *c = at.node->text; *c;) {
+        if (*c == '\'' || *c == '"') {
+            const char *close = strchr(c + 1, *c);
+            c = close ? close + 1 : c + strlen(c);
+        } else {
+            c = is_word_byte(*c) ? skip_word(reader, space, at, c) : c + 1;
+        }
+    }
+}
+
+static void check_constraints(const struct field_reader *reader,
+                              struct job_draft *draft)
+{
+    struct place at = draft->constraints;
+    if (at.node == NULL || at.node->kind != NODE_LIST || at.node->count == 0)
+        return;
+    size_t i = 0;
+    for (const struct node *node = at.node->first; node; node = node->next, i++)
+        if (node->kind == NODE_STRING)
+            check_constraint(reader, &draft->job.space,
+                             field_item(reader, at, node, i));
+    field_warning(reader, at,
+                  "constraints are kept but not applied by this version");
+}
+
+/* ---- study ---- */
+
+static void check_metrics(const struct field_reader *reader,
+                          const struct job_draft *draft)
+{
+    const struct job *job = &draft->job;
+    if (job->n_metrics > HT_MAX_METRICS)
+        field_error(reader, draft->metrics, "has %zu metrics, at most %d",
+                    job->n_metrics, HT_MAX_METRICS);
+    for (size_t i = 1; i < job->n_metrics; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(job->metrics[i].name, job->metrics[j].name) == 0)
+                field_error(reader, draft->metrics,
+                            "the metric %s is named twice",
+                            job->metrics[i].name);
+}
+
+static void check_names(const struct field_reader *reader,
+                        const struct job_draft *draft)
+{
+    const struct space *space = &draft->job.space;
+    for (size_t i = 1; i < space->n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(space->params[i].name, space->params[j].name) == 0)
+                field_error(reader, draft->params[i].at,
+                            "the parameter %s is declared twice",
+                            space->params[i].name);
+}
+
+static void check_grid(const struct field_reader *reader,
+                       const struct job_draft *draft)
+{
+    const struct space *space = &draft->job.space;
+    if (draft->job.algorithm != ALGORITHM_GRID)
+        return;
+    size_t before = reader->diag->errors;
+    for (size_t i = 0; i < space->n; i++) {
+        if (param_levels(&space->params[i]) > 0)
+            continue;
+        field_error(reader, draft->params[i].at,
+                    "a grid needs a finite number of values");
+        diag_hint(reader->diag, draft->params[i].google
+                                    ? "use discreteValueSpec"
+                                    : "give \"step:\" or list the values");
+    }
+    uint64_t size = space_size(space);
+    if (reader->diag->errors == before && (size == 0 || size > HT_MAX_GRID)) {
+        field_error(reader, draft->parameters,
+                    "the grid has more than %d points", HT_MAX_GRID);
+        diag_hint(reader->diag,
+                  "use larger steps or fewer values, or search at random");
+    }
+}
+
+void job_check(const struct field_reader *reader, struct job_draft *draft)
+{
+    check_metrics(reader, draft);
+    check_names(reader, draft);
+    if (reader->diag->errors > 0)
+        return; /* what follows would complain about wrong parameters again */
+    check_conditions(reader, draft);
+    check_constraints(reader, draft);
+    check_grid(reader, draft);
+    if (draft->job.early_stop != EARLY_NONE && draft->early_stop.node)
+        field_warning(reader, draft->early_stop,
+                      "early stopping is kept but not applied by this version");
+}

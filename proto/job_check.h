@@ -1,0 +1,32 @@
+/* job_check.h - what must hold between the parts of a job, in either form. */
+#ifndef HT_PROTO_JOB_CHECK_H
+#define HT_PROTO_JOB_CHECK_H
+
+#include "proto/field.h"
+#include "proto/job_param.h"
+
+/* "exists when PARENT is one of VALUES", as it was said. */
+struct condition_draft {
+    size_t child;        /* index of the parameter */
+    const char *parent;  /* its name, not yet looked up */
+    struct place at;     /* of the condition */
+    struct place values; /* one scalar or a list */
+    struct condition_draft *next;
+};
+
+struct job_draft {
+    struct job job;
+    struct param_draft *params; /* job.space.n of them */
+    struct condition_draft *conditions;
+    struct place metrics, parameters, algorithm, constraints, early_stop;
+};
+
+/* Adds the parameter to the draft's space; room is for HT_MAX_PARAMETERS. */
+void job_draft_add(const struct field_reader *reader, struct job_draft *draft,
+                   const struct param_draft *param);
+
+/* Checks metrics and parameters, resolves conditions, looks at constraints and
+ * the grid, and warns of what this version keeps without applying it. */
+void job_check(const struct field_reader *reader, struct job_draft *draft);
+
+#endif
