@@ -99,8 +99,8 @@ static void add_attempt(cJSON *array, const struct attempt_row *attempt)
 }
 
 /* The member "hypertune": what Google's Trial has no field for. */
-static void add_own(cJSON *object, struct arena *arena,
-                    const struct trial_row *trial, const struct strings *args,
+static void add_own(cJSON *object, const struct trial_row *trial,
+                    const struct strings *args,
                     const struct attempt_list *attempts)
 {
     cJSON *own = json_add_object(object, "hypertune");
@@ -202,7 +202,7 @@ enum ht_status view_trial(struct db *db, struct arena *arena,
     add_vertex(object, arena, study, trial);
     add_parameters(object, &job->space, point);
     add_final(object, arena, trial);
-    add_own(object, arena, trial, &args, &attempts);
+    add_own(object, trial, &args, &attempts);
     if (with_attempts) {
         add_detail(object, &attempts);
         status = add_measurements(object, db, arena, trial, err);

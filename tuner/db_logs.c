@@ -1,0 +1,186 @@
+#include "tuner/db_logs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/db_internal.h"
+
+struct db_logs {
+    struct db *db;
+};
+
+/* "HyLg": marks the file as ours. */
+#define LOGS_APPLICATION_ID 0x48794c67
+enum { LOGS_VERSION = 1 };
+
+static const char logs_schema[] =
+    "CREATE TABLE chunk(study INTEGER NOT NULL, trial INTEGER NOT NULL,"
+    " attempt INTEGER NOT NULL, replica TEXT NOT NULL, stream TEXT NOT NULL,"
+    " start INTEGER NOT NULL, next INTEGER NOT NULL, data BLOB NOT NULL)"
+    " STRICT;"
+    "CREATE UNIQUE INDEX chunk_by_end ON"
+    " chunk(study, trial, attempt, replica, stream, next);"
+    "PRAGMA application_id=1215908967; PRAGMA user_version=1;";
+_Static_assert(LOGS_APPLICATION_ID == 1215908967, "the schema writes it");
+
+static enum ht_status read_pragma(struct db *db, const char *sql,
+                                  int64_t *value, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status = db_query(db, &stmt, err, sql, "");
+    return status == HT_OK ? db_integer(db, stmt, 0, value, err) : status;
+}
+
+/* An empty file becomes ours; any other must already be. */
+static enum ht_status prepare_file(struct db *db, struct ht_error *err)
+{
+    int64_t id, version;
+    enum ht_status status = read_pragma(db, "PRAGMA application_id", &id, err);
+    if (status == HT_OK)
+        status = read_pragma(db, "PRAGMA user_version", &version, err);
+    if (status != HT_OK)
+        return status;
+    if (id == LOGS_APPLICATION_ID && version == LOGS_VERSION)
+        return HT_OK;
+    if (id == LOGS_APPLICATION_ID && version > LOGS_VERSION)
+        return ht_fail(err, HT_PRECONDITION,
+                       "the log file is of a newer version (%lld)",
+                       (long long)version);
+    if (id != 0 || version != 0)
+        return ht_fail(err, HT_PRECONDITION, "not a log file of ours");
+    if (db->readonly)
+        return ht_fail(err, HT_IO, "the log file is empty");
+    status = db_begin(db, err);
+    if (status == HT_OK)
+        status = db_exec(db, logs_schema, err);
+    return status == HT_OK ? db_commit(db, err) : status;
+}
+
+enum ht_status db_logs_open(const char *path, bool writable,
+                            struct db_logs **logs, struct ht_error *err)
+{
+    /* Logs may lose their last seconds in a power cut (NORMAL): runners keep
+     * what they were not told is stored, and nothing is computed from it. */
+    static const char setup[] =
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+        "PRAGMA cache_size=-512; PRAGMA journal_size_limit=16777216;"
+        "PRAGMA trusted_schema=OFF;";
+    static const char read_setup[] =
+        "PRAGMA query_only=ON; PRAGMA cache_size=-512;"
+        "PRAGMA trusted_schema=OFF;";
+    struct db_logs *made = ht_xcalloc(1, sizeof *made);
+    made->db = ht_xcalloc(1, sizeof *made->db);
+    made->db->readonly = !writable;
+    int flags = writable ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                         : SQLITE_OPEN_READONLY;
+    enum ht_status status = HT_OK;
+    int rc = sqlite3_open_v2(path, &made->db->handle,
+                             flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc != SQLITE_OK)
+        status = ht_fail(err, HT_IO, "%s", sqlite3_errstr(rc));
+    if (status == HT_OK) {
+        sqlite3_extended_result_codes(made->db->handle, 1);
+        sqlite3_busy_timeout(made->db->handle, 5000);
+        status = db_exec(made->db, writable ? setup : read_setup, err);
+    }
+    if (status == HT_OK)
+        status = prepare_file(made->db, err);
+    if (status != HT_OK) {
+        db_logs_close(made);
+        return ht_wrap(err, status, "%s", path);
+    }
+    *logs = made;
+    return HT_OK;
+}
+
+void db_logs_close(struct db_logs *logs)
+{
+    if (logs == NULL)
+        return;
+    db_close(logs->db);
+    free(logs);
+}
+
+enum ht_status db_logs_begin(struct db_logs *logs, struct ht_error *err)
+{
+    return db_begin(logs->db, err);
+}
+
+enum ht_status db_logs_commit(struct db_logs *logs, struct ht_error *err)
+{
+    return db_commit(logs->db, err);
+}
+
+void db_logs_rollback(struct db_logs *logs)
+{
+    db_rollback(logs->db);
+}
+
+enum ht_status db_logs_next(struct db_logs *logs, const struct log_key *key,
+                            int64_t *next, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(logs->db, &stmt, err,
+                 "SELECT max(next) FROM chunk WHERE study=?1 AND trial=?2 AND"
+                 " attempt=?3 AND replica=?4 AND stream=?5",
+                 "iiiss", key->study, key->trial, key->attempt, key->replica,
+                 key->stream);
+    return status == HT_OK ? db_integer(logs->db, stmt, 0, next, err) : status;
+}
+
+enum ht_status db_logs_insert(struct db_logs *logs, const struct log_key *key,
+                              const struct log_chunk *chunk,
+                              struct ht_error *err)
+{
+    struct db_blob blob = {chunk->data, chunk->len};
+    return db_run(logs->db, err,
+                  "INSERT INTO chunk(study, trial, attempt, replica, stream,"
+                  " start, next, data) VALUES(?1,?2,?3,?4,?5,?6,?7,?8)",
+                  "iiissiix", key->study, key->trial, key->attempt,
+                  key->replica, key->stream, chunk->offset,
+                  chunk->offset + chunk->raw, &blob);
+}
+
+enum ht_status db_logs_find(struct db_logs *logs, struct arena *arena,
+                            const struct log_key *key, int64_t offset,
+                            struct log_chunk *chunk, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    bool row;
+    enum ht_status status = db_query(
+        logs->db, &stmt, err,
+        "SELECT start, next, data FROM chunk WHERE study=?1 AND trial=?2 AND"
+        " attempt=?3 AND replica=?4 AND stream=?5 AND next>?6"
+        " ORDER BY next LIMIT 1",
+        "iiissi", key->study, key->trial, key->attempt, key->replica,
+        key->stream, offset);
+    if (status == HT_OK)
+        status = db_step(logs->db, stmt, &row, err);
+    if (status != HT_OK)
+        return status;
+    if (!row)
+        return ht_fail(err, HT_NOT_FOUND, "nothing behind %lld",
+                       (long long)offset);
+    chunk->offset = sqlite3_column_int64(stmt, 0);
+    chunk->raw = sqlite3_column_int64(stmt, 1) - chunk->offset;
+    const void *data = sqlite3_column_blob(stmt, 2);
+    chunk->len = (size_t)sqlite3_column_bytes(stmt, 2);
+    chunk->data = arena_strndup(arena, data != NULL ? data : "", chunk->len);
+    db_done(stmt);
+    return HT_OK;
+}
+
+enum ht_status db_logs_remove(struct db_logs *logs, int64_t study,
+                              int64_t limit, int64_t *removed,
+                              struct ht_error *err)
+{
+    enum ht_status status =
+        db_run(logs->db, err,
+               "DELETE FROM chunk WHERE rowid IN"
+               " (SELECT rowid FROM chunk WHERE study=?1 LIMIT ?2)",
+               "ii", study, limit);
+    if (status == HT_OK)
+        *removed = sqlite3_changes64(logs->db->handle);
+    return status;
+}
