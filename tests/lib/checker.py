@@ -34,10 +34,10 @@ TRIAL_END = {"SUCCEEDED", "STOPPED", "FAILED", "INFEASIBLE", "CANCELLED"}
 ALLOWED = {
     "study": {
         "": {"RUNNING"},
-        "RUNNING": {"PAUSED", "STOPPING", "CANCELLING", "DELETING"} | STUDY_END,
-        "PAUSED": {"RUNNING", "STOPPING", "CANCELLING", "DELETING"} | STUDY_END,
+        "RUNNING": {"PAUSED", "STOPPING", "CANCELLING"} | STUDY_END,
+        "PAUSED": {"RUNNING", "STOPPING", "CANCELLING"} | STUDY_END,
         # A study ends once its last trial has, as what it was going to be.
-        "STOPPING": STUDY_END | {"CANCELLING"},
+        "STOPPING": {"SUCCEEDED", "STOPPED", "FAILED", "CANCELLING"},
         "CANCELLING": {"CANCELLED"},
         # More trials reopen what has ended.
         "SUCCEEDED": {"RUNNING", "DELETING"},
@@ -47,14 +47,10 @@ ALLOWED = {
     },
     "trial": {
         "": {"PREPARED", "REQUESTED"},
-        "PREPARED": {"REQUESTED"},
-        "REQUESTED": {"ACTIVE", "CANCELLED", "STOPPED", "INFEASIBLE",
-                      "FAILED"},
+        "PREPARED": {"REQUESTED", "CANCELLED"},
+        "REQUESTED": {"ACTIVE", "CANCELLED"},
         "ACTIVE": {"REQUESTED", "STOPPING"} | TRIAL_END,
-        "STOPPING": TRIAL_END,
-        # A person may ask for another try.
-        "FAILED": {"REQUESTED"},
-        "INFEASIBLE": {"REQUESTED"},
+        "STOPPING": {"STOPPED", "CANCELLED"},
     },
     "attempt": {
         "": {"STARTING"},

@@ -1,0 +1,223 @@
+"""harness - a real server in a folder of its own, for tests in Python."""
+
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+JOBS = "/v1/projects/local/locations/local/hyperparameterTuningJobs/"
+STUDIES = "/v1/projects/local/locations/local/studies/"
+OURS = "/hypertune/v1/studies/"
+OPEN = ("RUNNING", "PAUSED", "STOPPING", "CANCELLING")
+
+
+def bin_dir():
+    """The programs under test: the first argument of every test script."""
+    return os.path.realpath(sys.argv[1])
+
+
+def wait_until(condition, seconds, what):
+    """Polls; returns the first true value."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError("not within %g s: %s" % (seconds, what))
+        time.sleep(0.05)
+
+
+def read_proc(pid, name):
+    """A file of /proc/PID; empty when the process has gone."""
+    try:
+        with open("/proc/%s/%s" % (pid, name), "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def processes(program, mark):
+    """Pids that run `program` and name `mark` in arguments or environment."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            path = os.readlink("/proc/%s/exe" % pid)
+        except OSError:
+            continue
+        words = read_proc(pid, "cmdline") + read_proc(pid, "environ")
+        if path == os.path.realpath(program) and os.fsencode(mark) in words:
+            found.append(int(pid))
+    return sorted(found)
+
+
+class Server:
+    """hypertuned on a data directory; its ports stay the same when it is
+    started again. A context manager: leaving it stops everything."""
+
+    def __init__(self, *options, slots=4):
+        self.folder = tempfile.mkdtemp(prefix="ht-")
+        self.data = os.path.join(self.folder, "data")
+        self.options = list(options) + ["--slots", str(slots)]
+        self.http = "http://127.0.0.1:0"
+        self.report = "tcp://127.0.0.1:0"
+        self.process = None
+        self.log = open(os.path.join(self.folder, "server.log"), "wb")
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.close(False)
+            raise
+        return self
+
+    def __exit__(self, kind, value, trace):
+        self.close(kind is None or (kind is SystemExit and not value.code))
+
+    def start(self):
+        """Returns the seconds until it was ready."""
+        begin = time.monotonic()
+        self.process = subprocess.Popen(
+            [os.path.join(bin_dir(), "hypertuned"), "--data", self.data,
+             "--listen", self.http.split("//")[1],
+             "--report-listen", self.report] + self.options,
+            stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL)
+        line = self._first_line(begin + 20)
+        ready = re.match(r"ready http=(\S+) report=(\S+) token-file=(.+)$",
+                         line)
+        if not ready:
+            raise AssertionError("no ready line but %r\n%s" %
+                                 (line, self.log_text()))
+        self.http, self.report, self.token_file = ready.groups()
+        return time.monotonic() - begin
+
+    def _first_line(self, deadline):
+        line = b""
+        fd = self.process.stdout.fileno()
+        while not line.endswith(b"\n"):
+            wait = max(0, deadline - time.monotonic())
+            if not select.select([fd], [], [], wait)[0]:
+                break
+            byte = os.read(fd, 1)
+            if not byte:
+                break
+            line += byte
+        return line.decode().rstrip("\n")
+
+    def log_text(self):
+        with open(self.log.name, encoding="utf-8", errors="replace") as file:
+            return file.read()[-4000:]
+
+    def kill(self):
+        self.process.kill()
+        self._reap()
+
+    def stop(self):
+        """SIGTERM; returns the exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self._reap()
+
+    def _reap(self):
+        try:
+            return self.process.wait(20)
+        finally:
+            self.process.stdout.close()
+            self.process = None
+
+    def close(self, succeeded=True):
+        """Ends the server, then by pid whatever it has started."""
+        if not succeeded:
+            print("# the server said:")
+            for line in self.log_text().splitlines():
+                print("# " + line)
+        if self.process is not None:
+            self.stop()
+        for program in ("hypertune-runner", "hypertune-shim"):
+            for pid in processes(os.path.join(bin_dir(), program), self.data):
+                os.kill(pid, signal.SIGKILL)
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            mark = b"HYPERTUNE_TRIAL_DIR=" + os.fsencode(self.data)
+            if mark in read_proc(pid, "environ"):
+                os.kill(int(pid), signal.SIGKILL)
+        self.log.close()
+        subprocess.run(["rm", "-rf", self.folder], check=True)
+
+    def call(self, method, path, body=None):
+        """Returns (HTTP status, decoded JSON)."""
+        with open(self.token_file, encoding="ascii") as file:
+            headers = {"Authorization": "Bearer " + file.read().strip()}
+        data = None
+        if method in ("POST", "PATCH"):
+            headers["Content-Type"] = "application/json"
+            data = json.dumps(body or {}).encode()
+        request = urllib.request.Request(self.http + path, data, headers,
+                                         method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            return error.code, json.load(error)
+
+    def get(self, path):
+        status, answer = self.call("GET", path)
+        if status != 200:
+            raise AssertionError("GET %s: %d %s" % (path, status, answer))
+        return answer
+
+    def cli(self, *arguments, check=True, env=None, cwd=None):
+        """Runs `hypertune` against this server."""
+        done = subprocess.run(
+            [os.path.join(bin_dir(), "hypertune")] + list(arguments),
+            env=dict(os.environ, HYPERTUNE_SERVER=self.http,
+                     HYPERTUNE_TOKEN_FILE=self.token_file, **(env or {})),
+            cwd=cwd or self.folder, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=120,
+            encoding="utf-8")
+        if check and done.returncode != 0:
+            raise AssertionError("hypertune %s: exit %d\n%s%s" % (
+                " ".join(arguments), done.returncode, done.stdout,
+                done.stderr))
+        return done
+
+    def submit(self, spec, cwd=None, env=None):
+        """Submits a spec given as a dict (JSON is YAML); returns its name."""
+        path = os.path.join(cwd or self.folder, spec["name"] + ".yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(spec, file)
+        return self.cli("submit", path, cwd=cwd, env=env).stdout.strip()
+
+    def study(self, name):
+        """hypertuneStatus of a study, its state, reason and counts."""
+        return self.get(JOBS + name)["hypertuneStatus"]
+
+    def wait_study(self, name, seconds=60):
+        """Waits for a study's end; returns its status."""
+        def ended():
+            status = self.study(name)
+            return status if status["state"] not in OPEN else None
+        return wait_until(ended, seconds, "the end of study " + name)
+
+    def trial(self, name, number):
+        return self.get(STUDIES + "%s/trials/%s" % (name, number))
+
+    def trials(self, name):
+        found, token = [], ""
+        while True:
+            page = self.get(STUDIES + name + "/trials?pageSize=100" +
+                            ("&pageToken=" + token if token else ""))
+            found += page.get("trials", [])
+            token = page.get("nextPageToken", "")
+            if not token:
+                return found
+
+    def measurements(self, name, trial):
+        return self.get(OURS + "%s/measurements?trial=%s" %
+                        (name, trial))["measurements"]
