@@ -1,0 +1,71 @@
+#!/bin/sh
+# run.sh BUILD-DIR SECONDS [NAME...] - fuzzes every tests/fuzz/fuzz_NAME.c.
+#
+# Each target is built with clang, libFuzzer and the address and undefined
+# sanitizers, our own sources instrumented, and runs for SECONDS from the seeds
+# in tests/fuzz/corpus/NAME with the words of corpus/NAME.dict. A target that
+# needs more than libproto names it in a line "fuzz-with: LIBRARY...". Inputs
+# that break it are kept in BUILD-DIR/fuzz/found; then the exit code is 1.
+set -u
+
+[ $# -ge 2 ] || {
+    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+}
+cd "$(dirname "$0")/../.." || exit 2
+build=$1/fuzz seconds=$2
+shift 2
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+found=$build/found
+libs="-lcjson -lyaml -lsqlite3 -lmicrohttpd -lnng -lcurl -lpthread -lm"
+
+# build_target NAME - leaves the program in $scratch/NAME.
+build_target() {
+    archives=
+    for library in $(sed -n 's/.*fuzz-with: *\([a-z ]*\).*/\1/p' \
+        "tests/fuzz/fuzz_$1.c") proto; do
+        archives="$archives $build/lib/lib$library.a"
+    done
+    # shellcheck disable=SC2086 # lists of words
+    make -s CC=clang MODE=debug SAN=fuzzer-no-link,address,undefined \
+        B="$build" $archives >&2 &&
+        clang -std=c17 -g -O1 -I. -D_GNU_SOURCE \
+            -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+            -o "$scratch/$1" "tests/fuzz/fuzz_$1.c" $archives \
+            -Wl,--as-needed $libs
+}
+
+# run_target NAME
+run_target() {
+    seeds=$scratch/$1.seeds
+    mkdir -p "$seeds" "$found"
+    cp tests/fuzz/corpus/"$1"/* "$seeds"/ 2>/dev/null
+    dictionary=tests/fuzz/corpus/$1.dict
+    [ -f "$dictionary" ] && dictionary=-dict=$dictionary || dictionary=
+    "$scratch/$1" $dictionary -max_total_time="$seconds" -timeout=5 \
+        -rss_limit_mb=1024 -max_len=8192 -print_final_stats=1 \
+        -artifact_prefix="$found/$1-" "$seeds" >"$scratch/$1.log" 2>&1
+    code=$?
+    runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$scratch/$1.log")
+    if [ "$code" -eq 0 ]; then
+        echo "fuzz_$1: ok, ${runs:-0} runs in $seconds s"
+        return 0
+    fi
+    tail -n 60 "$scratch/$1.log"
+    echo "fuzz_$1: FOUND something, the input is in $found"
+    return 1
+}
+
+[ $# -gt 0 ] || set -- $(ls tests/fuzz/fuzz_*.c |
+    sed 's,.*/fuzz_\(.*\)\.c,\1,')
+failed=0
+for name in "$@"; do
+    if build_target "$name"; then
+        run_target "$name" || failed=1
+    else
+        echo "fuzz_$name: does not build"
+        failed=1
+    fi
+done
+exit $failed
