@@ -55,7 +55,8 @@ CLI_SRC    := $(filter-out hypertune/main.c,$(sort $(wildcard hypertune/cli_*.c)
 # The commands of a trial, shared by `hypertune` and the static in-container tool.
 TRIAL_SRC  := $(sort $(wildcard hypertune/trial_*.c))
 TRIAL_SRC  := $(filter-out hypertune/trial_main.c,$(TRIAL_SRC))
-SHIM_SRC   := runner/shim_main.c runner/shim.c runner/shim_log.c
+SHIM_SRC   := $(addprefix runner/,shim_main.c shim.c shim_trainer.c shim_log.c \
+  folder.c disk.c procfs.c)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 archive = $(B)/lib/lib$(1).a

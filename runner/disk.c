@@ -1,0 +1,221 @@
+#include "runner/disk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proto/limits.h"
+
+static bool write_all(int fd, const char *bytes, size_t len)
+{
+    while (len > 0) {
+        const ssize_t n = write(fd, bytes, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+static int open_folder(const char *path)
+{
+    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Writes `name` with synced content below the open folder; errno on failure. */
+static bool write_synced(int folder, const char *name, const char *bytes,
+                         size_t len, mode_t mode)
+{
+    const int fd =
+        openat(folder, name,
+               O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+    if (fd < 0)
+        return false;
+    const bool done = write_all(fd, bytes, len) && fsync(fd) == 0;
+    const int code = errno;
+    close(fd);
+    errno = code;
+    return done;
+}
+
+enum ht_status disk_write(const char *folder, const char *name,
+                          const void *bytes, size_t len, mode_t mode,
+                          struct ht_error *err)
+{
+    const int dir = open_folder(folder);
+    if (dir < 0)
+        return ht_fail_errno(err, errno, "cannot open folder %s", folder);
+    char temporary[NAME_MAX + 1];
+    (void)snprintf(temporary, sizeof temporary, ".%s.%d", name, (int)getpid());
+    const bool done = write_synced(dir, temporary, bytes, len, mode) &&
+                      renameat(dir, temporary, dir, name) == 0 &&
+                      fsync(dir) == 0;
+    const int code = errno;
+    if (!done)
+        unlinkat(dir, temporary, 0);
+    close(dir);
+    if (!done)
+        return ht_fail_errno(err, code, "cannot write %s/%s", folder, name);
+    return HT_OK;
+}
+
+static enum ht_status read_open_file(struct arena *arena, int fd, size_t limit,
+                                     char **bytes, size_t *len,
+                                     struct ht_error *err)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return ht_fail_errno(err, errno, "cannot read its size");
+    if (!S_ISREG(status.st_mode))
+        return ht_fail(err, HT_IO, "is not a regular file");
+    if (status.st_size > (off_t)limit)
+        return ht_fail(err, HT_TOO_LARGE, "is longer than %zu bytes", limit);
+    char *data = arena_alloc(arena, (size_t)status.st_size + 1, 1);
+    size_t have = 0;
+    while (have < (size_t)status.st_size) {
+        const ssize_t n = read(fd, data + have, (size_t)status.st_size - have);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return ht_fail_errno(err, errno, "cannot be read");
+        if (n == 0)
+            break;
+        have += (size_t)n;
+    }
+    data[have] = '\0';
+    *bytes = data;
+    *len = have;
+    return HT_OK;
+}
+
+enum ht_status disk_read(struct arena *arena, const char *folder,
+                         const char *name, size_t limit, char **bytes,
+                         size_t *len, struct ht_error *err)
+{
+    const char *path = arena_printf(arena, "%s/%s", folder, name);
+    const int fd =
+        open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0 && errno == ENOENT)
+        return ht_fail(err, HT_NOT_FOUND, "%s does not exist", path);
+    if (fd < 0)
+        return ht_fail_errno(err, errno, "cannot open %s", path);
+    const enum ht_status status =
+        read_open_file(arena, fd, limit, bytes, len, err);
+    close(fd);
+    if (status != HT_OK)
+        return ht_wrap(err, status, "%s", path);
+    return HT_OK;
+}
+
+enum ht_status disk_read_json(struct arena *arena, const char *folder,
+                              const char *name, const struct node **map,
+                              struct ht_error *err)
+{
+    char *bytes;
+    size_t len;
+    const enum ht_status status =
+        disk_read(arena, folder, name, HT_MAX_MESSAGE, &bytes, &len, err);
+    if (status != HT_OK)
+        return status;
+    struct diag diag;
+    diag_init(&diag, arena, name, bytes, len);
+    const struct node *root = node_read_json(arena, bytes, len, &diag);
+    if (root == NULL || root->kind != NODE_MAP)
+        return ht_fail(err, HT_CORRUPT, "%s/%s: %s", folder, name,
+                       diag.first ? diag.first->text : "is not an object");
+    *map = root;
+    return HT_OK;
+}
+
+bool disk_has(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    return lstat(path, &status) == 0;
+}
+
+enum ht_status disk_mark(const char *folder, const char *name,
+                         struct ht_error *err)
+{
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    const int fd =
+        open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return ht_fail_errno(err, errno, "cannot create %s", path);
+    close(fd);
+    return HT_OK;
+}
+
+enum ht_status disk_make_folder(const char *path, struct ht_error *err)
+{
+    char part[PATH_MAX];
+    const size_t len = strlen(path);
+    if (len >= sizeof part)
+        return ht_fail(err, HT_INVALID, "path of %zu bytes is too long", len);
+    for (size_t i = 1; i <= len; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(part, path, i);
+        part[i] = '\0';
+        if (mkdir(part, 0700) != 0 && errno != EEXIST)
+            return ht_fail_errno(err, errno, "cannot make folder %s", part);
+    }
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
+        return ht_fail(err, HT_IO, "%s is not a folder", path);
+    return HT_OK;
+}
+
+/* Deeper trees than this are left for a person: no trainer makes them by
+ * accident, and the recursion must end. */
+enum { TREE_DEPTH = 128 };
+
+static void empty_folder(int fd, int depth);
+
+static void remove_entry(int folder, const char *name, int depth)
+{
+    if (unlinkat(folder, name, 0) == 0 || errno == ENOENT)
+        return;
+    const int fd =
+        openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    empty_folder(fd, depth + 1);
+    unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+/* Takes over the descriptor. */
+static void empty_folder(int fd, int depth)
+{
+    DIR *dir = depth < TREE_DEPTH ? fdopendir(fd) : NULL;
+    if (dir == NULL) {
+        close(fd);
+        return;
+    }
+    struct dirent *entry;
+    while ((entry = readdir(dir)) != NULL) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            remove_entry(fd, entry->d_name, depth);
+    }
+    closedir(dir);
+}
+
+void disk_remove_tree(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    empty_folder(fd, 0);
+    rmdir(path);
+}

@@ -1,0 +1,80 @@
+/* folder.h - what runner and shim tell each other in a replica's folder.
+ *
+ * Either side can die and come back at any moment: the folder is the whole
+ * truth. Format: proto/README.md section 5. */
+#ifndef HT_RUNNER_FOLDER_H
+#define HT_RUNNER_FOLDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "proto/job.h"
+#include "proto/limits.h"
+
+struct launch {
+    struct strings argv; /* argv[0] is looked up in the PATH of env */
+    struct pairs env;    /* the whole environment of the trainer */
+    const char *workdir; /* NULL: the replica's folder */
+    int64_t timeout_ms;  /* 0: none */
+    int64_t grace_ms;    /* SIGTERM to SIGKILL */
+};
+
+/* One process of this boot of the machine; pids come back, this does not. */
+struct process {
+    pid_t pid;
+    uint64_t start; /* field 22 of /proc/PID/stat, clock ticks after boot */
+    char boot[40];  /* kernel boot id */
+};
+
+enum outcome {
+    OUTCOME_SUCCEEDED,
+    OUTCOME_FAILED,
+    OUTCOME_STOPPED,
+    OUTCOME_TIMEOUT,
+    OUTCOME_LOST /* our own machinery died, not the trainer's fault */
+};
+
+struct ending {
+    enum outcome outcome;
+    bool has_exit, has_signal; /* at most one of them */
+    int exit, signal;
+    char reason[HT_MAX_REASON];
+    int64_t started_ms, ended_ms; /* wall clock */
+};
+
+struct stop_order {
+    bool kill; /* SIGKILL at once */
+    char reason[HT_MAX_REASON];
+};
+
+const char *outcome_name(enum outcome outcome);
+
+/* Writers leave the previous file as it was when they fail: HT_IO. Readers
+ * answer HT_NOT_FOUND when the file is absent, HT_CORRUPT when it is damaged
+ * and HT_IO when it cannot be read. */
+enum ht_status folder_write_launch(const char *folder,
+                                   const struct launch *launch,
+                                   struct ht_error *err);
+enum ht_status folder_read_launch(struct arena *arena, const char *folder,
+                                  struct launch *launch, struct ht_error *err);
+enum ht_status folder_write_shim(const char *folder,
+                                 const struct process *process,
+                                 struct ht_error *err);
+enum ht_status folder_read_shim(const char *folder, struct process *process,
+                                struct ht_error *err);
+enum ht_status folder_write_exit(const char *folder,
+                                 const struct ending *ending,
+                                 struct ht_error *err);
+enum ht_status folder_read_exit(const char *folder, struct ending *ending,
+                                struct ht_error *err);
+/* An order to kill replaces one to stop, never the other way round. */
+enum ht_status folder_write_stop(const char *folder,
+                                 const struct stop_order *order,
+                                 struct ht_error *err);
+enum ht_status folder_read_stop(const char *folder, struct stop_order *order,
+                                struct ht_error *err);
+
+#endif

@@ -1,0 +1,228 @@
+#include "runner/procfs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proto/arena.h"
+#include "proto/clock.h"
+
+struct stat_fields { /* of /proc/PID/stat */
+    char state;
+    pid_t parent, session;
+    uint64_t start;
+};
+
+static ssize_t read_proc_file(const char *path, char *buffer, size_t size)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    const ssize_t n = read(fd, buffer, size - 1);
+    close(fd);
+    if (n >= 0)
+        buffer[n] = '\0';
+    return n;
+}
+
+static bool read_stat(pid_t pid, struct stat_fields *fields)
+{
+    char path[64];
+    char line[1024];
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    if (read_proc_file(path, line, sizeof line) <= 0)
+        return false;
+    /* The name in field 2 may hold blanks and parentheses: start behind it. */
+    char *at = strrchr(line, ')');
+    if (at == NULL || at[1] != ' ')
+        return false;
+    fields->state = at[2];
+    at += 3;
+    for (int field = 4; field <= 22; field++) {
+        const long long value = strtoll(at, &at, 10);
+        if (field == 4)
+            fields->parent = (pid_t)value;
+        else if (field == 6)
+            fields->session = (pid_t)value;
+        else if (field == 22)
+            fields->start = (uint64_t)value;
+    }
+    return true;
+}
+
+static bool read_boot_id(char boot[40])
+{
+    if (read_proc_file("/proc/sys/kernel/random/boot_id", boot, 40) < 36)
+        return false;
+    boot[36] = '\0';
+    return true;
+}
+
+enum ht_status procfs_identify(pid_t pid, struct process *process,
+                               struct ht_error *err)
+{
+    struct process found = {.pid = pid};
+    struct stat_fields fields;
+    if (!read_stat(pid, &fields))
+        return ht_fail(err, HT_NOT_FOUND, "no process %d", (int)pid);
+    if (!read_boot_id(found.boot))
+        return ht_fail(err, HT_IO, "cannot read the kernel's boot id");
+    found.start = fields.start;
+    *process = found;
+    return HT_OK;
+}
+
+bool procfs_is_alive(const struct process *process)
+{
+    char boot[40];
+    struct stat_fields fields;
+    return read_boot_id(boot) && strcmp(boot, process->boot) == 0 &&
+           read_stat(process->pid, &fields) && fields.start == process->start &&
+           fields.state != 'Z' && fields.state != 'X';
+}
+
+bool procfs_kill(const struct process *process)
+{
+    const int fd = pidfd_open(process->pid, 0);
+    if (fd < 0)
+        return false;
+    /* Checked after opening: the descriptor now names this process for good. */
+    const bool killed = procfs_is_alive(process) &&
+                        pidfd_send_signal(fd, SIGKILL, NULL, 0) == 0;
+    close(fd);
+    return killed;
+}
+
+static bool environment_names(pid_t pid, const char *folder)
+{
+    enum { LIMIT = 4 * 1024 * 1024 };
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    char wanted[4200];
+    const int len =
+        snprintf(wanted, sizeof wanted, "HYPERTUNE_TRIAL_DIR=%s", folder);
+    char *block = ht_xcalloc(LIMIT, 1);
+    size_t have = 0;
+    ssize_t n;
+    while (have < LIMIT - 1 &&
+           (n = read(fd, block + have, LIMIT - 1 - have)) > 0)
+        have += (size_t)n;
+    close(fd);
+    bool found = false;
+    for (const char *at = block; at < block + have && !found;
+         at += strlen(at) + 1)
+        found = strncmp(at, wanted, (size_t)len + 1) == 0;
+    free(block);
+    return found;
+}
+
+static bool is_mine(pid_t pid)
+{
+    char path[64];
+    struct stat status;
+    (void)snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    return stat(path, &status) == 0 && status.st_uid == geteuid();
+}
+
+/* A session keeps its number reserved, but once it is empty a stranger can get
+ * the number: then a leader with another start time lives. */
+static bool in_session(const struct stat_fields *fields,
+                       const struct process *leader)
+{
+    struct stat_fields now;
+    if (leader == NULL || fields->session != leader->pid)
+        return false;
+    return !read_stat(leader->pid, &now) || now.start == leader->start;
+}
+
+static bool is_leftover(pid_t pid, const char *folder,
+                        const struct process *leader)
+{
+    struct stat_fields fields;
+    if (pid == getpid() || !is_mine(pid) || !read_stat(pid, &fields) ||
+        fields.state == 'Z' || fields.state == 'X')
+        return false;
+    return in_session(&fields, leader) || environment_names(pid, folder);
+}
+
+/* Decides again once the pidfd holds the process, so that a pid that changed
+ * hands in between is spared. */
+static bool kill_if_leftover(pid_t pid, const char *folder,
+                             const struct process *leader)
+{
+    if (!is_leftover(pid, folder, leader))
+        return false;
+    const int fd = pidfd_open(pid, 0);
+    if (fd < 0)
+        return false;
+    const bool leftover = is_leftover(pid, folder, leader);
+    if (leftover)
+        pidfd_send_signal(fd, SIGKILL, NULL, 0);
+    close(fd);
+    return leftover;
+}
+
+static pid_t pid_of(const char *name)
+{
+    return isdigit((unsigned char)name[0]) ? (pid_t)strtol(name, NULL, 10) : 0;
+}
+
+static size_t kill_leftovers_once(const char *folder,
+                                  const struct process *leader)
+{
+    DIR *dir = opendir("/proc");
+    if (dir == NULL)
+        return 0;
+    size_t n = 0;
+    struct dirent *entry;
+    while ((entry = readdir(dir)) != NULL) {
+        const pid_t pid = pid_of(entry->d_name);
+        if (pid > 1)
+            n += kill_if_leftover(pid, folder, leader);
+    }
+    closedir(dir);
+    return n;
+}
+
+size_t procfs_kill_leftovers(const char *folder, const struct process *leader,
+                             int bound_ms)
+{
+    const int64_t deadline = clock_monotonic_ms() + bound_ms;
+    for (;;) {
+        const size_t n = kill_leftovers_once(folder, leader);
+        if (n == 0 || clock_monotonic_ms() >= deadline)
+            return n;
+        poll(NULL, 0, 2); /* let the kernel finish what was killed */
+    }
+}
+
+size_t procfs_kill_children(void)
+{
+    DIR *dir = opendir("/proc");
+    if (dir == NULL)
+        return 0;
+    size_t n = 0;
+    struct dirent *entry;
+    while ((entry = readdir(dir)) != NULL) {
+        const pid_t pid = pid_of(entry->d_name);
+        struct stat_fields fields;
+        /* Our own children cannot be reused before we reap them. */
+        if (pid > 1 && read_stat(pid, &fields) && fields.parent == getpid() &&
+            fields.state != 'Z' && kill(pid, SIGKILL) == 0)
+            n++;
+    }
+    closedir(dir);
+    return n;
+}

@@ -1,0 +1,16 @@
+#include <stdio.h>
+
+#include "proto/json.h"
+#include "runner/shim.h"
+
+int main(int argc, char **argv)
+{
+    if (argc != 2 || argv[1][0] != '/') {
+        (void)fprintf(stderr, "usage: hypertune-shim FOLDER\n"
+                              "Runs FOLDER/launch.json; FOLDER is absolute. "
+                              "Started by hypertune-runner.\n");
+        return SHIM_USAGE;
+    }
+    json_init();
+    return shim_run(argv[1]);
+}
