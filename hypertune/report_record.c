@@ -115,7 +115,7 @@ int record_double(char text[RECORD_DOUBLE_BYTES], double value)
     return shortest_digits(text, value);
 }
 
-static bool name_is_valid(const char *name)
+bool record_name_is_valid(const char *name)
 {
     if (name == NULL || *name == '\0' ||
         strnlen(name, RECORD_NAME_BYTES) == RECORD_NAME_BYTES)
@@ -133,7 +133,7 @@ static bool name_is_valid(const char *name)
 static bool names_are_valid(size_t n, const struct hypertune_metric metrics[])
 {
     for (size_t i = 0; i < n; i++) {
-        if (!name_is_valid(metrics[i].name))
+        if (!record_name_is_valid(metrics[i].name))
             return false;
         for (size_t j = 0; j < i; j++)
             if (strcmp(metrics[i].name, metrics[j].name) == 0)

@@ -36,6 +36,9 @@ struct report_record {
 int report_record_format(const struct report_record *record,
                          char line[RECORD_LINE_BYTES]);
 
+/* 1 to 127 bytes of UTF-8 without control characters; NULL is not. */
+bool record_name_is_valid(const char *name);
+
 /* The fewest significant digits, at most 17, that read back to the same bits,
  * as JSON: 0.1, 1e-07, or "NaN", "Infinity", "-Infinity" in quotes. */
 int record_double(char text[RECORD_DOUBLE_BYTES], double value);
