@@ -1,9 +1,11 @@
 #!/bin/sh
-# demo.sh BUILD-DIR - tunes the digits network in 40 trials with a server of
-# its own, then trains the best one again from its flags and tests it.
+# demo.sh BUILD-DIR [OPTION...] - tunes the digits network in 40 trials with a
+# server of its own, then trains the best one again from its flags and tests
+# it. Options go to `hypertune run`: -n 10 makes it shorter.
 set -eu
 
-build=$(cd "${1:?usage: demo.sh BUILD-DIR}" && pwd)
+build=$(cd "${1:?usage: demo.sh BUILD-DIR [OPTION...]}" && pwd)
+shift
 cd "$(dirname "$0")"
 PATH=$build/bin:$PATH
 data=$(mktemp -d "${TMPDIR:-/tmp}/hypertune-demo.XXXXXX")
@@ -25,7 +27,7 @@ trap 'end_server; rm -rf "$data"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-hypertune run --data "$data" spec.yaml
+hypertune run --data "$data" "$@" spec.yaml
 flags=$(hypertune best digits -o args)
 command=$(sed -n 's/^command: \[\(.*\)\]$/\1/p' spec.yaml | tr -d ,)
 

@@ -1,0 +1,76 @@
+"""demo.sh, shortened: the best trial can be had again from its flags, the
+same demo ends the same, and nothing of it stays."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import harness  # noqa: E402
+import tap  # noqa: E402
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+DEMO = os.path.join(HERE, "..", "..", "examples", "digits", "demo.sh")
+TRIALS = 6
+
+
+def run_demo():
+    begin = time.monotonic()
+    done = subprocess.run(
+        [DEMO, os.path.dirname(harness.bin_dir()), "-n", str(TRIALS)],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
+        stdin=subprocess.DEVNULL, timeout=200)
+    print("# %d trials took %.1f s" % (TRIALS, time.monotonic() - begin))
+    if done.returncode != 0:
+        raise AssertionError("exit %d\n%s" % (done.returncode, done.stdout))
+    return done.stdout
+
+
+def find(pattern, text):
+    found = re.search(pattern, text, re.M)
+    if not found:
+        raise AssertionError("no %r in\n%s" % (pattern, text))
+    return found.group(1)
+
+
+def what_follows_the_trials(output):
+    """The part from the best trial on, without times and folders."""
+    return (find(r"accuracy=(\S+) \(step 150\)", output),
+            find(r"(--learning_rate=.*)$", output),
+            find(r"^  (test accuracy 0\.\d{4})$", output))
+
+
+first = []
+
+
+def the_best_trial_is_trained_again_to_the_same_accuracy():
+    output = run_demo()
+    first.append(output)
+    best, flags, _ = what_follows_the_trials(output)
+    again = find(r"^  epoch 150: .*validation accuracy (\S+)$", output)
+    # Both are rounded to four digits, by different programs.
+    if abs(float(best) - float(again)) > 1.1e-4:
+        raise AssertionError("%s was %s, is %s" % (flags, best, again))
+
+
+def the_same_demo_ends_the_same():
+    tap.equal(what_follows_the_trials(run_demo()),
+              what_follows_the_trials(first[0]))
+
+
+def nothing_of_it_stays():
+    for program in ("hypertuned", "hypertune-runner", "hypertune-shim",
+                    "digits"):
+        path = os.path.join(harness.bin_dir(), program)
+        harness.wait_until(
+            lambda: not harness.processes(path, "hypertune-demo."), 10,
+            "the end of " + program)
+    folder = os.environ.get("TMPDIR", "/tmp")
+    tap.equal([name for name in os.listdir(folder)
+               if name.startswith("hypertune-demo.")], [])
+
+
+tap.run([the_best_trial_is_trained_again_to_the_same_accuracy,
+         the_same_demo_ends_the_same, nothing_of_it_stays])
