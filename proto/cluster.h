@@ -11,9 +11,9 @@
 #include "proto/text.h"
 
 struct cluster_pool {
-    const char *type;               /* "master", "worker", "ps", "evaluator" */
-    size_t n;                       /* replicas */
-    const char *const *addresses;   /* host:port of each */
+    const char *type;             /* "master", "worker", "ps", "evaluator" */
+    size_t n;                     /* replicas */
+    const char *const *addresses; /* host:port of each */
 };
 
 struct cluster {

@@ -5,6 +5,23 @@
 
 #include "proto/limits.h"
 
+void job_name(const struct field_reader *reader, struct place at,
+              const struct field *field, void *into)
+{
+    size_t before = reader->diag->errors;
+    field_name(reader, at, field, into);
+    if (reader->diag->errors > before)
+        return;
+    const char *name = at.node->text;
+    if (name[strspn(name, "0123456789")] == '\0') {
+        field_error(reader, at, "\"%s\" would be taken for a study's number",
+                    name);
+        diag_hint(reader->diag, "add a letter");
+    } else if (name[0] == '-') {
+        field_error(reader, at, "a study's name must not begin with -");
+    }
+}
+
 void job_draft_add(const struct field_reader *reader, struct job_draft *draft,
                    const struct param_draft *param)
 {

@@ -21,6 +21,9 @@ struct job_draft {
     struct place metrics, parameters, algorithm, constraints, early_stop;
 };
 
+/* Reads a study's name: one that no number and no option can be taken for. */
+field_function job_name;
+
 /* Adds the parameter to the draft's space; room is for HT_MAX_PARAMETERS. */
 void job_draft_add(const struct field_reader *reader, struct job_draft *draft,
                    const struct param_draft *param);

@@ -255,7 +255,7 @@ static const struct field_choice args_modes[] = {{"auto", -1, ARGS_AUTO},
                                                  {NULL, 0, 0}};
 
 static const struct field hypertune_rows[] = {
-    {.name = "name", .read = field_name, .offset = JOB(name)},
+    {.name = "name", .read = job_name, .offset = JOB(name)},
     {"seed", read_seed, JOB(seed), 0, INT64_MAX, NULL},
     {.name = "target", .read = read_target, .offset = JOB(target)},
     {"retries", read_retries, JOB(retries), 0, HT_MAX_RETRIES, NULL},

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -155,10 +156,14 @@ static void add_trial_job(cJSON *root, const struct job *job)
     cJSON *pools = json_add_array(spec, "workerPoolSpecs");
     size_t position = 0;
     for (size_t i = 0; i < job->n_pools; i++, position++) {
-        /* An empty pool keeps the place of a type that is not used. */
-        for (; strcmp(vertex_pool_types[position], job->pools[i].type) != 0;
-             position++)
+        assert(position < VERTEX_POOLS);
+        /* An empty pool keeps the place of a type that is not used; pools
+         * that are not in Google's order would be our own bug. */
+        const char *type = job->pools[i].type;
+        for (; strcmp(vertex_pool_types[position], type) != 0; position++) {
+            assert(position + 1 < VERTEX_POOLS);
             json_push_object(pools);
+        }
         add_pool(pools, &job->pools[i]);
     }
     if (job->trial_timeout_ms > 0)

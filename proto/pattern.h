@@ -2,7 +2,9 @@
  *
  * 'epoch {step} acc={accuracy}' matches anywhere in a line: literal text must
  * be equal (runs of blanks match any run), {name} takes one number. {step} is
- * the step; {*} takes any text up to the next literal. */
+ * the step; {*} takes any text up to the next literal. {{ and }} are the
+ * braces themselves. A pattern that begins with a letter, a digit or a field
+ * begins at the start of a word, so loss={loss} does not read val_loss=0.3. */
 #ifndef HT_PROTO_PATTERN_H
 #define HT_PROTO_PATTERN_H
 
@@ -15,7 +17,8 @@
 
 struct pattern;
 
-/* HT_INVALID  no {name}, an unclosed brace, or two fields side by side */
+/* HT_INVALID  no {name}, an unclosed brace, two fields side by side, a name
+ *             that is twice there or none, or over HT_MAX_METRICS of them */
 enum ht_status pattern_compile(struct arena *arena, const char *text,
                                struct pattern **pattern, struct ht_error *err);
 

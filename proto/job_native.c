@@ -1,0 +1,342 @@
+#include "proto/job_native.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/command.h"
+#include "proto/limits.h"
+
+#define DRAFT(member) offsetof(struct native_draft, member)
+#define JOB(member) offsetof(struct native_draft, draft.job.member)
+
+/* ---- scalars of their own kind ---- */
+
+static void read_version(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    (void)field;
+    (void)into;
+    int64_t version;
+    if (!node_int64(at.node, &version))
+        field_wrong_kind(reader, at, "the number 1");
+    else if (version != 1)
+        field_error(reader, at, "this version reads spec: 1 only, not %s",
+                    at.node->text);
+}
+
+static void read_algorithm(const struct field_reader *reader, struct place at,
+                           const struct field *field, void *into)
+{
+    struct job_draft *draft = &((struct native_draft *)into)->draft;
+    draft->algorithm = at;
+    field_choose(reader, at, field, into);
+    if (draft->job.algorithm == ALGORITHM_BAYESIAN)
+        field_error(reader, at,
+                    "bayesian search is not part of this version; use random "
+                    "or grid");
+}
+
+static void read_early_stop(const struct field_reader *reader, struct place at,
+                            const struct field *field, void *into)
+{
+    ((struct native_draft *)into)->draft.early_stop = at;
+    field_choose(reader, at, field, into);
+}
+
+static void read_constraints(const struct field_reader *reader, struct place at,
+                             const struct field *field, void *into)
+{
+    ((struct native_draft *)into)->draft.constraints = at;
+    field_texts(reader, at, field, into);
+}
+
+static void read_seed(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    size_t before = reader->diag->errors;
+    field_whole(reader, at, field, into);
+    ((struct native_draft *)into)->draft.job.has_seed =
+        reader->diag->errors == before;
+}
+
+static void read_target(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
+{
+    size_t before = reader->diag->errors;
+    field_real(reader, at, field, into);
+    ((struct native_draft *)into)->draft.job.has_target =
+        reader->diag->errors == before;
+}
+
+/* "2Gi", "1.5G", "1048576": binary and decimal suffixes as in Kubernetes. */
+static bool parse_memory(const char *text, int64_t *bytes)
+{
+    static const struct {
+        const char *suffix;
+        double unit;
+    } units[] = {{"", 1},        {"k", 1e3},    {"K", 1e3},     {"M", 1e6},
+                 {"G", 1e9},     {"T", 1e12},   {"Ki", 0x1p10}, {"Mi", 0x1p20},
+                 {"Gi", 0x1p30}, {"Ti", 0x1p40}};
+    if (!isdigit((unsigned char)text[0]) || text[1] == 'x')
+        return false;
+    char *end;
+    double amount = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        double size = amount * units[i].unit;
+        if (strcmp(end, units[i].suffix) == 0 && size < 0x1p62) {
+            *bytes = (int64_t)size;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_memory(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
+{
+    int64_t *bytes = (int64_t *)((char *)into + field->offset);
+    if (at.node->kind != NODE_STRING && at.node->kind != NODE_NUMBER) {
+        field_wrong_kind(reader, at, "a size");
+    } else if (!parse_memory(at.node->text, bytes)) {
+        field_error(reader, at, "\"%s\" is no size", at.node->text);
+        diag_hint(reader->diag, "write 512Mi, 2Gi, 1G or a number of bytes");
+    }
+}
+
+/* One text or a list of them. */
+static void read_text_or_texts(const struct field_reader *reader,
+                               struct place at, const struct field *field,
+                               void *into)
+{
+    if (at.node->kind != NODE_STRING) {
+        field_texts(reader, at, field, into);
+        return;
+    }
+    const char **items = arena_alloc(reader->arena, 1, sizeof *items);
+    items[0] = at.node->text;
+    *(struct strings *)((char *)into + field->offset) =
+        (struct strings){.n = 1, .items = items};
+}
+
+static void read_stdout(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
+{
+    ((struct native_draft *)into)->stdout_patterns = at;
+    read_text_or_texts(reader, at, field, into);
+}
+
+static void read_env(const struct field_reader *reader, struct place at,
+                     const struct field *field, void *into)
+{
+    ((struct native_draft *)into)->env = at;
+    field_variables(reader, at, field, into);
+}
+
+static void read_path(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    field_text(reader, at, field, into);
+    if (at.node->kind == NODE_STRING && at.node->text[0] == '\0')
+        field_error(reader, at, "is empty");
+}
+
+/* ---- command ---- */
+
+static void read_command(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    struct native_draft *native = into;
+    struct strings *command = &native->pool.command;
+    struct ht_error err;
+    (void)field;
+    native->command = at;
+    if (at.node->kind == NODE_LIST) {
+        native->command_items = at;
+        field_read_texts(reader, at, HT_MAX_ARGS, true, command);
+        if (at.node->count == 0 || (command->n > 0 && !*command->items[0]))
+            field_error(reader, at, "the command is empty");
+    } else if (at.node->kind != NODE_STRING) {
+        field_wrong_kind(reader, at, "a text or a list");
+    } else if (command_split(reader->arena, at.node->text, command, &err) !=
+               HT_OK) {
+        field_error(reader, at, "%s", err.text);
+    } else if (command->n > HT_MAX_ARGS) {
+        field_error(reader, at, "has %zu words, at most %d", command->n,
+                    HT_MAX_ARGS);
+    }
+}
+
+static void read_args_mode(const struct field_reader *reader, struct place at,
+                           const struct field *field, void *into)
+{
+    ((struct native_draft *)into)->args_mode = at;
+    if (at.node->kind != NODE_LIST) {
+        field_choose(reader, at, field, into);
+        return;
+    }
+    field_wrong_kind(reader, at, "auto, append or none");
+    diag_hint(reader->diag, "write the arguments into command");
+}
+
+/* ---- tables ---- */
+
+static const struct field_choice algorithms[] = {
+    {"bayesian", -1, ALGORITHM_BAYESIAN},
+    {"grid", -1, ALGORITHM_GRID},
+    {"random", -1, ALGORITHM_RANDOM},
+    {NULL, 0, 0}};
+static const struct field_choice early_stops[] = {{"none", -1, EARLY_NONE},
+                                                  {"median", -1, EARLY_MEDIAN},
+                                                  {"decay", -1, EARLY_DECAY},
+                                                  {NULL, 0, 0}};
+static const struct field_choice selections[] = {
+    {"last", -1, SELECT_LAST}, {"best", -1, SELECT_BEST}, {NULL, 0, 0}};
+static const struct field_choice args_modes[] = {{"auto", -1, ARGS_AUTO},
+                                                 {"append", -1, ARGS_APPEND},
+                                                 {"none", -1, ARGS_NONE},
+                                                 {NULL, 0, 0}};
+
+static const struct field until_rows[] = {
+    {.name = "target", .read = read_target, .offset = JOB(target)},
+    {.name = "time", .read = field_duration, .offset = JOB(time_ms), .min = 1},
+    {"noProgress", field_whole, JOB(no_progress), 1, HT_MAX_TRIALS, NULL},
+    {0}};
+static const struct field resource_rows[] = {
+    {"cpus", field_real, JOB(cpus), 0, 1000000, NULL},
+    {.name = "memory", .read = read_memory, .offset = JOB(memory_bytes)},
+    {"gpus", field_whole, JOB(gpus), 0, 1024, NULL},
+    {0}};
+static const struct field metric_rows[] = {
+    {"stdout", read_stdout, JOB(stdout_patterns), 0, HT_MAX_METRICS, NULL},
+    {.name = "file", .read = read_path, .offset = JOB(metrics_file)},
+    {0}};
+
+static void read_until(const struct field_reader *reader, struct place at,
+                       const struct field *field, void *into)
+{
+    (void)field;
+    field_read_map(reader, at, until_rows, into);
+}
+
+static void read_resources(const struct field_reader *reader, struct place at,
+                           const struct field *field, void *into)
+{
+    (void)field;
+    field_read_map(reader, at, resource_rows, into);
+}
+
+static void read_metrics(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    (void)field;
+    field_read_map(reader, at, metric_rows, into);
+}
+
+static const struct field root_rows[] = {
+    {.name = "spec", .read = read_version},
+    {.name = "name", .read = job_name, .offset = JOB(name)},
+    {"labels", field_pairs, JOB(labels), 0, 64, NULL},
+    {.name = "goal", .read = native_goal},
+    {.name = "parameters", .read = native_parameters},
+    {"constraints", read_constraints, JOB(constraints), 0, HT_MAX_ENV, NULL},
+    {.name = "algorithm",
+     .read = read_algorithm,
+     .offset = JOB(algorithm),
+     .choices = algorithms},
+    {"seed", read_seed, JOB(seed), 0, INT64_MAX, NULL},
+    {"trials", field_whole, JOB(max_trials), 1, HT_MAX_TRIALS, NULL},
+    {"parallel", field_whole, JOB(parallel), 1, HT_MAX_PARALLEL, NULL},
+    {.name = "until", .read = read_until},
+    {.name = "trialTimeout",
+     .read = field_duration,
+     .offset = JOB(trial_timeout_ms),
+     .min = 1},
+    {"maxFailed", field_whole, JOB(max_failed), 0, HT_MAX_TRIALS, NULL},
+    {"retries", field_whole, JOB(retries), 0, HT_MAX_RETRIES, NULL},
+    {.name = "grace", .read = field_duration, .offset = JOB(grace_ms)},
+    {.name = "earlyStopping",
+     .read = read_early_stop,
+     .offset = JOB(early_stop),
+     .choices = early_stops},
+    {.name = "selection",
+     .read = field_choose,
+     .offset = JOB(selection),
+     .choices = selections},
+    {.name = "command", .read = read_command},
+    {.name = "args",
+     .read = read_args_mode,
+     .offset = JOB(args_mode),
+     .choices = args_modes},
+    {.name = "image", .read = read_path, .offset = DRAFT(pool.image)},
+    {.name = "workdir", .read = read_path, .offset = JOB(workdir)},
+    {"env", read_env, DRAFT(pool.env), 0, HT_MAX_ENV, NULL},
+    {"passEnv", field_texts, JOB(pass_env), 0, HT_MAX_ENV, NULL},
+    {.name = "metrics", .read = read_metrics},
+    {.name = "resources", .read = read_resources},
+    {"volumes", field_texts, JOB(volumes), 0, HT_MAX_ENV, NULL},
+    {0}};
+
+static void list_fields(const char *prefix, const struct field rows[],
+                        struct text *out)
+{
+    for (; rows->name; rows++)
+        text_printf(out, "%s%s\n", prefix, rows->name);
+}
+
+void job_native_fields(struct text *out)
+{
+    list_fields("", root_rows, out);
+    list_fields("parameters.*.", native_parameter_rows, out);
+    list_fields("until.", until_rows, out);
+    list_fields("resources.", resource_rows, out);
+    list_fields("metrics.", metric_rows, out);
+}
+
+/* ---- the job ---- */
+
+static void require(const struct field_reader *reader, const struct node *root,
+                    const char *key, const char *hint)
+{
+    if (node_find(root, key))
+        return;
+    field_error(reader, (struct place){root, key}, "is missing");
+    diag_hint(reader->diag, "%s", hint);
+}
+
+static void require_all(const struct field_reader *reader,
+                        const struct node *root)
+{
+    require(reader, root, "goal", "add \"goal: maximize accuracy\"");
+    require(reader, root, "parameters",
+            "add \"parameters: {lr: {type: double, min: 0.001, max: 0.1}}\"");
+    if (node_find(root, "image") == NULL)
+        require(reader, root, "command",
+                "add \"command: [python3, train.py]\"");
+}
+
+struct job *job_read_native(const struct node *root, struct diag *diag)
+{
+    const struct field_reader reader = {.diag = diag, .arena = diag->arena};
+    struct place at = {.node = root, .path = ""};
+    struct native_draft *native = arena_alloc(diag->arena, 1, sizeof *native);
+    struct job *job = &native->draft.job;
+    *job = (struct job){.max_trials = JOB_MAX_TRIALS,
+                        .parallel = JOB_PARALLEL,
+                        .retries = JOB_RETRIES,
+                        .grace_ms = JOB_GRACE_MS,
+                        .substitute = true,
+                        .n_pools = 1,
+                        .pools = &native->pool};
+    native->pool.type = "master";
+    native->pool.count = 1;
+    field_read_map(&reader, at, root_rows, native);
+    if (root->kind != NODE_MAP)
+        return NULL;
+    require_all(&reader, root);
+    job_check(&reader, &native->draft);
+    native_lint(&reader, native);
+    job->display = job->name;
+    return diag->errors > 0 ? NULL : job;
+}

@@ -1,0 +1,309 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "proto/job_native.h"
+#include "proto/job_param.h"
+#include "proto/json.h"
+
+/* ---- small parts ---- */
+
+/* Exact in the largest unit that divides it: 2h, 90s, 250ms. */
+static void add_duration(cJSON *object, const char *key, int64_t ms)
+{
+    static const struct {
+        int64_t ms;
+        const char *unit;
+    } units[] = {{3600000, "h"}, {60000, "m"}, {1000, "s"}, {1, "ms"}};
+    size_t i = 0;
+    while (ms % units[i].ms != 0)
+        i++;
+    if (ms == 0)
+        i = 2;
+    struct text text = {0};
+    text_printf(&text, "%" PRId64 "%s", ms / units[i].ms, units[i].unit);
+    json_add_string(object, key, text.data);
+    text_free(&text);
+}
+
+static void push_all(cJSON *array, const struct strings *strings)
+{
+    for (size_t i = 0; i < strings->n; i++)
+        json_push_string(array, strings->items[i]);
+}
+
+static void add_strings(cJSON *object, const char *key,
+                        const struct strings *strings)
+{
+    if (strings->n > 0)
+        push_all(json_add_array(object, key), strings);
+}
+
+/* Of a variable that is set twice the last value counts. */
+static void add_pairs(cJSON *object, const char *key, const struct pairs *pairs)
+{
+    if (pairs->n == 0)
+        return;
+    cJSON *map = json_add_object(object, key);
+    for (size_t i = 0; i < pairs->n; i++) {
+        cJSON_DeleteItemFromObjectCaseSensitive(map, pairs->items[i].name);
+        json_add_string(map, pairs->items[i].name, pairs->items[i].value);
+    }
+}
+
+/* ---- goal and parameters ---- */
+
+static void add_goal(cJSON *root, const struct job *job)
+{
+    cJSON *list = job->n_metrics > 1 ? json_add_array(root, "goal") : NULL;
+    for (size_t i = 0; i < job->n_metrics; i++) {
+        struct text text = {0};
+        text_printf(&text, "%s %s",
+                    job->metrics[i].maximize ? "maximize" : "minimize",
+                    job->metrics[i].name);
+        if (list)
+            json_push_string(list, text.data);
+        else
+            json_add_string(root, "goal", text.data);
+        text_free(&text);
+    }
+}
+
+static void push_numbers(cJSON *array, const struct param *param)
+{
+    for (size_t i = 0; i < param->n_values; i++)
+        json_push_double(array, param->numbers[i]);
+}
+
+static void push_labels(cJSON *array, const struct param *param)
+{
+    for (size_t i = 0; i < param->n_values; i++)
+        json_push_string(array, param->labels[i]);
+}
+
+/* A parameter that needs no map: a list, or a constant. */
+static bool add_short(cJSON *parameters, const struct param *param)
+{
+    if (param->has_default || param->when || param->scale != SCALE_LINEAR)
+        return false;
+    if (param->type == PARAM_CATEGORICAL && param->n_values == 1) {
+        json_add_string(parameters, param->name, param->labels[0]);
+        return true;
+    }
+    if (param->type == PARAM_CATEGORICAL)
+        push_labels(json_add_array(parameters, param->name), param);
+    else if (param->type == PARAM_DISCRETE)
+        push_numbers(json_add_array(parameters, param->name), param);
+    return param->type == PARAM_CATEGORICAL || param->type == PARAM_DISCRETE;
+}
+
+/* The native form has no range of one number; a list of one says the same. */
+static bool add_single(cJSON *parameters, const struct param *param)
+{
+    if (param->type == PARAM_DOUBLE && param->min == param->max)
+        json_push_double(json_add_array(parameters, param->name), param->min);
+    else if (param->type == PARAM_INTEGER && param->int_min == param->int_max)
+        json_push_int(json_add_array(parameters, param->name), param->int_min);
+    else
+        return false;
+    return true;
+}
+
+static void add_range(cJSON *object, const struct param *param)
+{
+    switch (param->type) {
+    case PARAM_DOUBLE:
+        json_add_double(object, "min", param->min);
+        json_add_double(object, "max", param->max);
+        if (param->step > 0)
+            json_add_double(object, "step", param->step);
+        break;
+    case PARAM_INTEGER:
+        json_add_int(object, "min", param->int_min);
+        json_add_int(object, "max", param->int_max);
+        if (param->int_step > 1)
+            json_add_int(object, "step", param->int_step);
+        break;
+    case PARAM_DISCRETE:
+        push_numbers(json_add_array(object, "values"), param);
+        break;
+    case PARAM_CATEGORICAL:
+        push_labels(json_add_array(object, "values"), param);
+        break;
+    }
+}
+
+static void add_default(cJSON *object, const struct param *param)
+{
+    switch (param->type) {
+    case PARAM_DOUBLE:
+        json_add_double(object, "default", param->fallback.real);
+        break;
+    case PARAM_INTEGER:
+        json_add_int(object, "default", param->fallback.whole);
+        break;
+    case PARAM_DISCRETE:
+        json_add_double(object, "default",
+                        param->numbers[param->fallback.whole]);
+        break;
+    case PARAM_CATEGORICAL:
+        json_add_string(object, "default",
+                        param->labels[param->fallback.whole]);
+        break;
+    }
+}
+
+static void add_when(cJSON *object, const struct param *param)
+{
+    if (param->when == NULL)
+        return;
+    cJSON *when = json_add_object(object, "when");
+    for (const struct condition *c = param->when; c; c = c->next) {
+        const struct strings values = {c->n, c->values};
+        if (c->n == 1)
+            json_add_string(when, c->parent, c->values[0]);
+        else
+            push_all(json_add_array(when, c->parent), &values);
+    }
+}
+
+static void add_parameter(cJSON *parameters, const struct param *param)
+{
+    if (add_short(parameters, param) || add_single(parameters, param))
+        return;
+    cJSON *object = json_add_object(parameters, param->name);
+    json_add_string(object, "type", param_type_name(param->type));
+    add_range(object, param);
+    if (param->scale != SCALE_LINEAR && param->type != PARAM_CATEGORICAL)
+        json_add_string(object, "scale", param_scale_name(param->scale));
+    if (param->has_default)
+        add_default(object, param);
+    add_when(object, param);
+}
+
+/* ---- study ---- */
+
+static void add_study(cJSON *root, const struct job *job, bool full)
+{
+    static const char *const algorithms[] = {NULL, "bayesian", "grid",
+                                             "random"};
+    static const char *const early_stops[] = {"none", "median", "decay"};
+    add_goal(root, job);
+    cJSON *parameters = json_add_object(root, "parameters");
+    for (size_t i = 0; i < job->space.n; i++)
+        add_parameter(parameters, &job->space.params[i]);
+    add_strings(root, "constraints", &job->constraints);
+    if (job->algorithm != ALGORITHM_DEFAULT)
+        json_add_string(root, "algorithm", algorithms[job->algorithm]);
+    if (job->has_seed)
+        json_add_int(root, "seed", job->seed);
+    if (full || job->max_trials != JOB_MAX_TRIALS)
+        json_add_int(root, "trials", job->max_trials);
+    if (full || job->parallel != JOB_PARALLEL)
+        json_add_int(root, "parallel", job->parallel);
+    if (job->has_target || job->time_ms > 0 || job->no_progress > 0) {
+        cJSON *until = json_add_object(root, "until");
+        if (job->has_target)
+            json_add_double(until, "target", job->target);
+        if (job->time_ms > 0)
+            add_duration(until, "time", job->time_ms);
+        if (job->no_progress > 0)
+            json_add_int(until, "noProgress", job->no_progress);
+    }
+    if (full || job->early_stop != EARLY_NONE)
+        json_add_string(root, "earlyStopping", early_stops[job->early_stop]);
+    if (full || job->selection != SELECT_LAST)
+        json_add_string(root, "selection",
+                        job->selection == SELECT_BEST ? "best" : "last");
+}
+
+/* ---- trials ---- */
+
+static void add_limits(cJSON *root, const struct job *job, bool full)
+{
+    if (job->trial_timeout_ms > 0)
+        add_duration(root, "trialTimeout", job->trial_timeout_ms);
+    if (job->max_failed > 0)
+        json_add_int(root, "maxFailed", job->max_failed);
+    if (full || job->retries != JOB_RETRIES)
+        json_add_int(root, "retries", job->retries);
+    if (full || job->grace_ms != JOB_GRACE_MS)
+        add_duration(root, "grace", job->grace_ms);
+}
+
+static void add_pool(cJSON *root, const struct pool *pool)
+{
+    if (pool->command.n + pool->args.n > 0) {
+        cJSON *command = json_add_array(root, "command");
+        push_all(command, &pool->command);
+        push_all(command, &pool->args);
+    }
+    if (pool->image)
+        json_add_string(root, "image", pool->image);
+    add_pairs(root, "env", &pool->env);
+}
+
+static void add_surroundings(cJSON *root, const struct job *job)
+{
+    if (job->workdir)
+        json_add_string(root, "workdir", job->workdir);
+    add_strings(root, "passEnv", &job->pass_env);
+    if (job->stdout_patterns.n > 0 || job->metrics_file) {
+        cJSON *metrics = json_add_object(root, "metrics");
+        add_strings(metrics, "stdout", &job->stdout_patterns);
+        if (job->metrics_file)
+            json_add_string(metrics, "file", job->metrics_file);
+    }
+    if (job->cpus > 0 || job->memory_bytes > 0 || job->gpus > 0) {
+        cJSON *resources = json_add_object(root, "resources");
+        if (job->cpus > 0)
+            json_add_double(resources, "cpus", job->cpus);
+        if (job->memory_bytes > 0)
+            json_add_int(resources, "memory", job->memory_bytes);
+        if (job->gpus > 0)
+            json_add_int(resources, "gpus", job->gpus);
+    }
+    add_strings(root, "volumes", &job->volumes);
+}
+
+/* What other forms can say and the native one cannot. */
+static void add_foreign(cJSON *root, const struct job *job)
+{
+    if (job->display &&
+        (job->name == NULL || strcmp(job->display, job->name) != 0))
+        json_add_string(root, "displayName", job->display);
+    json_add_bool(root, "substitute", job->substitute);
+    if (job->n_pools < 2)
+        return;
+    cJSON *others = json_add_object(root, "replicas");
+    for (size_t i = 1; i < job->n_pools; i++) {
+        cJSON *pool = json_add_object(others, job->pools[i].type);
+        json_add_int(pool, "count", job->pools[i].count);
+        add_pool(pool, &job->pools[i]);
+    }
+}
+
+cJSON *job_native_tree(const struct job *job, enum native_detail detail)
+{
+    static const char *const modes[] = {"auto", "append", "none"};
+    bool full = detail == NATIVE_FULL;
+    cJSON *root = cJSON_CreateObject();
+    json_add_int(root, "spec", 1);
+    if (job->name)
+        json_add_string(root, "name", job->name);
+    add_pairs(root, "labels", &job->labels);
+    add_study(root, job, full);
+    add_limits(root, job, full);
+    if (job->n_pools > 0)
+        add_pool(root, &job->pools[0]);
+    if (full || job->args_mode != ARGS_AUTO)
+        json_add_string(root, "args", modes[job->args_mode]);
+    add_surroundings(root, job);
+    if (full)
+        add_foreign(root, job);
+    return root;
+}
+
+cJSON *job_write_native(const struct job *job)
+{
+    return job_native_tree(job, NATIVE_SPEC);
+}
