@@ -1,0 +1,161 @@
+"""The daemon thread that carries records to the server.
+
+A bounded queue in front of one connection. What falls out of it, or is not
+confirmed when the process ends, lies in the report file and is delivered from
+there.
+"""
+import collections
+import contextlib
+import json
+import signal
+import threading
+import time
+
+from hypertune.spreq import Spreq, monotonic
+
+QUEUE_RECORDS = 20000
+BATCH_BYTES = 256 * 1024
+ANSWER_SECONDS = 10.0
+ASK_AGAIN_SECONDS = 0.25
+
+
+def read_token(path):
+    try:
+        with open(path) as token_file:
+            return token_file.readline().strip()
+    except EnvironmentError:
+        return ""
+
+
+@contextlib.contextmanager
+def signals_blocked():
+    """What starts a thread in here gives it no signals.
+
+    One that our thread took would not interrupt the trainer's main thread,
+    which alone runs Python's handlers. Python 2 cannot say so.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    every = set(range(1, signal.NSIG)) - set([32, 33])  # those two are libc's
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, every)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class Sender(object):
+    def __init__(self, url, token_path, replica, writer):
+        self._spreq = Spreq(url)
+        self._token_path = token_path
+        self._replica = replica
+        self._writer = writer
+        self._changed = threading.Condition()
+        self._queue = collections.deque(maxlen=QUEUE_RECORDS)
+        self._confirmed = 0
+        self._waiters = 0
+        self._ended = False
+        self._thread = None
+        self.thin = 1
+
+    def disinherit(self):
+        """In a forked child: lets go of the parent's socket."""
+        self._spreq.close()
+
+    def push(self, seq, record):
+        """Queues the record's JSON text; False when it will never be sent."""
+        with self._changed:
+            if self._ended:
+                return False
+            if self._thread is None and not self._start():
+                return False
+            self._queue.append((seq, record))
+            self._changed.notify_all()
+        return True
+
+    def _start(self):
+        thread = threading.Thread(target=self._run, name="hypertune")
+        thread.daemon = True
+        try:
+            with signals_blocked():
+                thread.start()
+        except RuntimeError:  # no thread to be had, or the interpreter ends
+            return False
+        self._thread = thread
+        return True
+
+    def wait(self, seq, seconds):
+        """True when the server has confirmed seq and all before it."""
+        deadline = monotonic() + seconds
+        with self._changed:
+            self._waiters += 1
+            self._changed.notify_all()
+            while self._confirmed < seq and not self._ended:
+                left = deadline - monotonic()
+                if left <= 0:
+                    break
+                self._changed.wait(left)
+            self._waiters -= 1
+            return self._confirmed >= seq
+
+    def _take_batch(self):
+        """Blocks for records; None: ask again what the server has by now."""
+        with self._changed:
+            while not self._queue:
+                if not self._waiters:
+                    self._changed.wait()
+                    continue
+                self._changed.wait(ASK_AGAIN_SECONDS)
+                if not self._queue and self._waiters:
+                    return None
+            batch, size = [], 0
+            while self._queue:
+                size += len(self._queue[0][1]) + 1
+                if batch and size > BATCH_BYTES:
+                    break
+                batch.append(self._queue.popleft())
+            return batch
+
+    def _run(self):
+        token = read_token(self._token_path) if self._token_path else ""
+        message, newest, number = None, 0, 0
+        while not self._ended:
+            batch = self._take_batch()
+            if batch:
+                number += 1
+                newest = batch[-1][0]
+                head = json.dumps({"v": 1, "type": "report", "token": token,
+                                   "id": number, "replica": self._replica})
+                message = (head[:-1] + ', "records": [' +
+                           ",".join(record for _, record in batch) +
+                           "]}").encode("ascii")
+            if message is not None:
+                self._deliver(message, newest)
+        self._spreq.close()
+
+    def _deliver(self, message, newest):
+        """Sends one message until the server has decided about it."""
+        while True:
+            raw = self._spreq.request(message, ANSWER_SECONDS)
+            if raw is None:
+                continue
+            try:
+                answer = json.loads(raw.decode("utf-8"))
+                status = answer.get("status")
+            except (ValueError, AttributeError):
+                answer, status = {}, "retry"
+            if status == "retry":
+                asked = answer.get("retryMs", 2000) / 1000.0
+                time.sleep(min(max(asked, 0.1), 30.0))
+                continue
+            with self._changed:
+                if status == "ok":
+                    have = answer.get("have", {}).get(self._writer, newest)
+                    self._confirmed = max(self._confirmed, have)
+                    self.thin = max(1, answer.get("thin", 1))
+                elif status in ("gone", "denied"):
+                    self._ended = True
+                    self._queue.clear()
+                self._changed.notify_all()
+            return

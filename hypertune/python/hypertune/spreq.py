@@ -1,0 +1,142 @@
+"""One REQ connection of nng's SP protocol over tcp.
+
+Wire: an 8-byte hello each way, then frames of a 64-bit length, a 32-bit request
+id with the top bit set, and the payload.
+"""
+import errno
+import os
+import select
+import socket
+import struct
+import time
+
+HELLO_REQ = b"\x00SP\x00\x00\x30\x00\x00"
+HELLO_REP = b"\x00SP\x00\x00\x31\x00\x00"
+MAX_MESSAGE = 1024 * 1024
+BACKOFF_FIRST = 0.1
+BACKOFF_LAST = 5.0
+CONNECT_SECONDS = 3.0
+
+monotonic = getattr(time, "monotonic", time.time)
+
+
+class SpreqError(Exception):
+    """No connection, or the peer does not speak the protocol."""
+
+
+def parse_url(url):
+    """(host, port) of tcp://host:port, [v6] in brackets; ValueError else."""
+    if not url.startswith("tcp://"):
+        raise ValueError("not a tcp:// address: %r" % url)
+    host, colon, port = url[len("tcp://"):].rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    if not colon or not host or not 0 < int(port) < 65536:
+        raise ValueError("no host and port in %r" % url)
+    return host, int(port)
+
+
+class Spreq(object):
+    """Connects when asked to send; one thread at a time."""
+
+    def __init__(self, url):
+        self._address = parse_url(url)
+        self._socket = None
+        self._id = struct.unpack(">I", os.urandom(4))[0]
+        self._backoff = 0.0
+        self._connect_at = 0.0
+
+    def close(self):
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def request(self, payload, timeout):
+        """Returns the answer's bytes, or None when the time is over.
+
+        A broken connection is made again, with growing pauses, and the request
+        is sent again on it; answers to older requests are skipped.
+        """
+        deadline = monotonic() + timeout
+        self._id = (self._id + 1) & 0x7FFFFFFF
+        wire_id = self._id | 0x80000000
+        frame = struct.pack(">QI", len(payload) + 4, wire_id) + payload
+        while True:
+            try:
+                if self._socket is None:
+                    self._connect(deadline)
+                self._send(frame, deadline)
+                answer = self._receive_answer(wire_id, deadline)
+                self._backoff = 0.0
+                return answer
+            except (SpreqError, EnvironmentError):
+                self.close()
+                if monotonic() >= deadline:
+                    return None
+                self._backoff = min(max(self._backoff * 2, BACKOFF_FIRST),
+                                    BACKOFF_LAST)
+                self._connect_at = monotonic() + self._backoff
+
+    def _connect(self, deadline):
+        pause = min(self._connect_at, deadline) - monotonic()
+        if pause > 0:
+            time.sleep(pause)
+        left = deadline - monotonic()
+        if left <= 0:
+            raise SpreqError("no time left to connect")
+        sock = socket.create_connection(self._address,
+                                        min(left, CONNECT_SECONDS))
+        self._socket = sock
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setblocking(False)
+        soon = min(deadline, monotonic() + CONNECT_SECONDS)
+        self._send(HELLO_REQ, soon)
+        if self._receive(len(HELLO_REP), soon) != HELLO_REP:
+            raise SpreqError("the peer is no REP socket")
+
+    def _wait(self, readable, deadline):
+        left = deadline - monotonic()
+        if left <= 0:
+            raise SpreqError("no answer in time")
+        # poll, not select: a trainer may have more than 1024 descriptors.
+        poller = select.poll()
+        poller.register(self._socket,
+                        select.POLLIN if readable else select.POLLOUT)
+        poller.poll(int(min(left, 60.0) * 1000) + 1)
+
+    def _send(self, data, deadline):
+        view = memoryview(data)
+        while view:
+            try:
+                # Python ignores SIGPIPE itself, but a trainer may restore it.
+                view = view[self._socket.send(
+                    view, getattr(socket, "MSG_NOSIGNAL", 0x4000)):]
+            except EnvironmentError as error:
+                if error.errno not in (errno.EAGAIN, errno.EINTR):
+                    raise
+                self._wait(False, deadline)
+
+    def _receive(self, size, deadline):
+        chunks = []
+        while size > 0:
+            try:
+                chunk = self._socket.recv(min(size, 65536))
+            except EnvironmentError as error:
+                if error.errno not in (errno.EAGAIN, errno.EINTR):
+                    raise
+                self._wait(True, deadline)
+                continue
+            if not chunk:
+                raise SpreqError("the server closed the connection")
+            chunks.append(chunk)
+            size -= len(chunk)
+        return b"".join(chunks)
+
+    def _receive_answer(self, wire_id, deadline):
+        while True:
+            size, got = struct.unpack(">QI", self._receive(12, deadline))
+            if not 4 <= size <= MAX_MESSAGE + 4:
+                raise SpreqError("a frame of %d bytes" % size)
+            payload = self._receive(size - 4, deadline)
+            if got == wire_id:
+                return payload
