@@ -70,6 +70,7 @@ TEST_SRC := $(sort $(wildcard tests/unit/test_*.c tests/api/test_*.c \
   tests/fault/test_*.c tests/e2e/test_*.c))
 TESTS := $(patsubst tests/%.c,$(B)/tests/%,$(TEST_SRC))
 TEST_LIB_SRC := $(call src,tests/lib)
+BENCHES := $(patsubst bench/%.c,$(B)/bench/%,$(sort $(wildcard bench/bench_*.c)))
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/tools/*.c)))
 
 .DEFAULT_GOAL := all
@@ -148,7 +149,13 @@ $(B)/tests/%: $(B)/obj/tests/%.o $(call archive,testlib) $(ARCHIVES) \
   $(call archive,hypertune)
 	$(call link,$(TUNER_LIBS) $(RUNNER_LIBS) $(CLI_LIBS) $(PROTO_LIBS))
 
+$(B)/bench/%: $(B)/obj/bench/%.o $(ARCHIVES) $(call archive,hypertune)
+	$(call link,$(TUNER_LIBS) $(RUNNER_LIBS) $(CLI_LIBS) $(PROTO_LIBS))
+
 test-programs: all $(TESTS) $(TOOLS)
+
+bench: all $(BENCHES) ## measure speed and size, one key=value a line
+	@bench/run.sh $(B)
 
 # Under the thread sanitizer only what has threads is worth its time.
 THREADED := unit/test_core unit/test_endpoint unit/test_logs unit/test_http \
