@@ -1,0 +1,392 @@
+#include "tuner/http_call.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <microhttpd.h>
+
+#include "proto/clock.h"
+#include "proto/limits.h"
+#include "tuner/core.h"
+#include "tuner/gate.h"
+#include "tuner/http_reply.h"
+#include "tuner/sse.h"
+
+enum { ANSWER_MS = 60000 }; /* a lane's time for one answer */
+
+struct call *call_new(struct http *http, struct MHD_Connection *connection,
+                      struct peer *peer)
+{
+    struct call *call = ht_xcalloc(1, sizeof *call);
+    call->http = http;
+    call->connection = connection;
+    call->peer = peer;
+    call->req = request_new();
+    call->req->owner = call;
+    call->holders = 1;
+    return call;
+}
+
+static void call_free(struct call *call)
+{
+    request_free(call->req);
+    text_free(&call->body);
+    free(call);
+}
+
+/* --- the list of posted calls; http->lock is held --- */
+
+static void list_add(struct call *call)
+{
+    call->next = call->http->posted;
+    if (call->next != NULL)
+        call->next->before = call;
+    call->before = NULL;
+    call->http->posted = call;
+}
+
+static void list_remove(struct call *call)
+{
+    if (call->before != NULL)
+        call->before->next = call->next;
+    else
+        call->http->posted = call->next;
+    if (call->next != NULL)
+        call->next->before = call->before;
+}
+
+static void resume_as(struct call *call, enum call_phase phase)
+{
+    list_remove(call);
+    call->phase = phase;
+    MHD_resume_connection(call->connection);
+}
+
+void call_expire(struct call *call)
+{
+    resume_as(call, CALL_EXPIRED);
+}
+
+/* Runs on the thread of the lane that answered. */
+static void on_answer(struct request *req)
+{
+    struct call *call = req->owner;
+    struct http *http = call->http;
+    pthread_mutex_lock(&http->lock);
+    if (call->phase == CALL_POSTED)
+        resume_as(call, CALL_ANSWERED);
+    bool last = --call->holders == 0;
+    pthread_mutex_unlock(&http->lock);
+    if (last)
+        call_free(call);
+}
+
+void call_end(struct call *call)
+{
+    struct http *http = call->http;
+    pthread_mutex_lock(&http->lock);
+    if (call->phase == CALL_POSTED) {
+        list_remove(call);
+        call->phase = CALL_EXPIRED;
+    }
+    if (call->phase != CALL_READING) {
+        http->n_unfinished--;
+        pthread_cond_broadcast(&http->changed);
+    }
+    bool last = --call->holders == 0;
+    pthread_mutex_unlock(&http->lock);
+    atomic_store(&http->active_ms, clock_monotonic_ms());
+    if (last)
+        call_free(call);
+}
+
+/* --- judging the headers --- */
+
+static const char *header(const struct call *call, const char *name)
+{
+    return MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, name);
+}
+
+struct counted {
+    const char *name;
+    int n;
+};
+
+static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind,
+                                    const char *key, const char *value)
+{
+    struct counted *counted = context;
+    (void)kind;
+    (void)value;
+    counted->n += strcasecmp(key, counted->name) == 0;
+    return MHD_YES;
+}
+
+static int count_headers(const struct call *call, const char *name)
+{
+    struct counted counted = {name, 0};
+    MHD_get_connection_values(call->connection, MHD_HEADER_KIND, count_header,
+                              &counted);
+    return counted.n;
+}
+
+/* One grammar for bodies: a proxy and we must never disagree where a request
+ * ends. */
+static enum ht_status check_framing(const struct call *call,
+                                    struct ht_error *err)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+        call->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    if (info != NULL && info->header_size > HT_MAX_HEADER)
+        return ht_fail(err, HT_HEADER_TOO_LARGE,
+                       "the request line and headers are over %d bytes",
+                       HT_MAX_HEADER);
+    const char *length = header(call, "Content-Length");
+    const char *coding = header(call, "Transfer-Encoding");
+    if (coding != NULL && length != NULL)
+        return ht_fail(err, HT_INVALID,
+                       "Content-Length and Transfer-Encoding exclude each "
+                       "other");
+    if (coding != NULL && strcasecmp(coding, "chunked") != 0)
+        return ht_fail(err, HT_INVALID,
+                       "chunked is the only Transfer-Encoding here");
+    if (count_headers(call, "Content-Length") > 1 ||
+        count_headers(call, "Transfer-Encoding") > 1)
+        return ht_fail(err, HT_INVALID, "a length must be given once");
+    return HT_OK;
+}
+
+static bool has_body(const struct call *call)
+{
+    const char *length = header(call, "Content-Length");
+    return header(call, "Transfer-Encoding") != NULL ||
+           (length != NULL && strcmp(length, "0") != 0);
+}
+
+static enum ht_status too_large(struct ht_error *err)
+{
+    return ht_fail(err, HT_TOO_LARGE, "the body is over %d bytes", HT_MAX_SPEC);
+}
+
+static enum ht_status check_stream(const struct call *call,
+                                   struct ht_error *err)
+{
+    const char *accept = header(call, "Accept");
+    if (call->route->lane != LANE_STREAM ||
+        (accept != NULL && strstr(accept, "text/event-stream") != NULL))
+        return HT_OK;
+    return ht_fail(err, HT_INVALID,
+                   "this is a stream: ask with Accept: text/event-stream");
+}
+
+/* The gate: place, then token unless the route is open, then role. A path
+ * that does not exist is told to nobody without a token. */
+static enum ht_status pass_gate(struct call *call, const char *method,
+                                const char *path, struct ht_error *err)
+{
+    const struct gate *gate = call->http->options.gate;
+    struct gate_request asked = {
+        .method = method,
+        .host = header(call, "Host"),
+        .n_hosts = count_headers(call, "Host"),
+        .origin = header(call, "Origin"),
+        .authorization = header(call, "Authorization"),
+        .content_type = header(call, "Content-Type"),
+        .has_body = has_body(call),
+    };
+    struct ht_error unrouted;
+    unsigned roles = GATE_OPEN;
+    enum ht_status status = gate_check_place(gate, &asked, err);
+    if (status != HT_OK)
+        return status;
+    enum ht_status routed = route_find(method, path, call->req, &call->route,
+                                       &call->allow, &unrouted);
+    bool open = routed == HT_OK && call->route->needs == GATE_OPEN;
+    if (!open)
+        status = gate_check_token(gate, &asked, &roles, err);
+    if (status == HT_OK && routed != HT_OK)
+        status = ht_fail(err, routed, "%s", unrouted.text);
+    if (status == HT_OK)
+        status = gate_check_role(call->route->needs, roles, err);
+    if (status == HT_OK)
+        status = gate_check_type(&asked, err);
+    return status;
+}
+
+enum ht_status call_begin(struct call *call, const char *method,
+                          const char *path, struct ht_error *err)
+{
+    enum ht_status status = check_framing(call, err);
+    if (status == HT_OK)
+        status = pass_gate(call, method, path, err);
+    if (status == HT_OK)
+        status = check_stream(call, err);
+    const char *length = header(call, "Content-Length");
+    if (status == HT_OK && length != NULL &&
+        strtoull(length, NULL, 10) > HT_MAX_SPEC)
+        status = too_large(err);
+    return status;
+}
+
+/* --- handing over --- */
+
+struct query {
+    struct request *req;
+    struct pair *items;
+    bool malformed;
+};
+
+static enum MHD_Result add_query(void *context, enum MHD_ValueKind kind,
+                                 const char *key, const char *value)
+{
+    struct query *query = context;
+    struct arena *arena = query->req->arena;
+    (void)kind;
+    value = value != NULL ? value : "";
+    struct pair *item = &query->items[query->req->query.n++];
+    item->name = route_decode(arena, key, strlen(key));
+    item->value = route_decode(arena, value, strlen(value));
+    query->malformed |= item->name == NULL || item->value == NULL;
+    return query->malformed ? MHD_NO : MHD_YES;
+}
+
+static enum ht_status read_query(struct call *call, struct ht_error *err)
+{
+    int n = MHD_get_connection_values(call->connection, MHD_GET_ARGUMENT_KIND,
+                                      NULL, NULL);
+    struct query query = {.req = call->req};
+    if (n <= 0)
+        return HT_OK;
+    query.items = arena_alloc(call->req->arena, (size_t)n, sizeof *query.items);
+    call->req->query.items = query.items;
+    MHD_get_connection_values(call->connection, MHD_GET_ARGUMENT_KIND,
+                              add_query, &query);
+    return query.malformed ? ht_fail(err, HT_INVALID,
+                                     "the query is not percent-encoded UTF-8")
+                           : HT_OK;
+}
+
+static enum ht_status read_body(struct call *call, struct ht_error *err)
+{
+    struct request *req = call->req;
+    if (call->received > HT_MAX_SPEC)
+        return too_large(err);
+    if (call->body.len == 0)
+        return HT_OK;
+    req->diag = arena_alloc(req->arena, 1, sizeof *req->diag);
+    diag_init(req->diag, req->arena, "body", call->body.data, call->body.len);
+    req->body =
+        node_read_json(req->arena, call->body.data, call->body.len, req->diag);
+    if (req->body != NULL) {
+        req->diag = NULL;
+        return HT_OK;
+    }
+    const struct diag_item *first = req->diag->first;
+    return ht_fail(err, HT_INVALID, "the body is not JSON: %s at %d:%d",
+                   first->text, first->line, first->column);
+}
+
+static enum ht_status answer_now(struct call *call)
+{
+    struct http_reply reply = {.code = MHD_HTTP_OK};
+    struct text body = {0};
+    text_puts(&body, call->route->instant);
+    http_queue(call->connection, &reply, &body);
+    text_free(&body);
+    return HT_OK;
+}
+
+/* Suspends first, as the answer may come before this returns. */
+static enum ht_status post(struct call *call)
+{
+    struct http *http = call->http;
+    pthread_mutex_lock(&http->lock);
+    call->phase = CALL_POSTED;
+    call->holders++;
+    call->deadline_ms = clock_monotonic_ms() + ANSWER_MS;
+    http->n_unfinished++;
+    list_add(call);
+    MHD_suspend_connection(call->connection);
+    pthread_mutex_unlock(&http->lock);
+    peers_enter(http->peers, call->peer, PEER_WORK);
+
+    call->req->handle = call->route->core;
+    call->req->answer = on_answer;
+    if (call->route->lane == LANE_CORE)
+        core_post(http->options.core, call->req);
+    else
+        readers_post(http->options.readers, call->req, call->route->read);
+    return HT_OK;
+}
+
+static enum ht_status check_writable(const struct call *call,
+                                     struct ht_error *err)
+{
+    const char *damage = readers_damage(call->http->options.readers);
+    if (call->route->lane != LANE_CORE || damage == NULL)
+        return HT_OK;
+    return ht_fail(err, HT_UNAVAILABLE,
+                   "the server is read-only, its database is damaged: %.160s",
+                   damage);
+}
+
+enum ht_status call_dispatch(struct call *call, struct ht_error *err)
+{
+    enum ht_status status = read_query(call, err);
+    if (status == HT_OK)
+        status = read_body(call, err);
+    if (status == HT_OK)
+        status = check_writable(call, err);
+    if (status != HT_OK)
+        return status;
+    return call->route->lane == LANE_INSTANT ? answer_now(call) : post(call);
+}
+
+/* --- answering --- */
+
+bool call_refuse(struct call *call, const struct ht_error *err, bool close)
+{
+    struct http_reply reply = {
+        .code = ht_status_http(err->status),
+        .allow = err->status == HT_NO_METHOD ? call->allow : NULL,
+        .close = close,
+    };
+    struct text body = {0};
+    http_error_text(&body, err,
+                    call->phase == CALL_EXPIRED ? NULL : call->req->diag);
+    bool queued = http_queue(call->connection, &reply, &body);
+    text_free(&body);
+    return queued;
+}
+
+static bool send_reply(struct call *call, bool close)
+{
+    struct http_reply reply = {.code = MHD_HTTP_OK, .close = close};
+    return http_queue(call->connection, &reply, &call->req->reply);
+}
+
+bool call_finish(struct call *call)
+{
+    struct http *http = call->http;
+    struct ht_error err = {0};
+    pthread_mutex_lock(&http->lock);
+    bool answered = call->phase == CALL_ANSWERED;
+    bool stopping = http->stopping;
+    pthread_mutex_unlock(&http->lock);
+    /* While EXPIRED the request still belongs to its lane. */
+    if (!answered)
+        ht_fail(&err, stopping ? HT_UNAVAILABLE : HT_TIMEOUT,
+                "no answer in time; it may still be carried out");
+    else if (call->req->status != HT_OK)
+        ht_fail(&err, call->req->status, "%s", call->req->err.text);
+    else if (call->route->lane == LANE_STREAM)
+        sse_attach(http->options.sse, call->connection, &err);
+    else if (call->req->reply.len == 0)
+        ht_fail(&err, HT_INTERNAL, "the handler gave no answer");
+    else
+        return send_reply(call, stopping);
+    if (err.status == HT_OK)
+        return true; /* a stream has begun */
+    return call_refuse(call, &err, stopping);
+}

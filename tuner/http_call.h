@@ -1,0 +1,77 @@
+/* http_call.h - one HTTP request from its first header to its last byte.
+ *
+ * The HTTP thread makes and ends a call; while it is posted, the core or a
+ * reader holds it too, and the last of the two to let go frees it. */
+#ifndef HT_TUNER_HTTP_CALL_H
+#define HT_TUNER_HTTP_CALL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tuner/http.h"
+#include "tuner/http_peer.h"
+#include "tuner/request.h"
+#include "tuner/route.h"
+
+struct MHD_Connection;
+struct MHD_Daemon;
+
+enum call_phase {
+    CALL_READING,  /* its body comes in */
+    CALL_POSTED,   /* suspended; a lane works on it */
+    CALL_ANSWERED, /* resumed with req's lower half filled */
+    CALL_EXPIRED,  /* resumed without an answer */
+    CALL_DONE      /* its answer is queued */
+};
+
+struct call {
+    struct http *http;
+    struct MHD_Connection *connection;
+    struct peer *peer;
+    struct request *req;
+    const struct route *route;
+    const char *allow; /* for 405 */
+    struct text body;
+    size_t received; /* bytes of body, kept or not */
+
+    /* guarded by http->lock */
+    enum call_phase phase;
+    int holders;
+    int64_t deadline_ms;        /* of a posted call, monotonic */
+    struct call *before, *next; /* list of posted calls */
+};
+
+struct http {
+    struct http_options options;
+    struct MHD_Daemon *daemon;
+    struct peers *peers;
+    pthread_mutex_t lock; /* guards calls and what follows */
+    pthread_cond_t changed;
+    struct call *posted;
+    int n_unfinished; /* posted or answered, not yet sent */
+    bool stopping, clock_stopping;
+    pthread_t clock;
+    _Atomic int64_t active_ms;
+};
+
+/* Judges the headers: grammar, gate, route, size. */
+enum ht_status call_begin(struct call *call, const char *method,
+                          const char *path, struct ht_error *err);
+/* Parses the whole body, then suspends and posts the call, or answers it. */
+enum ht_status call_dispatch(struct call *call, struct ht_error *err);
+/* Queues the answer of a call that was resumed. */
+bool call_finish(struct call *call);
+/* Queues a refusal; `close` ends the connection after it. */
+bool call_refuse(struct call *call, const struct ht_error *err, bool close);
+
+struct call *call_new(struct http *http, struct MHD_Connection *connection,
+                      struct peer *peer);
+/* The HTTP thread lets go. */
+void call_end(struct call *call);
+/* Resumes a posted call unanswered; http->lock is held. */
+void call_expire(struct call *call);
+
+#endif

@@ -1,0 +1,28 @@
+/* http_reply.h - answers on the wire: JSON with the headers all answers have,
+ * and every refusal as a google.rpc.Status. */
+#ifndef HT_TUNER_HTTP_REPLY_H
+#define HT_TUNER_HTTP_REPLY_H
+
+#include <stdbool.h>
+
+#include "proto/diag.h"
+#include "proto/error.h"
+#include "proto/text.h"
+
+struct MHD_Connection;
+
+/* Appends {"error":{...}}; `diag` (or NULL) becomes field violations. */
+void http_error_text(struct text *out, const struct ht_error *err,
+                     const struct diag *diag);
+
+struct http_reply {
+    int code;          /* HTTP status */
+    const char *allow; /* Allow header, or NULL */
+    bool close;        /* end the connection after this answer */
+};
+
+/* Queues the body, which is taken over. False: the connection must end. */
+bool http_queue(struct MHD_Connection *connection,
+                const struct http_reply *reply, struct text *body);
+
+#endif
