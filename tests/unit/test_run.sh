@@ -1,0 +1,73 @@
+#!/bin/sh
+# The runner of all tests must not take silence, death or delay for success.
+set -u
+
+here=$(cd "$(dirname "$0")/.." && pwd)
+build=$(mktemp -d)
+trap 'rm -rf "$build"' EXIT
+cases=0
+failures=0
+
+fake() { # name, then the body of a test program on stdin
+    mkdir -p "$build/tests/unit"
+    { echo '#!/bin/sh'; cat; } >"$build/tests/unit/test_fake_$1"
+    chmod +x "$build/tests/unit/test_fake_$1"
+}
+
+# expect "case name" NAME LAST-LINE EXIT [TEXT THAT IS SHOWN]
+expect() {
+    cases=$((cases + 1))
+    output=$("$here/run.sh" "$build" "test_fake_$2")
+    code=$?
+    if [ "$(echo "$output" | tail -n 1)" = "$3" ] && [ $code -eq "$4" ] &&
+        echo "$output" | grep -qF -- "${5-}"; then
+        echo "ok $cases - $1"
+    else
+        failures=$((failures + 1))
+        echo "$output" | sed 's/^/# /'
+        echo "not ok $cases - $1"
+    fi
+}
+
+fake good <<'END'
+echo "ok 1 - a"; echo "ok 2 - b # skip: no engine"; echo 1..2
+END
+fake bad <<'END'
+echo "# the cause"; echo "not ok 1 - a"; echo "ok 2 - b"; echo 1..2; exit 1
+END
+fake unplanned <<'END'
+echo "ok 1 - a"
+END
+fake short <<'END'
+echo "ok 1 - a"; echo 1..2
+END
+fake death <<'END'
+echo "ok 1 - a"; echo 1..1; kill -SEGV $$
+END
+fake liar <<'END'
+echo "not ok 1 - a"; echo 1..1
+END
+fake empty <<'END'
+[ -z "$(ls -A "$TMPDIR" "$HOME" "$HYPERTUNE_STATE" | grep -v :)" ] &&
+[ -z "${HYPERTUNE_SERVER-}" ] && echo "ok 1 - a" && echo 1..1
+END
+fake litter <<'END'
+setsid sleep 300 >/dev/null 2>&1 &
+echo "ok 1 - a"; echo 1..1
+END
+
+expect "passed cases are counted" good "2 passed, 0 failed" 0
+expect "a skip is shown" good "2 passed, 0 failed" 0 "b # skip: no engine"
+expect "failed cases fail and are shown" bad "1 passed, 1 failed" 1 \
+    "# the cause"
+expect "a missing plan fails" unplanned "1 passed, 1 failed" 1
+expect "a missing case fails" short "1 passed, 1 failed" 1
+expect "a death after the plan fails" death "1 passed, 1 failed" 1
+expect "not ok fails whatever the exit code" liar "0 passed, 2 failed" 1
+expect "no tests at all fail" absent "0 passed, 0 failed" 1
+export HYPERTUNE_SERVER=http://127.0.0.1:1
+expect "a test has empty folders and no server" empty "1 passed, 0 failed" 0
+expect "what is left running is killed and named" litter \
+    "1 passed, 0 failed" 0 "left running and killed"
+echo "1..$cases"
+exit $((failures > 0))
