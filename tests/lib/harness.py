@@ -68,6 +68,7 @@ class Server:
         self.options = list(options) + ["--slots", str(slots)]
         self.http = "http://127.0.0.1:0"
         self.report = "tcp://127.0.0.1:0"
+        self.control = "tcp://127.0.0.1:0"
         self.process = None
         self.log = open(os.path.join(self.folder, "server.log"), "wb")
 
@@ -88,7 +89,8 @@ class Server:
         self.process = subprocess.Popen(
             [os.path.join(bin_dir(), "hypertuned"), "--data", self.data,
              "--listen", self.http.split("//")[1],
-             "--report-listen", self.report] + self.options,
+             "--report-listen", self.report,
+             "--control-listen", self.control] + self.options,
             stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL)
         line = self._first_line(begin + 20)
         ready = re.match(r"ready http=(\S+) report=(\S+) token-file=(.+)$",
@@ -97,7 +99,9 @@ class Server:
             raise AssertionError("no ready line but %r\n%s" %
                                  (line, self.log_text()))
         self.http, self.report, self.token_file = ready.groups()
-        return time.monotonic() - begin
+        seconds = time.monotonic() - begin
+        self.control = self.get("/hypertune/v1/server")["control"]
+        return seconds
 
     def _first_line(self, deadline):
         line = b""
