@@ -1,0 +1,20 @@
+/* log_source.h - a stream that a shim wrote in segments, read as one. */
+#ifndef HT_RUNNER_LOG_SOURCE_H
+#define HT_RUNNER_LOG_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct log_source {
+    const char *folder; /* of the replica; borrowed */
+    const char *stream; /* "stdout" or "stderr" */
+    int64_t offset;     /* of the next byte wanted */
+};
+
+/* Copies up to `size` bytes from the offset on and moves it behind them. When
+ * those bytes were dropped, the offset first moves to the next kept ones.
+ * *at is the place of the first byte. Returns 0 when there are none yet. */
+size_t log_source_read(struct log_source *source, char *buffer, size_t size,
+                       int64_t *at);
+
+#endif

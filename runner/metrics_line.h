@@ -1,0 +1,32 @@
+/* metrics_line.h - one line of a metrics file that the user's own program
+ * writes: JSON lines, or CSV with a header of metric names and "step". */
+#ifndef HT_RUNNER_METRICS_LINE_H
+#define HT_RUNNER_METRICS_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/arena.h"
+#include "proto/job.h"
+#include "proto/report.h"
+
+enum { METRICS_LINE_COLUMNS = 256 };
+
+struct metrics_header { /* what each column of a CSV file holds */
+    size_t n;
+    signed char metric[METRICS_LINE_COLUMNS]; /* index; -1: step, -2: other */
+};
+
+/* True when the line begins a CSV file rather than a JSON object. */
+bool metrics_line_is_header(const char *line, size_t len);
+void metrics_line_read_header(struct metrics_header *header,
+                              const struct strings *metrics, const char *line,
+                              size_t len);
+
+/* Fills metrics and step; false when no metric of the study is in the line.
+ * Cells that hold no number are left out. */
+bool metrics_line_read(struct arena *arena, const struct metrics_header *header,
+                       const struct strings *metrics, const char *line,
+                       size_t len, struct report *report);
+
+#endif

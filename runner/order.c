@@ -1,0 +1,198 @@
+#include "runner/order.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "proto/json.h"
+#include "proto/limits.h"
+#include "proto/node.h"
+
+bool attempt_key_equal(const struct attempt_key *a, const struct attempt_key *b)
+{
+    return a->study == b->study && a->trial == b->trial &&
+           a->attempt == b->attempt;
+}
+
+bool attempt_key_read(const struct node *map, struct attempt_key *key)
+{
+    const struct attempt_key read = {
+        .study = node_get_int(map, "study", 0),
+        .trial = node_get_int(map, "trial", 0),
+        .attempt = node_get_int(map, "attempt", 0),
+    };
+    if (read.study < 1 || read.trial < 1 || read.attempt < 1)
+        return false;
+    *key = read;
+    return true;
+}
+
+/* Absent counts as empty. */
+static bool read_strings(struct arena *arena, const struct node *list,
+                         size_t limit, struct strings *strings)
+{
+    if (list == NULL || list->kind == NODE_NULL)
+        return true;
+    if (list->kind != NODE_LIST || list->count > limit)
+        return false;
+    const char **items = arena_alloc(arena, list->count + 1, sizeof *items);
+    size_t n = 0;
+    for (const struct node *item = list->first; item; item = item->next) {
+        items[n] = node_string(item);
+        if (items[n++] == NULL)
+            return false;
+    }
+    *strings = (struct strings){.n = n, .items = items};
+    return true;
+}
+
+static bool read_env(struct arena *arena, const struct node *list,
+                     struct pairs *env)
+{
+    if (list == NULL || list->kind == NODE_NULL)
+        return true;
+    if (list->kind != NODE_LIST || list->count > HT_MAX_ENV)
+        return false;
+    struct pair *items = arena_alloc(arena, list->count + 1, sizeof *items);
+    size_t n = 0;
+    for (const struct node *item = list->first; item; item = item->next) {
+        if (item->kind != NODE_LIST || item->count != 2)
+            return false;
+        const char *name = node_string(item->first);
+        const char *value = node_string(item->first->next);
+        if (name == NULL || value == NULL || *name == '\0' ||
+            strchr(name, '=') != NULL)
+            return false;
+        items[n++] = (struct pair){.name = name, .value = value};
+    }
+    *env = (struct pairs){.n = n, .items = items};
+    return true;
+}
+
+/* Types become folder names, so only plain words pass. */
+static bool is_type(const char *type)
+{
+    const size_t len = strlen(type);
+    for (size_t i = 0; i < len; i++) {
+        if (!islower((unsigned char)type[i]))
+            return false;
+    }
+    return len > 0 && len <= 32;
+}
+
+static enum ht_status read_replica(struct order *order, const struct node *map,
+                                   struct replica_order *replica,
+                                   struct ht_error *err)
+{
+    replica->type = node_get_string(map, "type", "");
+    replica->index = node_get_int(map, "index", -1);
+    replica->image = node_get_string(map, "image", NULL);
+    replica->workdir = node_get_string(map, "workdir", NULL);
+    if (!is_type(replica->type) || replica->index < 0)
+        return ht_fail(err, HT_INVALID, "a replica has no type and index");
+    replica->name = arena_printf(order->arena, "%s-%lld", replica->type,
+                                 (long long)replica->index);
+    if (!read_strings(order->arena, node_find(map, "argv"), HT_MAX_ARGS,
+                      &replica->argv) ||
+        replica->argv.n == 0 || replica->argv.items[0][0] == '\0')
+        return ht_fail(err, HT_INVALID, "%s: argv is no command",
+                       replica->name);
+    if (!read_env(order->arena, node_find(map, "env"), &replica->env))
+        return ht_fail(err, HT_INVALID, "%s: env is not a list of pairs",
+                       replica->name);
+    return HT_OK;
+}
+
+static enum ht_status read_replicas(struct order *order,
+                                    const struct node *list,
+                                    struct ht_error *err)
+{
+    if (list == NULL || list->kind != NODE_LIST || list->count == 0)
+        return ht_fail(err, HT_INVALID, "there are no replicas");
+    struct replica_order *replicas =
+        arena_alloc(order->arena, list->count, sizeof *replicas);
+    size_t n = 0;
+    for (const struct node *item = list->first; item; item = item->next) {
+        const enum ht_status status =
+            read_replica(order, item, &replicas[n++], err);
+        if (status != HT_OK)
+            return status;
+    }
+    order->n_replicas = n;
+    order->replicas = replicas;
+    return HT_OK;
+}
+
+static void read_params(struct order *order, const struct node *map)
+{
+    if (map == NULL || map->kind != NODE_MAP)
+        return;
+    struct pair *items =
+        arena_alloc(order->arena, map->count + 1, sizeof *items);
+    size_t n = 0;
+    for (const struct node *item = map->first; item; item = item->next) {
+        if (item->text != NULL)
+            items[n++] = (struct pair){.name = item->key, .value = item->text};
+    }
+    order->params = (struct pairs){.n = n, .items = items};
+}
+
+static void read_job(struct order *order, const struct node *job)
+{
+    if (job == NULL || job->kind != NODE_MAP)
+        return;
+    struct text out = {0};
+    json_print(json_of_node(job), &out);
+    order->job_json = arena_strndup(order->arena, out.data, out.len);
+    text_free(&out);
+}
+
+static enum ht_status read_order(struct order *order, const struct node *map,
+                                 struct ht_error *err)
+{
+    if (!attempt_key_read(map, &order->key))
+        return ht_fail(err, HT_INVALID, "it names no attempt");
+    order->name = node_get_string(map, "name", "");
+    order->token = node_get_string(map, "token", NULL);
+    order->timeout_ms = node_get_int(map, "timeoutMs", 0);
+    order->grace_ms = node_get_int(map, "graceMs", JOB_GRACE_MS);
+    order->report_url = node_get_string(map, "reportUrl", NULL);
+    order->job_name = node_get_string(map, "jobName", "");
+    order->metrics_file = node_get_string(map, "metricsFile", NULL);
+    if (order->token == NULL || order->timeout_ms < 0 || order->grace_ms < 0)
+        return ht_fail(err, HT_INVALID, "token or a time is missing or wrong");
+    if (!read_strings(order->arena, node_find(map, "metrics"), HT_MAX_METRICS,
+                      &order->metrics) ||
+        !read_strings(order->arena, node_find(map, "stdoutPatterns"),
+                      HT_MAX_METRICS, &order->stdout_patterns))
+        return ht_fail(err, HT_INVALID, "metrics or patterns are not lists");
+    read_params(order, node_find(map, "params"));
+    read_job(order, node_find(map, "job"));
+    return read_replicas(order, node_find(map, "replicas"), err);
+}
+
+enum ht_status order_parse(const char *json, size_t len, struct order **order,
+                           struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    struct order *read = arena_alloc(arena, 1, sizeof *read);
+    read->arena = arena;
+    struct diag diag;
+    diag_init(&diag, arena, "lease", json, len);
+    const struct node *root = node_read_json(arena, json, len, &diag);
+    const enum ht_status status =
+        root != NULL && root->kind == NODE_MAP
+            ? read_order(read, root, err)
+            : ht_fail(err, HT_INVALID, "not a JSON object");
+    if (status != HT_OK) {
+        arena_free(arena);
+        return ht_wrap(err, status, "lease");
+    }
+    *order = read;
+    return HT_OK;
+}
+
+void order_free(struct order *order)
+{
+    if (order != NULL)
+        arena_free(order->arena);
+}

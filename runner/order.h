@@ -1,0 +1,59 @@
+/* order.h - one attempt as the server asked for it: ATTEMPT of proto/README.md
+ * section 4, kept on disk as lease.json.
+ *
+ * Read once, never changed; every pointer lives in the order's own arena. */
+#ifndef HT_RUNNER_ORDER_H
+#define HT_RUNNER_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "proto/job.h"
+
+struct attempt_key {
+    int64_t study, trial, attempt;
+};
+
+struct replica_order {
+    const char *type;    /* "master", "worker", "ps", "evaluator" */
+    int64_t index;       /* from 0 within the type */
+    const char *name;    /* "master-0", also its folder */
+    const char *image;   /* NULL for the process engine */
+    struct strings argv; /* the complete command */
+    struct pairs env;    /* of the user, captured ones included */
+    const char *workdir; /* absolute, NULL: the replica's folder */
+};
+
+struct order {
+    struct arena *arena;
+    struct attempt_key key;
+    const char *name;       /* "ht-ab12cd34-7-3-1" */
+    const char *token;      /* of the trial */
+    int64_t timeout_ms;     /* 0: none */
+    int64_t grace_ms;       /* SIGTERM to SIGKILL */
+    const char *report_url; /* NULL: not reachable from here */
+    const char *job_name;
+    const char *job_json;   /* value of CLUSTER_SPEC's "job", NULL: none */
+    struct strings metrics; /* objective first; empty: a custom job */
+    struct strings stdout_patterns;
+    const char *metrics_file; /* in the trial, or NULL */
+    struct pairs params;      /* name and value as arguments show them */
+    size_t n_replicas;        /* >= 1; replicas[0] is the master */
+    const struct replica_order *replicas;
+};
+
+/* Reads an ATTEMPT; the caller owns the order until order_free().
+ * HT_INVALID  it is not one, or a name in it would leave its folder */
+enum ht_status order_parse(const char *json, size_t len, struct order **order,
+                           struct ht_error *err);
+void order_free(struct order *order); /* accepts NULL */
+
+bool attempt_key_equal(const struct attempt_key *a,
+                       const struct attempt_key *b);
+/* Reads members study, trial, attempt; false when one is not positive. */
+bool attempt_key_read(const struct node *map, struct attempt_key *key);
+
+#endif

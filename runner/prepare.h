@@ -1,0 +1,40 @@
+/* prepare.h - an attempt's folder: everything that must lie on disk before a
+ * replica starts, in an order that a crash cannot confuse.
+ *
+ * lease.json comes first (the intent), launch.json of each replica last; while
+ * one launch.json is missing, nothing of the attempt has been started. */
+#ifndef HT_RUNNER_PREPARE_H
+#define HT_RUNNER_PREPARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "runner/order.h"
+#include "runner/site.h"
+
+/* STATE/STUDY/TRIAL/ATTEMPT, and a replica's folder below it. */
+char *prepare_attempt_folder(struct arena *arena, const struct site *site,
+                             const struct attempt_key *key);
+char *prepare_replica_folder(struct arena *arena, const char *attempt_folder,
+                             const struct replica_order *replica);
+
+/* Writes the attempt down as it was leased, before anything else is done. */
+enum ht_status prepare_lease(const char *attempt_folder, const char *json,
+                             size_t len, struct ht_error *err);
+
+/* Makes folders, token, params and launch.json of every replica. May be done
+ * again as long as prepare_is_complete() is false.
+ * HT_IO  a folder or file cannot be made; no port is free */
+enum ht_status prepare_replicas(const struct site *site,
+                                const struct order *order,
+                                const char *attempt_folder,
+                                struct ht_error *err);
+bool prepare_is_complete(const struct order *order, const char *attempt_folder);
+
+/* Removes an ended attempt's folder. The trial's own folders (models,
+ * checkpoints, summaries) stay unless they are empty. */
+void prepare_remove(const struct site *site, const struct attempt_key *key);
+
+#endif

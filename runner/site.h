@@ -1,0 +1,16 @@
+/* site.h - the facts of this runner that every attempt needs; set in main(),
+ * never changed. */
+#ifndef HT_RUNNER_SITE_H
+#define HT_RUNNER_SITE_H
+
+#include "proto/job.h"
+
+struct site {
+    const char *state;      /* absolute folder of all attempts */
+    const char *shim;       /* absolute path of hypertune-shim */
+    int slots;              /* attempts at once, >= 1 */
+    int cores;              /* this runner may use, >= 1 */
+    struct pairs inherited; /* HOME, USER, LANG, TZ, TMPDIR as far as set */
+};
+
+#endif

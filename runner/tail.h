@@ -1,0 +1,42 @@
+/* tail.h - the lines of a file that another program writes, appends to,
+ * truncates or rewrites while we look.
+ *
+ * A tail remembers how far it read and what the line before that place was.
+ * Whenever the file shrank, became another one or shows another line there, it
+ * is read again from its start: whoever takes the lines must know records it
+ * has seen. Symbolic links, devices and pipes are never followed. */
+#ifndef HT_RUNNER_TAIL_H
+#define HT_RUNNER_TAIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TAIL_LINE_BYTES = 64 * 1024 }; /* longer lines are passed over */
+
+struct tail {
+    const char *path;   /* borrowed */
+    int64_t offset;     /* behind the last line that was taken */
+    uint64_t line_hash; /* of the line before `offset`, with its newline */
+    int64_t line_start; /* where that line begins; == offset: there is none */
+    uint64_t state;     /* hash of inode, size, time at the last look */
+    bool overlong;      /* inside a line that is passed over */
+    uint64_t skipped;   /* lines passed over, ever */
+};
+
+void tail_init(struct tail *tail, const char *path);
+
+/* `line` has no newline and is not NUL-terminated; `offset` is its place. */
+typedef void tail_line(void *context, const char *line, size_t len,
+                       int64_t offset);
+
+/* Gives every complete new line, at most about `budget` bytes of them. With
+ * `final` nobody writes any more: the unchanged look of the file is not
+ * believed, and a last line without newline is given too. Returns true when
+ * the budget ended first. */
+bool tail_read(struct tail *tail, size_t budget, bool final, tail_line *take,
+               void *context);
+
+uint64_t tail_hash(uint64_t seed, const void *bytes, size_t len);
+
+#endif
