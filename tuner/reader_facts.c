@@ -1,0 +1,129 @@
+#include "tuner/reader.h"
+
+#include "proto/clock.h"
+#include "proto/json.h"
+#include "tuner/reader_page.h"
+#include "tuner/sse.h"
+#include "tuner/view.h"
+
+/* Calls `visit` for every study. */
+typedef void study_visitor(struct reader *reader, const struct study_row *study,
+                           void *context);
+
+static enum ht_status visit_studies(struct reader *reader, study_visitor *visit,
+                                    void *context, struct ht_error *err)
+{
+    enum { BATCH = 200 };
+    struct study_list list;
+    int64_t before = 0;
+    size_t n;
+    do {
+        struct arena *arena = arena_new();
+        enum ht_status status = db_study_list(reader->db, arena, NULL, NULL,
+                                              before, BATCH, &list, err);
+        for (size_t i = 0; status == HT_OK && i < list.n; i++) {
+            visit(reader, &list.rows[i], context);
+            before = list.rows[i].id;
+        }
+        n = list.n;
+        arena_free(arena);
+        if (status != HT_OK)
+            return status;
+    } while (n == BATCH);
+    return HT_OK;
+}
+
+static void count_open(struct reader *reader, const struct study_row *study,
+                       void *context)
+{
+    int64_t *open = context;
+    (void)reader;
+    *open += !study_state_is_final(study->state);
+}
+
+enum ht_status read_server(struct reader *reader, struct request *req,
+                           struct ht_error *err)
+{
+    const struct server_facts *facts = reader->facts;
+    int64_t open = 0;
+    enum ht_status status = visit_studies(reader, count_open, &open, err);
+    if (status != HT_OK)
+        return status;
+    cJSON *object = cJSON_CreateObject();
+    json_add_string(object, "version", HT_VERSION);
+    json_add_string(object, "server", facts->server_id);
+    json_add_string(object, "http", facts->http);
+    json_add_string(object, "report", facts->report);
+    json_add_string(object, "control", facts->control);
+    json_add_int(object, "uptimeMs", clock_monotonic_ms() - facts->started_ms);
+    json_add_int(object, "studies", open);
+    json_add_bool(object, "readOnly", reader->damage != NULL);
+    if (reader->damage != NULL)
+        json_add_string(object, "readOnlyReason", reader->damage);
+    json_print(object, &req->reply);
+    return HT_OK;
+}
+
+enum ht_status read_runners(struct reader *reader, struct request *req,
+                            struct ht_error *err)
+{
+    struct runner_list list;
+    enum ht_status status = db_runner_list(reader->db, req->arena, &list, err);
+    text_puts(&req->reply, "{\"runners\":[");
+    for (size_t i = 0; status == HT_OK && i < list.n; i++) {
+        int64_t busy;
+        status = db_runner_busy(reader->db, list.rows[i].id, &busy, err);
+        if (status != HT_OK)
+            break;
+        if (i > 0)
+            text_puts(&req->reply, ",");
+        json_print(view_runner(&list.rows[i], busy), &req->reply);
+    }
+    text_puts(&req->reply, "]}");
+    return status;
+}
+
+enum ht_status read_events(struct reader *reader, struct request *req,
+                           struct ht_error *err)
+{
+    static const struct number_range revisions = {0, INT64_MAX, 0};
+    static const struct number_range limits = {1, PAGE_MOST, PAGE_MOST};
+    int64_t since, limit;
+    struct study_row study;
+    struct event_list list;
+    enum ht_status status = page_number(req, "since", &revisions, &since, err);
+    if (status == HT_OK)
+        status = page_number(req, "limit", &limits, &limit, err);
+    if (status == HT_OK)
+        status = db_study_find(reader->db, req->arena, req->project,
+                               req->location, req->study, &study, err);
+    if (status == HT_OK)
+        status = db_event_list(reader->db, req->arena, study.id, since,
+                               (size_t)limit, &list, err);
+    if (status != HT_OK)
+        return status;
+    text_printf(&req->reply, "{\"revision\":%lld,\"events\":[",
+                (long long)study.revision);
+    for (size_t i = 0; i < list.n; i++) {
+        if (i > 0)
+            text_puts(&req->reply, ",");
+        json_print(view_event(&list.rows[i]), &req->reply);
+    }
+    text_puts(&req->reply, "]}");
+    return HT_OK;
+}
+
+static void publish(struct reader *reader, const struct study_row *study,
+                    void *context)
+{
+    (void)context;
+    sse_publish(reader->sse, study->id, study->revision);
+}
+
+/* What happened before this server started is only in the database. */
+enum ht_status read_revisions(struct reader *reader, struct request *req,
+                              struct ht_error *err)
+{
+    (void)req;
+    return visit_studies(reader, publish, NULL, err);
+}

@@ -1,0 +1,152 @@
+#include "tuner/reader.h"
+
+#include "proto/json.h"
+#include "tuner/filter.h"
+#include "tuner/reader_page.h"
+#include "tuner/view.h"
+
+/* How one kind of resource shows a study. */
+typedef enum ht_status study_viewer(struct reader *reader, struct arena *arena,
+                                    const struct study_row *study, cJSON **out,
+                                    struct ht_error *err);
+
+static enum ht_status as_job(struct reader *reader, struct arena *arena,
+                             const struct study_row *study, cJSON **out,
+                             struct ht_error *err)
+{
+    return view_job(reader->db, arena, study, false, out, err);
+}
+
+static enum ht_status as_study(struct reader *reader, struct arena *arena,
+                               const struct study_row *study, cJSON **out,
+                               struct ht_error *err)
+{
+    return view_study(reader->db, arena, study, out, err);
+}
+
+static bool is_wanted(const struct filter *filter,
+                      const struct study_row *study)
+{
+    const char *states[] = {study_state_vertex(study->state),
+                            study_state_name(study->state)};
+    const char *names[] = {study->display, study->name};
+    return filter_allows(filter, "state", 2, states) &&
+           filter_allows(filter, "displayName", 1, names) &&
+           filter_allows(filter, "name", 1, names + 1);
+}
+
+/* One walk over the studies of a project, from page.token downwards. */
+struct walk {
+    struct reader *reader;
+    struct request *req;
+    struct page page;
+    struct filter filter;
+    study_viewer *view;
+    size_t written;
+    int64_t last; /* id of the study seen last */
+};
+
+static enum ht_status write_study(struct walk *walk,
+                                  const struct study_row *study,
+                                  struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    cJSON *item;
+    enum ht_status status = walk->view(walk->reader, arena, study, &item, err);
+    if (status == HT_OK) {
+        if (walk->written++ > 0)
+            text_puts(&walk->req->reply, ",");
+        json_print(item, &walk->req->reply);
+    }
+    arena_free(arena);
+    return status;
+}
+
+/* *more tells whether studies are left when the page is full or it is late. */
+static enum ht_status walk_studies(struct walk *walk, bool *more,
+                                   struct ht_error *err)
+{
+    enum { BATCH = 100 };
+    struct study_list list;
+    walk->last = walk->page.token;
+    *more = true;
+    do {
+        enum ht_status status = db_study_list(
+            walk->reader->db, walk->req->arena, walk->req->project,
+            walk->req->location, walk->last, BATCH, &list, err);
+        for (size_t i = 0; status == HT_OK && i < list.n; i++) {
+            if (walk->written == walk->page.size ||
+                reader_is_late(walk->reader))
+                return HT_OK;
+            if (is_wanted(&walk->filter, &list.rows[i]))
+                status = write_study(walk, &list.rows[i], err);
+            walk->last = list.rows[i].id;
+        }
+        if (status != HT_OK)
+            return status;
+    } while (list.n == BATCH);
+    *more = false;
+    return HT_OK;
+}
+
+static enum ht_status list_studies(struct reader *reader, struct request *req,
+                                   const char *key, study_viewer *view,
+                                   struct ht_error *err)
+{
+    static const char *const fields[] = {"state", "displayName", "name", NULL};
+    struct walk walk = {.reader = reader, .req = req, .view = view};
+    bool more;
+    enum ht_status status = page_read(req, &walk.page, err);
+    if (status == HT_OK)
+        status = filter_read(req->arena, request_query(req, "filter"), fields,
+                             &walk.filter, err);
+    if (status != HT_OK)
+        return status;
+    text_printf(&req->reply, "{\"%s\":[", key);
+    status = walk_studies(&walk, &more, err);
+    if (status == HT_OK)
+        page_end(req, more ? walk.last : 0);
+    return status;
+}
+
+enum ht_status read_jobs(struct reader *reader, struct request *req,
+                         struct ht_error *err)
+{
+    return list_studies(reader, req, "hyperparameterTuningJobs", as_job, err);
+}
+
+enum ht_status read_studies(struct reader *reader, struct request *req,
+                            struct ht_error *err)
+{
+    return list_studies(reader, req, "studies", as_study, err);
+}
+
+enum ht_status read_job(struct reader *reader, struct request *req,
+                        struct ht_error *err)
+{
+    struct study_row study;
+    cJSON *item;
+    enum ht_status status =
+        db_study_find(reader->db, req->arena, req->project, req->location,
+                      req->study, &study, err);
+    if (status == HT_OK)
+        status = view_job(reader->db, req->arena, &study, true, &item, err);
+    if (status == HT_OK)
+        json_print(item, &req->reply);
+    return status;
+}
+
+enum ht_status read_study(struct reader *reader, struct request *req,
+                          struct ht_error *err)
+{
+    struct study_row study;
+    cJSON *item;
+    enum ht_status status =
+        db_study_find(reader->db, req->arena, req->project, req->location,
+                      req->study, &study, err);
+    if (status == HT_OK)
+        status = view_study(reader->db, req->arena, &study, &item, err);
+    if (status == HT_OK)
+        json_print(item, &req->reply);
+    return status;
+}

@@ -1,0 +1,51 @@
+#include "tuner/reader_page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum ht_status page_number(const struct request *req, const char *name,
+                           const struct number_range *range, int64_t *value,
+                           struct ht_error *err)
+{
+    const char *text = request_query(req, name);
+    if (text == NULL || text[0] == '\0') {
+        *value = range->fallback;
+        return HT_OK;
+    }
+    char *end;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    if (errno != 0 || *end != '\0' || n < range->min || n > range->max)
+        return ht_fail(err, HT_INVALID,
+                       "%s is \"%.40s\", not a number from %lld to %lld", name,
+                       text, (long long)range->min, (long long)range->max);
+    *value = n;
+    return HT_OK;
+}
+
+enum ht_status page_read(const struct request *req, struct page *page,
+                         struct ht_error *err)
+{
+    static const struct number_range sizes = {0, INT32_MAX, 0};
+    static const struct number_range tokens = {1, INT64_MAX, 0};
+    int64_t size, token;
+    enum ht_status status = page_number(req, "pageSize", &sizes, &size, err);
+    if (status == HT_OK)
+        status = page_number(req, "pageToken", &tokens, &token, err);
+    if (status != HT_OK)
+        return status;
+    /* As Google's lists do: 0 is the default, too much is the most. */
+    size = size == 0 ? PAGE_DEFAULT : size;
+    page->size = (size_t)(size < PAGE_MOST ? size : PAGE_MOST);
+    page->token = token;
+    return HT_OK;
+}
+
+void page_end(struct request *req, int64_t token)
+{
+    text_puts(&req->reply, "]");
+    if (token > 0)
+        text_printf(&req->reply, ",\"nextPageToken\":\"%lld\"",
+                    (long long)token);
+    text_puts(&req->reply, "}");
+}

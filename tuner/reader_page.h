@@ -1,0 +1,35 @@
+/* reader_page.h - numbers and pages in the query of a list request. */
+#ifndef HT_TUNER_READER_PAGE_H
+#define HT_TUNER_READER_PAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/error.h"
+#include "tuner/request.h"
+
+enum { PAGE_DEFAULT = 100, PAGE_MOST = 1000 };
+
+struct page {
+    size_t size;   /* elements wanted, 1..PAGE_MOST */
+    int64_t token; /* id of the last element of the page before; 0: none */
+};
+
+/* HT_INVALID: pageSize or pageToken is not one of ours. */
+enum ht_status page_read(const struct request *req, struct page *page,
+                         struct ht_error *err);
+
+/* An integer of the query within [min, max]; `fallback` when absent.
+ * HT_INVALID when it is no such number. */
+struct number_range {
+    int64_t min, max, fallback;
+};
+enum ht_status page_number(const struct request *req, const char *name,
+                           const struct number_range *range, int64_t *value,
+                           struct ht_error *err);
+
+/* Ends a streamed list: closes the array, adds the token (0: none) and the
+ * brace. */
+void page_end(struct request *req, int64_t token);
+
+#endif

@@ -1,0 +1,365 @@
+#include "tuner/reader.h"
+
+#include <string.h>
+
+#include "proto/json.h"
+#include "tuner/filter.h"
+#include "tuner/logs.h"
+#include "tuner/reader_page.h"
+#include "tuner/view.h"
+
+/* The study of a request and its job. */
+static enum ht_status find_study(struct reader *reader, struct request *req,
+                                 struct study_row *study, struct job **job,
+                                 struct ht_error *err)
+{
+    enum ht_status status =
+        db_study_find(reader->db, req->arena, req->project, req->location,
+                      req->study, study, err);
+    return status == HT_OK ? job_parse(req->arena, study->spec, job, err)
+                           : status;
+}
+
+static enum ht_status find_trial(struct reader *reader, struct request *req,
+                                 const struct study_row *study,
+                                 const char *text, struct trial_row *trial,
+                                 struct ht_error *err)
+{
+    int64_t id = 0;
+    for (const char *at = text; id >= 0 && *at != '\0'; at++)
+        id = *at >= '0' && *at <= '9' && id < INT32_MAX ? id * 10 + (*at - '0')
+                                                        : -1;
+    if (id <= 0)
+        return ht_fail(err, HT_NOT_FOUND, "\"%.64s\" is no trial id", text);
+    return db_trial_get(reader->db, req->arena, study->id, id, trial, err);
+}
+
+static bool is_wanted(const struct filter *filter,
+                      const struct trial_row *trial)
+{
+    const char *states[] = {trial_state_vertex(trial->state),
+                            trial_state_name(trial->state)};
+    return filter_allows(filter, "state", 2, states);
+}
+
+struct trial_walk {
+    struct reader *reader;
+    struct request *req;
+    struct study_row study;
+    struct job *job;
+    struct page page;
+    struct filter filter;
+    size_t written;
+    int64_t last; /* id of the trial seen last */
+};
+
+static enum ht_status write_trial(struct trial_walk *walk,
+                                  const struct trial_row *trial,
+                                  struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    cJSON *item;
+    enum ht_status status = view_trial(walk->reader->db, arena, &walk->study,
+                                       walk->job, trial, false, &item, err);
+    if (status == HT_OK) {
+        if (walk->written++ > 0)
+            text_puts(&walk->req->reply, ",");
+        json_print(item, &walk->req->reply);
+    }
+    arena_free(arena);
+    return status;
+}
+
+static enum ht_status walk_trials(struct trial_walk *walk, bool *more,
+                                  struct ht_error *err)
+{
+    enum { BATCH = 200 };
+    struct trial_list list;
+    walk->last = walk->page.token;
+    *more = true;
+    do {
+        enum ht_status status =
+            db_trial_list(walk->reader->db, walk->req->arena, walk->study.id,
+                          walk->last, BATCH, &list, err);
+        for (size_t i = 0; status == HT_OK && i < list.n; i++) {
+            if (walk->written == walk->page.size ||
+                reader_is_late(walk->reader))
+                return HT_OK;
+            if (is_wanted(&walk->filter, &list.rows[i]))
+                status = write_trial(walk, &list.rows[i], err);
+            walk->last = list.rows[i].id;
+        }
+        if (status != HT_OK)
+            return status;
+    } while (list.n == BATCH);
+    *more = false;
+    return HT_OK;
+}
+
+enum ht_status read_trials(struct reader *reader, struct request *req,
+                           struct ht_error *err)
+{
+    static const char *const fields[] = {"state", NULL};
+    struct trial_walk walk = {.reader = reader, .req = req};
+    bool more;
+    enum ht_status status = page_read(req, &walk.page, err);
+    if (status == HT_OK)
+        status = filter_read(req->arena, request_query(req, "filter"), fields,
+                             &walk.filter, err);
+    if (status == HT_OK)
+        status = find_study(reader, req, &walk.study, &walk.job, err);
+    if (status != HT_OK)
+        return status;
+    text_puts(&req->reply, "{\"trials\":[");
+    status = walk_trials(&walk, &more, err);
+    if (status == HT_OK)
+        page_end(req, more ? walk.last : 0);
+    return status;
+}
+
+enum ht_status read_trial(struct reader *reader, struct request *req,
+                          struct ht_error *err)
+{
+    struct study_row study;
+    struct trial_row trial;
+    struct job *job;
+    cJSON *item;
+    enum ht_status status = find_study(reader, req, &study, &job, err);
+    if (status == HT_OK)
+        status = find_trial(reader, req, &study, req->trial, &trial, err);
+    if (status == HT_OK)
+        status = view_trial(reader->db, req->arena, &study, job, &trial, true,
+                            &item, err);
+    if (status == HT_OK)
+        json_print(item, &req->reply);
+    return status;
+}
+
+/* Why there is no best trial yet, in the words of `hypertune best`. */
+static enum ht_status no_best(struct reader *reader,
+                              const struct study_row *study,
+                              struct ht_error *err)
+{
+    struct trial_counts counts;
+    enum ht_status status =
+        db_trial_counts(reader->db, study->id, &counts, err);
+    if (status != HT_OK)
+        return status;
+    int64_t running = counts.of[TRIAL_ACTIVE] + counts.of[TRIAL_STOPPING];
+    int64_t waiting = counts.of[TRIAL_REQUESTED];
+    if (running + waiting > 0)
+        return ht_fail(err, HT_NOT_FOUND,
+                       "study \"%s\" has no succeeded trial yet (%lld running, "
+                       "%lld waiting)",
+                       study->name, (long long)running, (long long)waiting);
+    return ht_fail(err, HT_NOT_FOUND,
+                   "study \"%s\" has no succeeded trial (%s: %s)", study->name,
+                   study_state_name(study->state), study->reason);
+}
+
+enum ht_status read_best(struct reader *reader, struct request *req,
+                         struct ht_error *err)
+{
+    struct study_row study;
+    struct trial_row best;
+    struct job *job;
+    cJSON *item;
+    enum ht_status status = find_study(reader, req, &study, &job, err);
+    if (status != HT_OK)
+        return status;
+    status = db_trial_best(reader->db, req->arena, study.id,
+                           job->metrics[0].maximize, &best, err);
+    if (status == HT_NOT_FOUND)
+        return no_best(reader, &study, err);
+    if (status == HT_OK)
+        status = view_trial(reader->db, req->arena, &study, job, &best, false,
+                            &item, err);
+    if (status == HT_OK)
+        json_print(item, &req->reply);
+    return status;
+}
+
+static enum ht_status write_measurements(struct reader *reader,
+                                         struct request *req,
+                                         const struct trial_row *trial,
+                                         size_t *room, struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    struct measurement_list list;
+    enum ht_status status = db_measurement_list(reader->db, arena, trial->study,
+                                                trial->id, *room, &list, err);
+    for (size_t i = 0; status == HT_OK && i < list.n; i++) {
+        if (req->reply.data[req->reply.len - 1] != '[')
+            text_puts(&req->reply, ",");
+        json_print(view_measurement(&list.rows[i]), &req->reply);
+    }
+    if (status == HT_OK)
+        *room -= list.n;
+    arena_free(arena);
+    return status;
+}
+
+/* With pageToken = the last trial that was written whole. */
+static enum ht_status all_measurements(struct reader *reader,
+                                       struct request *req,
+                                       const struct study_row *study,
+                                       int64_t after, struct ht_error *err)
+{
+    enum { BATCH = 100, MOST = 100000 };
+    struct trial_list list;
+    size_t room = MOST;
+    int64_t token = 0;
+    do {
+        enum ht_status status = db_trial_list(reader->db, req->arena, study->id,
+                                              after, BATCH, &list, err);
+        for (size_t i = 0; status == HT_OK && i < list.n; i++) {
+            if (room == 0 || reader_is_late(reader)) {
+                page_end(req, token > 0 ? token : after);
+                return HT_OK;
+            }
+            status = write_measurements(reader, req, &list.rows[i], &room, err);
+            after = token = list.rows[i].id;
+        }
+        if (status != HT_OK)
+            return status;
+    } while (list.n == BATCH);
+    page_end(req, 0);
+    return HT_OK;
+}
+
+enum ht_status read_measurements(struct reader *reader, struct request *req,
+                                 struct ht_error *err)
+{
+    struct study_row study;
+    struct page page;
+    const char *trial_text = request_query(req, "trial");
+    enum ht_status status = page_read(req, &page, err);
+    if (status == HT_OK)
+        status = db_study_find(reader->db, req->arena, req->project,
+                               req->location, req->study, &study, err);
+    if (status != HT_OK)
+        return status;
+    text_puts(&req->reply, "{\"measurements\":[");
+    if (trial_text == NULL)
+        return all_measurements(reader, req, &study, page.token, err);
+    struct trial_row trial;
+    size_t room = SIZE_MAX >> 1;
+    status = find_trial(reader, req, &study, trial_text, &trial, err);
+    if (status == HT_OK)
+        status = write_measurements(reader, req, &trial, &room, err);
+    if (status == HT_OK)
+        page_end(req, 0);
+    return status;
+}
+
+/* --- logs --- */
+
+enum { LOG_DEFAULT = 64 * 1024, LOG_MOST = 1024 * 1024 };
+
+struct log_question {
+    struct log_key key;
+    int64_t offset, limit;
+    bool attempt_ended;
+};
+
+static enum ht_status read_window(const struct request *req,
+                                  struct log_question *question,
+                                  struct ht_error *err)
+{
+    static const struct number_range offsets = {0, INT64_MAX, 0};
+    static const struct number_range limits = {1, LOG_MOST, LOG_DEFAULT};
+    static const struct number_range tails = {1, LOG_MOST, 0};
+    int64_t tail;
+    enum ht_status status =
+        page_number(req, "offset", &offsets, &question->offset, err);
+    if (status == HT_OK)
+        status = page_number(req, "limit", &limits, &question->limit, err);
+    if (status == HT_OK)
+        status = page_number(req, "tail", &tails, &tail, err);
+    if (status == HT_OK && tail > 0) {
+        question->offset = -tail;
+        question->limit = tail;
+    }
+    return status;
+}
+
+static enum ht_status choose_attempt(struct reader *reader, struct request *req,
+                                     const struct trial_row *trial,
+                                     struct log_question *question,
+                                     struct ht_error *err)
+{
+    const struct number_range range = {1, INT32_MAX, trial->attempt};
+    struct attempt_list list;
+    enum ht_status status =
+        page_number(req, "attempt", &range, &question->key.attempt, err);
+    if (status == HT_OK)
+        status = db_attempt_list(reader->db, req->arena, trial->study,
+                                 trial->id, &list, err);
+    if (status != HT_OK)
+        return status;
+    for (size_t i = 0; i < list.n; i++) {
+        if (list.rows[i].n != question->key.attempt)
+            continue;
+        question->attempt_ended = list.rows[i].state == ATTEMPT_ENDED;
+        return HT_OK;
+    }
+    return list.n == 0
+               ? ht_fail(err, HT_NOT_FOUND, "trial %lld has not started yet",
+                         (long long)trial->id)
+               : ht_fail(err, HT_NOT_FOUND, "trial %lld has no attempt %lld",
+                         (long long)trial->id,
+                         (long long)question->key.attempt);
+}
+
+static enum ht_status find_log(struct reader *reader, struct request *req,
+                               struct log_question *question,
+                               struct ht_error *err)
+{
+    struct study_row study;
+    struct trial_row trial;
+    const char *replica = request_query(req, "replica");
+    const char *stream = request_query(req, "stream");
+    question->key.replica = replica != NULL ? replica : "master-0";
+    question->key.stream = stream != NULL ? stream : "stdout";
+    if (strcmp(question->key.stream, "stdout") != 0 &&
+        strcmp(question->key.stream, "stderr") != 0)
+        return ht_fail(err, HT_INVALID, "stream is stdout or stderr");
+    enum ht_status status = read_window(req, question, err);
+    if (status == HT_OK)
+        status = db_study_find(reader->db, req->arena, req->project,
+                               req->location, req->study, &study, err);
+    if (status == HT_OK)
+        status = find_trial(reader, req, &study, req->trial, &trial, err);
+    if (status != HT_OK)
+        return status;
+    question->key.study = study.id;
+    question->key.trial = trial.id;
+    return choose_attempt(reader, req, &trial, question, err);
+}
+
+enum ht_status read_logs(struct reader *reader, struct request *req,
+                         struct ht_error *err)
+{
+    struct log_question question = {0};
+    struct log_slice slice, behind;
+    enum ht_status status = find_log(reader, req, &question, err);
+    if (status == HT_OK)
+        status =
+            logs_read(reader->logs, req->arena, &question.key, question.offset,
+                      (size_t)question.limit, &slice, err);
+    if (status == HT_OK)
+        status = logs_read(reader->logs, req->arena, &question.key, slice.next,
+                           1, &behind, err);
+    if (status != HT_OK)
+        return status;
+    cJSON *object = cJSON_CreateObject();
+    json_add_int(object, "attempt", question.key.attempt);
+    json_add_string(object, "replica", question.key.replica);
+    json_add_string(object, "stream", question.key.stream);
+    json_add_string(object, "data", slice.data);
+    json_add_int(object, "offset", slice.offset);
+    json_add_int(object, "next", slice.next);
+    json_add_bool(object, "ended", question.attempt_ended && behind.len == 0);
+    json_print(object, &req->reply);
+    return HT_OK;
+}
