@@ -151,6 +151,30 @@ void sse_publish(struct sse *sse, int64_t study, int64_t revision)
     pthread_mutex_unlock(&sse->lock);
 }
 
+static void unshift(int *index, int at)
+{
+    *index -= *index > at;
+}
+
+void sse_forget(struct sse *sse, int64_t study)
+{
+    pthread_mutex_lock(&sse->lock);
+    int at = lower_bound(sse, study);
+    if (at < sse->n && sse->entries[at].study == study) {
+        unlink_entry(sse, at);
+        sse->n--;
+        memmove(&sse->entries[at], &sse->entries[at + 1],
+                (size_t)(sse->n - at) * sizeof *sse->entries);
+        for (int i = 0; i < sse->n; i++) {
+            unshift(&sse->entries[i].before, at);
+            unshift(&sse->entries[i].after, at);
+        }
+        unshift(&sse->oldest, at);
+        unshift(&sse->newest, at);
+    }
+    pthread_mutex_unlock(&sse->lock);
+}
+
 /* The oldest entry the stream has not seen. */
 static int first_unseen(const struct sse *sse, int64_t seen)
 {

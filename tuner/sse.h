@@ -22,6 +22,9 @@ void sse_free(struct sse *sse); /* after its streams ended; accepts NULL */
 /* A study has a new revision; older ones change nothing. Any thread. */
 void sse_publish(struct sse *sse, int64_t study, int64_t revision);
 
+/* A study is gone. Any thread. */
+void sse_forget(struct sse *sse, int64_t study);
+
 /* Answers the connection with a stream: all known studies, then changes. Not
  * suspended; on the HTTP thread. HT_LIMIT at SSE_MAX_STREAMS. */
 enum ht_status sse_attach(struct sse *sse, struct MHD_Connection *connection,

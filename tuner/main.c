@@ -1,0 +1,65 @@
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "proto/json.h"
+#include "tuner/log.h"
+#include "tuner/options.h"
+#include "tuner/server.h"
+
+enum { EXIT_OWNED = 5, EXIT_USAGE = 2 };
+
+/* The main thread reads them; every other thread inherits the mask. */
+static void block_signals(void)
+{
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGTERM);
+    sigaddset(&blocked, SIGINT);
+    sigaddset(&blocked, SIGCHLD);
+    sigaddset(&blocked, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &blocked, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+}
+
+/* Ten thousand connections need as many descriptors, and few heaps. */
+static void set_limits(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    mallopt(M_ARENA_MAX, 2);
+}
+
+int main(int argc, char *argv[])
+{
+    struct options options;
+    enum options_result result;
+    struct text shown = {0};
+    struct ht_error err;
+    if (options_read(argc, argv, getenv, &options, &result, &shown, &err) !=
+        HT_OK) {
+        fprintf(stderr, "hypertuned: %s\n", err.text);
+        return EXIT_USAGE;
+    }
+    if (result == OPTIONS_SHOWN) {
+        fputs(shown.data, stdout);
+        text_free(&shown);
+        return 0;
+    }
+    if (options.verbose)
+        log_set_level(LOG_DEBUG);
+    json_init();
+    block_signals();
+    set_limits();
+    enum ht_status status = server_run(&options, getenv("HT_FAIL"), &err);
+    if (status == HT_OK)
+        return 0;
+    fprintf(stderr, "hypertuned: %s\n", err.text);
+    return status == HT_CONFLICT ? EXIT_OWNED : EXIT_FAILURE;
+}

@@ -1,0 +1,465 @@
+#include "tuner/server.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proto/clock.h"
+#include "tuner/core.h"
+#include "tuner/datadir.h"
+#include "tuner/endpoint.h"
+#include "tuner/gate.h"
+#include "tuner/http.h"
+#include "tuner/log.h"
+#include "tuner/logs.h"
+#include "tuner/reader.h"
+#include "tuner/sse.h"
+#include "tuner/supervisor.h"
+
+enum {
+    HOLD_MS = 20000,       /* of a runner's poll */
+    LOST_AFTER_MS = 30000, /* silence of a runner */
+    STOP_SECONDS = 5,      /* for everything */
+    RUNNER_WAIT_MS = 1500,
+    CALLS_WAIT_MS = 2000,
+    MAX_SLOTS_DEFAULT = 4,
+    URL_BYTES = OPTIONS_HOST_BYTES + 32
+};
+
+struct server {
+    const struct options *options;
+    const char *fail;
+    struct datadir dir;
+    char host[OPTIONS_HOST_BYTES];
+    int port, listen_fd;
+    char http_url[URL_BYTES];
+    struct logs *logs;
+    struct sse *sse;
+    struct core *core;
+    struct endpoint *report, *control;
+    struct gate *gate;
+    struct server_facts facts;
+    struct readers *readers;
+    struct http *http;
+    char *runner_token_file, *runs;
+    struct supervisor *supervisor;
+};
+
+/* --- the steps, in order --- */
+
+static enum ht_status start_datadir(struct server *server, struct ht_error *err)
+{
+    return datadir_open(server->options->data, &server->dir, err);
+}
+
+static void stop_datadir(struct server *server)
+{
+    datadir_close(&server->dir);
+}
+
+/* What a client on this machine has to connect to. */
+static const char *reachable_host(const char *host)
+{
+    if (strcmp(host, "0.0.0.0") == 0)
+        return "127.0.0.1";
+    return strcmp(host, "::") == 0 ? "::1" : host;
+}
+
+static enum ht_status start_listen(struct server *server, struct ht_error *err)
+{
+    enum ht_status status = options_split_address(
+        server->options->listen, server->host, &server->port, err);
+    if (status == HT_OK)
+        status =
+            http_listen(server->host, &server->port, &server->listen_fd, err);
+    if (status == HT_EXISTS && server->options->on_demand) {
+        server->port = 0;
+        status =
+            http_listen(server->host, &server->port, &server->listen_fd, err);
+    }
+    if (status != HT_OK)
+        return status;
+    const char *host = reachable_host(server->host);
+    snprintf(server->http_url, sizeof server->http_url,
+             strchr(host, ':') != NULL ? "http://[%s]:%d" : "http://%s:%d",
+             host, server->port);
+    return HT_OK;
+}
+
+static void stop_listen(struct server *server)
+{
+    if (server->listen_fd >= 0)
+        close(server->listen_fd);
+}
+
+static enum ht_status start_logs(struct server *server, struct ht_error *err)
+{
+    char *path = datadir_path(&server->dir, "logs.db");
+    enum ht_status status = logs_start(path, &server->logs, err);
+    free(path);
+    return status;
+}
+
+static void stop_logs(struct server *server)
+{
+    logs_stop(server->logs);
+}
+
+static enum ht_status start_streams(struct server *server, struct ht_error *err)
+{
+    (void)err;
+    server->sse = sse_new();
+    return HT_OK;
+}
+
+/* The core is gone, so nothing can answer a call of HTTP any more. */
+static void stop_streams(struct server *server)
+{
+    http_free(server->http);
+    sse_free(server->sse);
+}
+
+static void on_revision(void *context, int64_t study, int64_t revision)
+{
+    struct server *server = context;
+    sse_publish(server->sse, study, revision);
+}
+
+static void on_deleted(void *context, int64_t study)
+{
+    struct server *server = context;
+    logs_forget(server->logs, study);
+    sse_forget(server->sse, study);
+}
+
+static enum ht_status start_core(struct server *server, struct ht_error *err)
+{
+    const struct core_options options = {
+        .data_dir = server->dir.path,
+        .runner_token = server->dir.runner_token,
+        .hold_ms = HOLD_MS,
+        .lost_after_ms = LOST_AFTER_MS,
+        .on_revision = on_revision,
+        .on_deleted = on_deleted,
+        .context = server,
+        .fail = server->fail,
+    };
+    return core_start(&options, &server->core, err);
+}
+
+static void stop_core(struct server *server)
+{
+    core_stop(server->core);
+}
+
+/* "tcp://HOST:PORT" with another port; NULL when it has no port. */
+static char *with_port(const char *url, int port)
+{
+    const char *colon = strrchr(url, ':');
+    struct text made = {0};
+    text_printf(&made, "%.*s:%d", (int)(colon - url), url, port);
+    return made.data;
+}
+
+static int port_of(const char *url)
+{
+    return (int)strtol(strrchr(url, ':') + 1, NULL, 10);
+}
+
+static enum ht_status start_report(struct server *server, struct ht_error *err)
+{
+    const char *url = server->options->report_listen;
+    enum ht_status status =
+        endpoint_start_report(server->core, url, &server->report, err);
+    if (status != HT_OK && server->options->on_demand) {
+        char *any = with_port(url, 0);
+        status = endpoint_start_report(server->core, any, &server->report, err);
+        free(any);
+    }
+    if (status == HT_OK)
+        core_set_report_url(server->core, endpoint_url(server->report));
+    return status;
+}
+
+static void stop_report(struct server *server)
+{
+    endpoint_stop(server->report);
+}
+
+/* Unless told otherwise one port above the reports, so that a runner finds a
+ * restarted server where it was; any port when that one is taken. */
+static enum ht_status start_control(struct server *server, struct ht_error *err)
+{
+    const struct options *options = server->options;
+    if (options->control_listen != NULL)
+        return endpoint_start_control(server->core, server->logs,
+                                      options->control_listen, &server->control,
+                                      err);
+    int report_port = port_of(options->report_listen);
+    char *near = with_port(options->report_listen,
+                           report_port > 0 ? report_port + 1 : 0);
+    enum ht_status status = endpoint_start_control(server->core, server->logs,
+                                                   near, &server->control, err);
+    free(near);
+    if (status == HT_OK)
+        return HT_OK;
+    char *any = with_port(options->report_listen, 0);
+    status = endpoint_start_control(server->core, server->logs, any,
+                                    &server->control, err);
+    free(any);
+    return status;
+}
+
+static void stop_control(struct server *server)
+{
+    endpoint_stop(server->control);
+}
+
+static enum ht_status start_gate(struct server *server, struct ht_error *err)
+{
+    (void)err;
+    struct gate *gate = gate_new(strcmp(server->options->auth, "none") == 0);
+    gate_grant(gate, server->dir.admin_token, GATE_ALL);
+    gate_grant(gate, server->dir.runner_token, GATE_RUNNER);
+    gate_allow_host(gate, "127.0.0.1", server->port);
+    gate_allow_host(gate, "localhost", server->port);
+    gate_allow_host(gate, "::1", server->port);
+    if (strcmp(reachable_host(server->host), server->host) != 0)
+        gate_allow_literals(gate, server->port);
+    else
+        gate_allow_host(gate, server->host, server->port);
+    server->gate = gate;
+    return HT_OK;
+}
+
+static void stop_gate(struct server *server)
+{
+    gate_free(server->gate);
+}
+
+static enum ht_status start_readers(struct server *server, struct ht_error *err)
+{
+    char *path = datadir_path(&server->dir, "hypertune.db");
+    server->facts = (struct server_facts){
+        .server_id = core_server_id(server->core),
+        .http = server->http_url,
+        .report = endpoint_url(server->report),
+        .control = endpoint_url(server->control),
+        .started_ms = clock_monotonic_ms(),
+    };
+    const struct readers_options options = {.path = path,
+                                            .logs = server->logs,
+                                            .sse = server->sse,
+                                            .facts = &server->facts};
+    enum ht_status status = readers_start(&options, &server->readers, err);
+    free(path);
+    return status;
+}
+
+static void stop_readers(struct server *server)
+{
+    readers_stop(server->readers);
+}
+
+static enum ht_status start_http(struct server *server, struct ht_error *err)
+{
+    const struct http_options options = {
+        .listen_fd = server->listen_fd,
+        .gate = server->gate,
+        .core = server->core,
+        .readers = server->readers,
+        .sse = server->sse,
+    };
+    enum ht_status status = http_start(&options, &server->http, err);
+    if (status == HT_OK)
+        server->listen_fd = -1; /* taken over */
+    return status;
+}
+
+static void stop_http(struct server *server)
+{
+    http_stop(server->http, CALLS_WAIT_MS);
+}
+
+static enum ht_status start_note(struct server *server, struct ht_error *err)
+{
+    const struct datadir_note note = {
+        .http = server->facts.http,
+        .report = server->facts.report,
+        .control = server->facts.control,
+        .started_ms = clock_wall_ms(),
+    };
+    enum ht_status status = datadir_announce(&server->dir, &note, err);
+    if (status != HT_OK)
+        return status;
+    printf("ready http=%s report=%s token-file=%s/token\n", note.http,
+           note.report, server->dir.path);
+    fflush(stdout);
+    readers_check(server->readers);
+    return HT_OK;
+}
+
+static void stop_note(struct server *server)
+{
+    datadir_retract(&server->dir);
+}
+
+static int64_t default_slots(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (cores < 1)
+        return 1;
+    return cores < MAX_SLOTS_DEFAULT ? cores : MAX_SLOTS_DEFAULT;
+}
+
+static enum ht_status start_supervisor(struct server *server,
+                                       struct ht_error *err)
+{
+    const struct options *options = server->options;
+    (void)err;
+    if (strcmp(options->runner, "none") == 0)
+        return HT_OK;
+    server->runner_token_file = datadir_path(&server->dir, "runner-token");
+    server->runs = datadir_path(&server->dir, "runs");
+    const struct supervisor_options supervised = {
+        .engine = options->runner,
+        .server_url = server->http_url,
+        .token_file = server->runner_token_file,
+        .state_dir = server->runs,
+        .slots = options->slots > 0 ? options->slots : default_slots(),
+    };
+    server->supervisor = supervisor_new(&supervised);
+    return HT_OK;
+}
+
+static void stop_supervisor(struct server *server)
+{
+    supervisor_stop(server->supervisor, RUNNER_WAIT_MS);
+    free(server->runner_token_file);
+    free(server->runs);
+}
+
+static const struct step {
+    const char *name;
+    enum ht_status (*start)(struct server *server, struct ht_error *err);
+    void (*stop)(struct server *server);
+} steps[] = {
+    {"data folder", start_datadir, stop_datadir},
+    {"HTTP address", start_listen, stop_listen},
+    {"logs", start_logs, stop_logs},
+    {"streams", start_streams, stop_streams},
+    {"core", start_core, stop_core},
+    {"report address", start_report, stop_report},
+    {"control address", start_control, stop_control},
+    {"gate", start_gate, stop_gate},
+    {"readers", start_readers, stop_readers},
+    {"HTTP", start_http, stop_http},
+    {"note", start_note, stop_note},
+    {"runner", start_supervisor, stop_supervisor},
+};
+enum { N_STEPS = sizeof steps / sizeof *steps };
+
+/* --- running --- */
+
+/* Monotonic time of the next look at the idle clock; *over when it is up. */
+static int64_t check_idle(struct server *server, int64_t now_ms,
+                          int64_t *busy_ms, bool *over)
+{
+    int64_t idle_ms = server->options->idle_exit_ms;
+    if (idle_ms == 0)
+        return INT64_MAX;
+    int64_t active_ms = http_active_ms(server->http);
+    if (core_is_busy(server->core))
+        *busy_ms = now_ms;
+    if (active_ms > *busy_ms)
+        *busy_ms = active_ms;
+    *over = now_ms - *busy_ms >= idle_ms;
+    /* Work may end without a call, hence often enough to notice. */
+    int64_t step_ms = idle_ms / 4 < 10000 ? idle_ms / 4 + 1 : 10000;
+    return now_ms + step_ms;
+}
+
+static struct timespec until(int64_t now_ms, int64_t next_ms)
+{
+    int64_t ms = next_ms - now_ms > 3600000 ? 3600000 : next_ms - now_ms;
+    ms = ms > 0 ? ms : 0;
+    return (struct timespec){ms / 1000, ms % 1000 * 1000000};
+}
+
+/* The name of what ended it. */
+static const char *serve(struct server *server)
+{
+    sigset_t awaited;
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGTERM);
+    sigaddset(&awaited, SIGINT);
+    sigaddset(&awaited, SIGCHLD);
+    int64_t busy_ms = clock_monotonic_ms();
+    for (;;) {
+        bool over = false;
+        int64_t now_ms = clock_monotonic_ms();
+        int64_t next_ms = check_idle(server, now_ms, &busy_ms, &over);
+        if (over)
+            return "idle";
+        if (server->supervisor != NULL) {
+            int64_t wanted_ms = supervisor_tick(server->supervisor, now_ms);
+            next_ms = wanted_ms < next_ms ? wanted_ms : next_ms;
+        }
+        struct timespec left = until(now_ms, next_ms);
+        int sig = sigtimedwait(&awaited, NULL, &left);
+        if (sig == SIGTERM)
+            return "SIGTERM";
+        if (sig == SIGINT)
+            return "SIGINT";
+    }
+}
+
+static void on_alarm(int sig)
+{
+    static const char line[] = "error server.stuck while=stopping\n";
+    (void)sig;
+    ssize_t n = write(STDERR_FILENO, line, sizeof line - 1);
+    (void)n;
+    _exit(1);
+}
+
+/* All that was acknowledged is on disk, so leaving the hard way is safe; a
+ * stop that hangs would not be. */
+static void limit_stop(void)
+{
+    struct sigaction action = {.sa_handler = on_alarm};
+    sigset_t unblocked;
+    sigemptyset(&unblocked);
+    sigaddset(&unblocked, SIGALRM);
+    sigaction(SIGALRM, &action, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &unblocked, NULL);
+    alarm(STOP_SECONDS);
+}
+
+enum ht_status server_run(const struct options *options, const char *fail,
+                          struct ht_error *err)
+{
+    struct server *server = ht_xcalloc(1, sizeof *server);
+    server->options = options;
+    server->fail = fail;
+    server->dir.lock = server->listen_fd = -1;
+    enum ht_status status = HT_OK;
+    size_t started = 0;
+    while (status == HT_OK && started < N_STEPS) {
+        status = steps[started].start(server, err);
+        if (status == HT_OK)
+            started++;
+        else if (status != HT_CONFLICT)
+            ht_wrap(err, status, "%s", steps[started].name);
+    }
+    if (status == HT_OK)
+        log_event(LOG_INFO, "server.stopping", "reason=%s", serve(server));
+    limit_stop();
+    while (started > 0)
+        steps[--started].stop(server);
+    alarm(0);
+    free(server);
+    return status;
+}
