@@ -41,30 +41,36 @@ run_target() {
     seeds=$scratch/$1.seeds
     mkdir -p "$seeds" "$found"
     cp tests/fuzz/corpus/"$1"/* "$seeds"/ 2>/dev/null
-    dictionary=tests/fuzz/corpus/$1.dict
-    [ -f "$dictionary" ] && dictionary=-dict=$dictionary || dictionary=
-    "$scratch/$1" $dictionary -max_total_time="$seconds" -timeout=5 \
+    name=$1
+    set --
+    [ ! -f "tests/fuzz/corpus/$name.dict" ] ||
+        set -- "-dict=tests/fuzz/corpus/$name.dict"
+    "$scratch/$name" "$@" -max_total_time="$seconds" -timeout=5 \
         -rss_limit_mb=1024 -max_len=8192 -print_final_stats=1 \
-        -artifact_prefix="$found/$1-" "$seeds" >"$scratch/$1.log" 2>&1
+        -artifact_prefix="$found/$name-" "$seeds" >"$scratch/$name.log" 2>&1
     code=$?
-    runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$scratch/$1.log")
+    runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$scratch/$name.log")
     if [ "$code" -eq 0 ]; then
-        echo "fuzz_$1: ok, ${runs:-0} runs in $seconds s"
+        echo "fuzz_$name: ok, ${runs:-0} runs in $seconds s"
         return 0
     fi
-    tail -n 60 "$scratch/$1.log"
-    echo "fuzz_$1: FOUND something, the input is in $found"
+    tail -n 60 "$scratch/$name.log"
+    echo "fuzz_$name: FOUND something, the input is in $found"
     return 1
 }
 
-[ $# -gt 0 ] || set -- $(ls tests/fuzz/fuzz_*.c |
-    sed 's,.*/fuzz_\(.*\)\.c,\1,')
+if [ $# -eq 0 ]; then
+    for source in tests/fuzz/fuzz_*.c; do
+        name=${source#tests/fuzz/fuzz_}
+        set -- "$@" "${name%.c}"
+    done
+fi
 failed=0
-for name in "$@"; do
-    if build_target "$name"; then
-        run_target "$name" || failed=1
+for target in "$@"; do
+    if build_target "$target"; then
+        run_target "$target" || failed=1
     else
-        echo "fuzz_$name: does not build"
+        echo "fuzz_$target: does not build"
         failed=1
     fi
 done
