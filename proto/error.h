@@ -20,7 +20,7 @@
     X(HT_CONFLICT, 409, "ABORTED", 10)                                         \
     X(HT_TOO_LARGE, 413, "INVALID_ARGUMENT", 3)                                \
     X(HT_MISDIRECTED, 421, "INVALID_ARGUMENT", 3)                              \
-    X(HT_HEADER_TOO_LARGE, 431, "INVALID_ARGUMENT", 3)                          \
+    X(HT_HEADER_TOO_LARGE, 431, "INVALID_ARGUMENT", 3)                         \
     X(HT_LIMIT, 429, "RESOURCE_EXHAUSTED", 8)                                  \
     X(HT_EXHAUSTED, 429, "RESOURCE_EXHAUSTED", 8)                              \
     X(HT_INTERNAL, 500, "INTERNAL", 13)                                        \
