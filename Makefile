@@ -3,7 +3,10 @@
 #   MODE=release|debug|coverage   SAN=address,undefined|thread   CC=gcc|clang
 #   PREFIX=/usr/local DESTDIR=    V=1 shows commands    WERROR=1 as in CI
 
-CC      ?= gcc
+# make predefines CC=cc; only a choice of the person counts.
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 MODE    ?= release
 SAN     ?=
 PREFIX  ?= /usr/local
