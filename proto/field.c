@@ -150,7 +150,10 @@ void field_whole(const struct field_reader *reader, struct place at,
             field_wrong_kind(reader, at, "a whole number");
         return;
     }
-    if (value < field->min || value > field->max)
+    if (value < field->min && field->max == INT64_MAX)
+        field_error(reader, at, "must be at least %" PRId64 ", is %" PRId64,
+                    field->min, value);
+    else if (value < field->min || value > field->max)
         field_error(reader, at,
                     "must be from %" PRId64 " to %" PRId64 ", is %" PRId64,
                     field->min, field->max, value);
@@ -191,7 +194,7 @@ void field_text(const struct field_reader *reader, struct place at,
 {
     const char *text = node_string(at.node);
     if (text == NULL)
-        field_wrong_kind(reader, at, "a text");
+        field_wrong_kind(reader, at, "text");
     else
         *(const char **)target(field, into) = text;
 }
@@ -252,7 +255,7 @@ bool field_read_texts(const struct field_reader *reader, struct place at,
             items[n++] = item->text;
         else
             field_wrong_kind(reader, field_item(reader, at, item, index),
-                             "a text");
+                             "text");
     }
     if (n < at.node->count)
         return false;
@@ -288,7 +291,7 @@ void field_pairs(const struct field_reader *reader, struct place at,
         if (is_scalar(node))
             items[n++] = (struct pair){.name = node->key, .value = node->text};
         else
-            field_wrong_kind(reader, member, "a text or a number");
+            field_wrong_kind(reader, member, "text or a number");
     }
     *(struct pairs *)target(field, into) = (struct pairs){n, items};
 }
@@ -298,7 +301,7 @@ bool field_is_variable(const struct field_reader *reader, struct place at,
 {
     if (name[0] != '\0' && strchr(name, '=') == NULL)
         return true;
-    field_error(reader, at, "\"%s\" cannot name a variable", name);
+    field_key_error(reader, at, "\"%s\" cannot name a variable", name);
     diag_hint(reader->diag, "a name is not empty and has no =");
     return false;
 }

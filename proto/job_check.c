@@ -54,7 +54,7 @@ static void unknown_parameter(const struct field_reader *reader,
                               const struct space *space, struct place at,
                               const char *name)
 {
-    field_error(reader, at, "there is no parameter \"%s\"", name);
+    field_key_error(reader, at, "there is no parameter \"%s\"", name);
     const char *meant = diag_nearest(name, space_names(reader, space));
     if (meant)
         diag_hint(reader->diag, "did you mean \"%s\"?", meant);

@@ -158,7 +158,7 @@ static void read_command(const struct field_reader *reader, struct place at,
         if (at.node->count == 0 || (command->n > 0 && !*command->items[0]))
             field_error(reader, at, "the command is empty");
     } else if (at.node->kind != NODE_STRING) {
-        field_wrong_kind(reader, at, "a text or a list");
+        field_wrong_kind(reader, at, "text or a list");
     } else if (command_split(reader->arena, at.node->text, command, &err) !=
                HT_OK) {
         field_error(reader, at, "%s", err.text);

@@ -31,7 +31,7 @@ static void read_one_goal(const struct field_reader *reader, struct place at,
 {
     const char *text = node_string(at.node);
     if (text == NULL) {
-        field_wrong_kind(reader, at, "a text such as \"maximize accuracy\"");
+        field_wrong_kind(reader, at, "text such as \"maximize accuracy\"");
         return;
     }
     text += strspn(text, " ");
@@ -114,7 +114,7 @@ static bool read_type(const struct field_reader *reader,
         said->param.param.type = list_type(said->param.values.node);
         return true;
     }
-    field_error(reader, said->param.at, "has no type");
+    field_key_error(reader, said->param.at, "has no type");
     diag_hint(reader->diag, "add type: double or type: integer");
     return false;
 }

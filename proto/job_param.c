@@ -52,9 +52,9 @@ static bool has_bound(const struct field_reader *reader,
 {
     if (at.node || draft->google)
         return true;
-    field_error(reader, (struct place){draft->at.node, at.path},
-                "is missing: a %s parameter needs min and max",
-                param_type_name(draft->param.type));
+    field_key_error(reader, (struct place){draft->at.node, at.path},
+                    "is missing: a %s parameter needs min and max",
+                    param_type_name(draft->param.type));
     diag_hint(reader->diag, "add \"%s: NUMBER\"", name);
     return false;
 }
@@ -211,9 +211,9 @@ static bool check_list(const struct field_reader *reader,
 {
     struct place at = draft->values;
     if (at.node == NULL) {
-        field_error(reader, (struct place){draft->at.node, at.path},
-                    "is missing: a %s parameter needs values",
-                    param_type_name(draft->param.type));
+        field_key_error(reader, (struct place){draft->at.node, at.path},
+                        "is missing: a %s parameter needs values",
+                        param_type_name(draft->param.type));
         return false;
     }
     if (at.node->kind != NODE_LIST)

@@ -236,6 +236,15 @@ void point_text(const struct space *space, const struct value point[],
 
 /* ---- points from text ---- */
 
+static enum ht_status out_of_range(const struct param *param, double x,
+                                   struct ht_error *err)
+{
+    char is[TEXT_DOUBLE_BYTES], low[TEXT_DOUBLE_BYTES], high[TEXT_DOUBLE_BYTES];
+    return ht_fail(err, HT_INVALID, "%s is outside [%s, %s]",
+                   text_of_double(is, x), text_of_double(low, param->min),
+                   text_of_double(high, param->max));
+}
+
 static enum ht_status read_real(const struct param *param,
                                 const struct node *node, struct value *value,
                                 struct ht_error *err)
@@ -244,8 +253,7 @@ static enum ht_status read_real(const struct param *param,
     if (!node_double(node, &x))
         return ht_fail(err, HT_INVALID, "needs a number");
     if (x < param->min || x > param->max)
-        return ht_fail(err, HT_INVALID, "%.17g is outside [%.17g, %.17g]", x,
-                       param->min, param->max);
+        return out_of_range(param, x, err);
     if (param->step > 0) {
         uint64_t j = (uint64_t)((x - param->min) / param->step + 0.5);
         uint64_t levels = param_levels(param);

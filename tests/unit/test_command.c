@@ -1,0 +1,133 @@
+/* Words as a shell splits them, substitution, and the argument list. */
+#include "proto/command.h"
+#include "tests/check.h"
+
+static struct arena *arena;
+
+/* Words joined by '|', for one comparison. */
+static const char *joined(struct strings words)
+{
+    struct text text = {0};
+    for (size_t i = 0; i < words.n; i++)
+        text_printf(&text, "%s%s", i > 0 ? "|" : "", words.items[i]);
+    const char *result = arena_strdup(arena, text.data ? text.data : "");
+    text_free(&text);
+    return result;
+}
+
+static void words_split_as_in_a_shell(void)
+{
+    static const struct {
+        const char *line, *words;
+    } cases[] = {
+        {"python3 train.py", "python3|train.py"},
+        {"  a \t b\n c ", "a|b|c"},
+        {"a 'b c' \"d e\"", "a|b c|d e"},
+        {"a\\ b c\\'d", "a b|c'd"},
+        {"'a'\"b\"c", "abc"},
+        {"a '' b", "a||b"},
+        {"'$HOME `x` \\n'", "$HOME `x` \\n"},
+        {"\"a\\\"b \\$x \\q\"", "a\"b $x \\q"},
+        {"a \\\n b", "a|b"},
+        {"sh -c 'exit 3' ${lr} *.c; x&&y", "sh|-c|exit 3|${lr}|*.c;|x&&y"},
+        {"1 2 3 4 5 6 7 8 9 10", "1|2|3|4|5|6|7|8|9|10"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct strings words = {0};
+        CHECK(command_split(arena, cases[i].line, &words, NULL) == HT_OK);
+        CHECK_TEXT(joined(words), cases[i].words);
+    }
+}
+
+static void open_quotes_and_empty_lines_are_refused(void)
+{
+    static const char *const bad[] = {"a 'b", "a \"b", "\"a\\\"",
+                                      "",     " \t",   "\\\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct strings words = {.n = 9};
+        CHECK(command_split(arena, bad[i], &words, NULL) == HT_INVALID);
+        CHECK(words.n == 9);
+    }
+}
+
+static const char *const labels[] = {"adam", "s gd"};
+static struct param params[] = {
+    {.name = "lr", .type = PARAM_DOUBLE, .min = 0, .max = 1},
+    {.name = "net/depth",
+     .type = PARAM_INTEGER,
+     .int_min = 1,
+     .int_max = 9,
+     .int_step = 1},
+    {.name = "opt",
+     .type = PARAM_CATEGORICAL,
+     .n_values = 2,
+     .labels = labels}};
+static const struct value point[] = {{.real = 0.1}, {.whole = 3}, {.whole = 1}};
+
+static struct job make_job(enum job_args_mode mode, bool substitute)
+{
+    return (struct job){.space = {.n = 3, .params = params},
+                        .args_mode = mode,
+                        .substitute = substitute};
+}
+
+static const char *const command[] = {"train", "--rate=${lr}", "${HOME}", "$lr",
+                                      "${lr}${net/depth"};
+static const char *const args[] = {"tail"};
+static const struct pair env[] = {{"DEPTH", "<${net/depth}>"}};
+static const struct pool pool = {.type = "master",
+                                 .count = 1,
+                                 .command = {5, command},
+                                 .args = {1, args},
+                                 .env = {1, env}};
+
+static void unused_parameters_are_appended_in_order(void)
+{
+    struct job job = make_job(ARGS_AUTO, true);
+    CHECK_TEXT(joined(command_line(arena, &job, &pool, point)),
+               "train|--rate=0.1|${HOME}|$lr|0.1${net/depth|tail|--opt=s gd");
+    struct pairs variables = command_env(arena, &job, &pool, point);
+    CHECK(variables.n == 1);
+    CHECK_TEXT(variables.items[0].name, "DEPTH");
+    CHECK_TEXT(variables.items[0].value, "<3>");
+}
+
+static void args_modes_append_all_or_none(void)
+{
+    struct job job = make_job(ARGS_APPEND, true);
+    CHECK_TEXT(joined(command_line(arena, &job, &pool, point)),
+               "train|--rate=0.1|${HOME}|$lr|0.1${net/depth|tail|--lr=0.1|"
+               "--net/depth=3|--opt=s gd");
+    job = make_job(ARGS_NONE, true);
+    CHECK_TEXT(joined(command_line(arena, &job, &pool, point)),
+               "train|--rate=0.1|${HOME}|$lr|0.1${net/depth|tail");
+}
+
+static void other_forms_are_passed_untouched(void)
+{
+    struct job job = make_job(ARGS_AUTO, false);
+    CHECK_TEXT(joined(command_line(arena, &job, &pool, point)),
+               "train|--rate=${lr}|${HOME}|$lr|${lr}${net/depth|tail|--lr=0.1|"
+               "--net/depth=3|--opt=s gd");
+    CHECK_TEXT(command_env(arena, &job, &pool, point).items[0].value,
+               "<${net/depth}>");
+}
+
+static void parameters_alone_come_in_declared_order(void)
+{
+    struct space space = {.n = 3, .params = params};
+    CHECK_TEXT(joined(command_params(arena, &space, point)),
+               "--lr=0.1|--net/depth=3|--opt=s gd");
+}
+
+int main(void)
+{
+    arena = arena_new();
+    RUN(words_split_as_in_a_shell);
+    RUN(open_quotes_and_empty_lines_are_refused);
+    RUN(unused_parameters_are_appended_in_order);
+    RUN(args_modes_append_all_or_none);
+    RUN(other_forms_are_passed_untouched);
+    RUN(parameters_alone_come_in_declared_order);
+    arena_free(arena);
+    return check_done();
+}

@@ -1,0 +1,231 @@
+/* Scales, levels, points and their canonical text. */
+#include <float.h>
+#include <math.h>
+
+#include "proto/space.h"
+#include "tests/check.h"
+
+static const struct param real = {
+    .name = "lr", .type = PARAM_DOUBLE, .min = 1e-5, .max = 0.1};
+static const struct param stepped = {
+    .name = "x", .type = PARAM_DOUBLE, .min = 0.1, .max = 0.7, .step = 0.1};
+static const struct param whole = {.name = "n",
+                                   .type = PARAM_INTEGER,
+                                   .int_min = 1,
+                                   .int_max = 8,
+                                   .int_step = 1};
+static const struct param widest = {.name = "w",
+                                    .type = PARAM_INTEGER,
+                                    .int_min = INT64_MIN,
+                                    .int_max = INT64_MAX,
+                                    .int_step = 1};
+static const double batches[] = {32, 64, 128};
+static const struct param discrete = {
+    .name = "batch", .type = PARAM_DISCRETE, .n_values = 3, .numbers = batches};
+static const char *const names[] = {"adam", "s\"gd"};
+static const struct param category = {
+    .name = "opt", .type = PARAM_CATEGORICAL, .n_values = 2, .labels = names};
+
+static double number(const struct param *param, struct value value)
+{
+    return param->type == PARAM_DOUBLE ? value.real : (double)value.whole;
+}
+
+/* Walks u from 0 to beyond 1: never outside the bounds, never backwards. */
+static void check_walk(const struct param *param, double low, double high)
+{
+    double before = -INFINITY;
+    for (int i = -5; i <= 2005; i++) {
+        double x = number(param, param_from_unit(param, i / 2000.0));
+        CHECK(x >= low && x <= high);
+        CHECK(x >= before);
+        before = x;
+    }
+    CHECK(number(param, param_from_unit(param, 0)) <= low + (high - low) / 9);
+    CHECK(before >= high - (high - low) / 9);
+}
+
+static void every_scale_stays_in_bounds_and_is_monotone(void)
+{
+    for (int scale = SCALE_LINEAR; scale <= SCALE_REVERSE_LOG; scale++) {
+        struct param param = real;
+        param.scale = (enum param_scale)scale;
+        check_walk(&param, 1e-5, 0.1);
+        param = stepped;
+        param.scale = (enum param_scale)scale;
+        check_walk(&param, 0.1, 0.7);
+        param = whole;
+        param.scale = (enum param_scale)scale;
+        check_walk(&param, 1, 8);
+    }
+    check_walk(&discrete, 0, 2);
+    check_walk(&category, 0, 1);
+}
+
+static void log_scale_meets_its_middle(void)
+{
+    struct param param = real;
+    param.scale = SCALE_LOG;
+    CHECK(fabs(param_from_unit(&param, 0.5).real - 1e-3) < 1e-12);
+    param.scale = SCALE_REVERSE_LOG;
+    CHECK(fabs(param_from_unit(&param, 0.5).real - (0.1 + 1e-5 - 1e-3)) <
+          1e-12);
+    param.scale = SCALE_LINEAR;
+    CHECK(fabs(param_from_unit(&param, 0.5).real - 0.050005) < 1e-12);
+}
+
+/* Half-step margins: 1 of 1..8 owns ln(1.5/0.5)/ln(8.5/0.5) = 38.8 %. */
+static void log_integers_have_half_step_margins(void)
+{
+    struct param param = whole;
+    param.scale = SCALE_LOG;
+    int first = 0, last = 0;
+    for (int i = 0; i < 10000; i++) {
+        int64_t n = param_from_unit(&param, (i + 0.5) / 10000).whole;
+        first += n == 1;
+        last += n == 8;
+    }
+    CHECK(first > 3860 && first < 3900);
+    CHECK(last > 430 && last < 450); /* ln(8.5/7.5)/ln(17) = 4.4 % */
+    param.scale = SCALE_REVERSE_LOG;
+    int mirrored = 0;
+    for (int i = 0; i < 10000; i++)
+        mirrored += param_from_unit(&param, (i + 0.5) / 10000).whole == 8;
+    CHECK(mirrored == first);
+}
+
+static void huge_ranges_do_not_overflow(void)
+{
+    CHECK(param_levels(&widest) == UINT64_MAX);
+    CHECK(param_from_unit(&widest, 0).whole == INT64_MIN);
+    CHECK(param_from_unit(&widest, 0.5).whole == 0);
+    CHECK(param_from_unit(&widest, 1).whole > INT64_MAX - 4096);
+    struct param param = {
+        .type = PARAM_DOUBLE, .min = -DBL_MAX, .max = DBL_MAX};
+    check_walk(&param, -DBL_MAX, DBL_MAX);
+    CHECK(param_from_unit(&param, NAN).real == -DBL_MAX);
+    struct param odd = {.type = PARAM_INTEGER,
+                        .int_min = INT64_MIN,
+                        .int_max = INT64_MAX,
+                        .int_step = INT64_MAX};
+    CHECK(param_levels(&odd) == 3);
+    CHECK(param_level(&odd, 2).whole == INT64_MAX - 1);
+}
+
+static void levels_read_as_a_person_writes_them(void)
+{
+    CHECK(param_levels(&real) == 0);
+    CHECK(param_levels(&stepped) == 7);
+    struct text text = {0};
+    for (uint64_t j = 0; j < 7; j++) {
+        value_text(&stepped, param_level(&stepped, j), &text);
+        text_puts(&text, " ");
+    }
+    CHECK_TEXT(text.data, "0.1 0.2 0.3 0.4 0.5 0.6 0.7 ");
+    text_free(&text);
+}
+
+static void space_size_is_exact_or_zero(void)
+{
+    struct param params[] = {whole, discrete, category, stepped};
+    struct space space = {.n = 4, .params = params};
+    CHECK(space_size(&space) == 8 * 3 * 2 * 7);
+    params[3] = real;
+    CHECK(space_size(&space) == 0);
+    params[3] = widest;
+    CHECK(space_size(&space) == 0);
+    CHECK(space_find(&space, "batch") == 1);
+    CHECK(space_find(&space, "nothing") == -1);
+}
+
+static struct space all_kinds(struct param params[4])
+{
+    params[0] = real;
+    params[1] = whole;
+    params[2] = discrete;
+    params[3] = category;
+    return (struct space){.n = 4, .params = params};
+}
+
+static void point_text_reads_back_exactly(void)
+{
+    struct param params[4];
+    struct space space = all_kinds(params);
+    struct value point[4] = {
+        {.real = 0.1 * 0.7}, {.whole = 8}, {.whole = 1}, {.whole = 1}};
+    struct text text = {0};
+    point_text(&space, point, &text);
+    CHECK_TEXT(text.data, "{\"lr\":0.06999999999999999,\"n\":8,\"batch\":64,"
+                          "\"opt\":\"s\\\"gd\"}");
+    struct value back[4];
+    CHECK(point_parse(&space, text.data, back, NULL) == HT_OK);
+    for (int i = 0; i < 4; i++)
+        CHECK(value_equal(&params[i], point[i], back[i]));
+    text_free(&text);
+}
+
+static void minus_zero_is_zero(void)
+{
+    struct param param = {
+        .name = "x", .type = PARAM_DOUBLE, .min = -1, .max = 1};
+    struct text text = {0};
+    value_text(&param, (struct value){.real = -0.0}, &text);
+    CHECK_TEXT(text.data, "0");
+    text_free(&text);
+}
+
+static void wrong_points_are_refused_and_leave_the_point_alone(void)
+{
+    static const struct {
+        const char *json, *why;
+    } wrong[] = {
+        {"[]", "parameters must be an object"},
+        {"{\"lr\":0.01,\"n\":3,\"batch\":64}", "parameter opt is missing"},
+        {"{\"lr\":0.01,\"n\":3,\"batch\":64,\"opt\":\"adam\",\"q\":1}",
+         "unknown parameter q"},
+        {"{\"lr\":2,\"n\":3,\"batch\":64,\"opt\":\"adam\"}",
+         "parameter lr: 2 is outside [1e-05, 0.1]"},
+        {"{\"lr\":0.01,\"n\":9,\"batch\":64,\"opt\":\"adam\"}",
+         "parameter n: 9 is outside [1, 8]"},
+        {"{\"lr\":0.01,\"n\":2.5,\"batch\":64,\"opt\":\"adam\"}",
+         "parameter n: needs a whole number"},
+        {"{\"lr\":0.01,\"n\":3,\"batch\":65,\"opt\":\"adam\"}",
+         "parameter batch: 65 is not one of its values"},
+        {"{\"lr\":0.01,\"n\":3,\"batch\":64,\"opt\":\"lion\"}",
+         "parameter opt: \"lion\" is not one of its values"}};
+    struct param params[4];
+    struct space space = all_kinds(params);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct value point[4] = {{.real = 7}};
+        struct ht_error err = {0};
+        CHECK(point_parse(&space, wrong[i].json, point, &err) == HT_INVALID);
+        CHECK_TEXT(err.text, wrong[i].why);
+        CHECK(point[0].real == 7);
+    }
+}
+
+static void points_between_steps_are_refused_and_near_ones_snap(void)
+{
+    struct param params[] = {stepped};
+    struct space space = {.n = 1, .params = params};
+    struct value point[1];
+    CHECK(point_parse(&space, "{\"x\":0.30000000000000004}", point, NULL) ==
+          HT_OK);
+    CHECK(point[0].real == 0.3);
+    CHECK(point_parse(&space, "{\"x\":0.35}", point, NULL) == HT_INVALID);
+}
+
+int main(void)
+{
+    RUN(every_scale_stays_in_bounds_and_is_monotone);
+    RUN(log_scale_meets_its_middle);
+    RUN(log_integers_have_half_step_margins);
+    RUN(huge_ranges_do_not_overflow);
+    RUN(levels_read_as_a_person_writes_them);
+    RUN(space_size_is_exact_or_zero);
+    RUN(point_text_reads_back_exactly);
+    RUN(minus_zero_is_zero);
+    RUN(wrong_points_are_refused_and_leave_the_point_alone);
+    RUN(points_between_steps_are_refused_and_near_ones_snap);
+    return check_done();
+}
