@@ -18,7 +18,8 @@ enum { DEFAULT_WIDTH = 80, MAX_ANSWER_LINE = 256 };
 
 void cli_init(struct cli *cli, char *const environment[])
 {
-    *cli = (struct cli){.arena = arena_new(), .environment = environment};
+    *cli = (struct cli){.lasting = arena_new(), .environment = environment};
+    cli->arena = cli->lasting;
     cli->set = (struct cli_settings){.timeout_ms = CLI_UNSET,
                                      .trials = CLI_UNSET,
                                      .parallel = CLI_UNSET,
@@ -36,7 +37,7 @@ void cli_init(struct cli *cli, char *const environment[])
 void cli_fini(struct cli *cli)
 {
     cli_http_free(cli->http);
-    arena_free(cli->arena);
+    arena_free(cli->lasting);
 }
 
 const char *cli_variable(const struct cli *cli, const char *name)
@@ -62,9 +63,8 @@ static size_t terminal_width(const struct cli *cli)
 
 static enum ht_status read_format(struct cli *cli, struct ht_error *err)
 {
-    static const char *const names[] = {"table", "wide", "json", "jsonl",
-                                        "yaml",  "csv",  "name", "args",
-                                        NULL};
+    static const char *const names[] = {
+        "table", "wide", "json", "jsonl", "yaml", "csv", "name", "args", NULL};
     if (cli->set.output == NULL)
         return HT_OK;
     for (int i = 0; names[i] != NULL; i++) {
@@ -220,7 +220,7 @@ static enum ht_status read_token(struct cli *cli, const char *path,
     line[strspn(line, "0123456789abcdefABCDEF")] = '\0';
     if (line[0] == '\0')
         return ht_fail(err, HT_DENIED, "%s holds no token", path);
-    *token = arena_strdup(cli->arena, line);
+    *token = arena_strdup(cli->lasting, line);
     return HT_OK;
 }
 
@@ -237,7 +237,7 @@ static enum ht_status use_server(struct cli *cli, const char *url,
     while (len > 0 && url[len - 1] == '/')
         len--;
     struct cli_http_settings settings = {
-        .url = arena_strndup(cli->arena, url, len), .token = token};
+        .url = arena_strndup(cli->lasting, url, len), .token = token};
     cli_http_free(cli->http);
     cli->http = cli_http_new(&settings);
     return HT_OK;
@@ -251,7 +251,7 @@ static const char *state_folder(const struct cli *cli)
         .own = cli_variable(cli, "HYPERTUNE_STATE"),
         .state = cli_variable(cli, "XDG_STATE_HOME"),
         .home = cli_variable(cli, "HOME")};
-    return cli_server_state_folder(cli->arena, &homes);
+    return cli_server_state_folder(cli->lasting, &homes);
 }
 
 static int connect_own(struct cli *cli, const char *token_file)
@@ -266,8 +266,8 @@ static int connect_own(struct cli *cli, const char *token_file)
                         "no folder for a server: HOME is not set\n"
                         "  name one with HYPERTUNE_STATE, or a server with "
                         "--server or HYPERTUNE_SERVER");
-    enum ht_status status = cli_server_ensure(
-        cli->arena, cli->state_folder, &info, &started, &log, &err);
+    enum ht_status status = cli_server_ensure(cli->lasting, cli->state_folder,
+                                              &info, &started, &log, &err);
     if (status != HT_OK) {
         cli_fail(cli, CLI_UNREACHABLE, "%s", err.text);
         fputs(log.data ? log.data : "", stderr);
@@ -304,8 +304,8 @@ enum ht_status cli_call(struct cli *cli, const char *method, const char *path,
                         const char *body, struct cli_http_answer *answer,
                         struct ht_error *err)
 {
-    enum ht_status status = cli_http_call(cli->http, cli->arena, method, path,
-                                          body, answer, err);
+    enum ht_status status =
+        cli_http_call(cli->http, cli->arena, method, path, body, answer, err);
     if (status != HT_UNAVAILABLE || cli->detached)
         return status;
     /* Our own server died since we found it. Only a lost connection leads

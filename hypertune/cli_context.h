@@ -67,17 +67,18 @@ struct cli_settings {
 struct cli_command;
 
 struct cli {
-    struct arena *arena;
+    struct arena *lasting; /* as long as the program */
+    struct arena *arena;   /* the same, or that of one round of a long watch */
     char *const *environment;
     const struct cli_command *command;
     struct cli_settings set;
     struct option_result args;
     enum cli_format format;
     bool in_tty, out_tty, err_tty, color;
-    size_t width;               /* columns of stdout, 0: not a terminal */
-    struct cli_http *http;      /* NULL until cli_connect() */
-    const char *state_folder;   /* of this user's own server, or NULL */
-    bool detached;              /* the server was named, so never started */
+    size_t width;             /* columns of stdout, 0: not a terminal */
+    struct cli_http *http;    /* NULL until cli_connect() */
+    const char *state_folder; /* of this user's own server, or NULL */
+    bool detached;            /* the server was named, so never started */
 };
 
 /* Fills `cli` from the environment; every number unset. */

@@ -17,8 +17,7 @@ static bool read_number(const char *text, double *value)
     if (text[0] == '\0' || strchr(" \t", text[0]) != NULL)
         return false;
     *value = strtod(text, &end);
-    return *end == '\0' && isfinite(*value) &&
-           strpbrk(text, "xXnNpP") == NULL;
+    return *end == '\0' && isfinite(*value) && strpbrk(text, "xXnNpP") == NULL;
 }
 
 static bool is_whole(const char *text)
@@ -81,8 +80,8 @@ static bool add_range(cJSON *parameters, const char *name, const char *form)
     char low[WORD_BYTES], high[WORD_BYTES], step[WORD_BYTES];
     if (!split_range(form + skip, low, high, step))
         return false;
-    bool whole = is_whole(low) && is_whole(high) &&
-                 (step[0] == '\0' || is_whole(step));
+    bool whole =
+        is_whole(low) && is_whole(high) && (step[0] == '\0' || is_whole(step));
     cJSON *param = json_add_object(parameters, name);
     const char *type = kind->type;
     if (type == NULL)
@@ -201,8 +200,8 @@ static enum ht_status add_env(cJSON *spec, const struct words *env,
         char name[HT_MAX_NAME + 1];
         if (equals == NULL || equals == env->items[i] ||
             equals - env->items[i] > HT_MAX_NAME)
-            return ht_fail(err, HT_INVALID, "--env needs NAME=VALUE, not \"%s\"",
-                           env->items[i]);
+            return ht_fail(err, HT_INVALID,
+                           "--env needs NAME=VALUE, not \"%s\"", env->items[i]);
         snprintf(name, sizeof name, "%.*s", (int)(equals - env->items[i]),
                  env->items[i]);
         cJSON_DeleteItemFromObjectCaseSensitive(object, name);
@@ -241,8 +240,7 @@ static enum ht_status fill_spec(const struct cli_settings *set, cJSON *spec,
         add_raw_number(spec, "seed", set->seed);
     if (set->trial_timeout_ms != CLI_UNSET) {
         char span[CLOCK_DURATION_BYTES];
-        snprintf(span, sizeof span, "%lldms",
-                 (long long)set->trial_timeout_ms);
+        snprintf(span, sizeof span, "%lldms", (long long)set->trial_timeout_ms);
         json_add_string(spec, "trialTimeout", span);
     }
     enum ht_status status = add_until(spec, &set->until, err);

@@ -12,7 +12,7 @@
 enum {
     CONNECT_MS = 5000,
     REQUEST_MS = 30000,
-    REOPEN_MS = 1000,               /* between tries to open the stream */
+    REOPEN_MS = 1000,              /* between tries to open the stream */
     MAX_ANSWER = 256 * 1024 * 1024 /* bytes; a list page is far below */
 };
 
@@ -109,8 +109,8 @@ static void prepare(struct cli_http *http, CURL *easy, const char *path)
     text_free(&url);
 }
 
-static enum ht_status refuse_connection(const struct cli_http *http, CURLcode code,
-                                        const char *detail,
+static enum ht_status refuse_connection(const struct cli_http *http,
+                                        CURLcode code, const char *detail,
                                         struct ht_error *err)
 {
     if (code == CURLE_OPERATION_TIMEDOUT)
@@ -174,9 +174,9 @@ static enum ht_status read_answer(struct arena *arena, struct text *body,
 }
 
 enum ht_status cli_http_call(struct cli_http *http, struct arena *arena,
-                         const char *method, const char *path,
-                         const char *body, struct cli_http_answer *answer,
-                         struct ht_error *err)
+                             const char *method, const char *path,
+                             const char *body, struct cli_http_answer *answer,
+                             struct ht_error *err)
 {
     CURL *easy = http->easy;
     struct text received = {0};
@@ -195,9 +195,9 @@ enum ht_status cli_http_call(struct cli_http *http, struct arena *arena,
     long code = 0;
     CURLcode rc = curl_easy_perform(easy);
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &code);
-    enum ht_status status =
-        rc != CURLE_OK ? refuse_connection(http, rc, detail, err)
-                       : read_answer(arena, &received, answer, err);
+    enum ht_status status = rc != CURLE_OK
+                                ? refuse_connection(http, rc, detail, err)
+                                : read_answer(arena, &received, answer, err);
     if (rc == CURLE_OK && code >= 400)
         status = refused(status == HT_OK ? answer->root : NULL, code, err);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, NULL);
@@ -245,8 +245,10 @@ static void drop_ended_stream(struct cli_http *http)
     http->reopen_at_ms = clock_monotonic_ms() + REOPEN_MS;
 }
 
-void cli_http_wait(struct cli_http *http, int fd, int timeout_ms)
+void cli_http_wait(struct cli_http *http, size_t n, const int fds[],
+                   int timeout_ms)
 {
+    struct curl_waitfd extra[CLI_HTTP_MAX_FDS] = {0};
     int64_t deadline = clock_monotonic_ms() + timeout_ms;
     for (;;) {
         int64_t now = clock_monotonic_ms();
@@ -257,10 +259,12 @@ void cli_http_wait(struct cli_http *http, int fd, int timeout_ms)
         drop_ended_stream(http);
         if (http->woken || now >= deadline)
             break;
-        struct curl_waitfd extra = {.fd = fd, .events = CURL_WAIT_POLLIN};
-        curl_multi_poll(http->multi, &extra, fd >= 0 ? 1 : 0,
-                        (int)(deadline - now), NULL);
-        if (extra.revents != 0)
+        for (size_t i = 0; i < n; i++)
+            extra[i] =
+                (struct curl_waitfd){.fd = fds[i], .events = CURL_WAIT_POLLIN};
+        curl_multi_poll(http->multi, extra, (unsigned)n, (int)(deadline - now),
+                        NULL);
+        if (extra[0].revents != 0 || extra[1].revents != 0)
             break;
     }
     http->woken = false;

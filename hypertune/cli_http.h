@@ -35,15 +35,17 @@ const char *cli_http_url(const struct cli_http *http);
  * HT_TIMEOUT      no answer within the timeout
  * HT_CORRUPT      the answer is no JSON */
 enum ht_status cli_http_call(struct cli_http *http, struct arena *arena,
-                         const char *method, const char *path,
-                         const char *body, struct cli_http_answer *answer,
-                         struct ht_error *err);
+                             const char *method, const char *path,
+                             const char *body, struct cli_http_answer *answer,
+                             struct ht_error *err);
 
-/* Waits until the server says that some study changed (its event stream), a
- * byte can be read from `fd` (-1: none), or `timeout_ms` passed. Opens the
- * stream on first use and again when it broke, so a caller that polls after
- * every return misses nothing. */
-void cli_http_wait(struct cli_http *http, int fd, int timeout_ms);
+/* Waits until the server says that some study changed (its event stream), one
+ * of the `n` descriptors (at most CLI_HTTP_MAX_FDS) can be read, or
+ * `timeout_ms` passed. Opens the stream on first use and again when it broke,
+ * so a caller that polls after every return misses nothing. */
+enum { CLI_HTTP_MAX_FDS = 2 };
+void cli_http_wait(struct cli_http *http, size_t n, const int fds[],
+                   int timeout_ms);
 
 /* `name` as one path segment, all but unreserved bytes percent-encoded. */
 char *cli_http_segment(struct arena *arena, const char *name);

@@ -25,6 +25,8 @@ void words_add(struct arena *arena, struct words *words, const char *word)
 bool words_has(const char *list, const char *name)
 {
     size_t len = strlen(name);
+    if (len == 0)
+        return false;
     for (const char *at = list; (at = strstr(at, name)) != NULL; at += len) {
         bool starts = at == list || at[-1] == ' ';
         if (starts && (at[len] == ' ' || at[len] == '\0'))
@@ -97,8 +99,8 @@ static bool read_whole(const char *text, int64_t *value)
 }
 
 static enum ht_status store(const struct options_parser *parser,
-                            const struct option_spec *option,
-                            const char *value, struct ht_error *err)
+                            const struct option_spec *option, const char *value,
+                            struct ht_error *err)
 {
     void *field = (char *)parser->target + option->offset;
     switch (option->kind) {
@@ -177,8 +179,8 @@ static bool is_option(const char *argument)
     return argument[0] == '-' && argument[1] != '\0';
 }
 
-static enum ht_status read_option(const struct options_parser *parser,
-                                  int argc, char *const argv[], int *at,
+static enum ht_status read_option(const struct options_parser *parser, int argc,
+                                  char *const argv[], int *at,
                                   struct ht_error *err)
 {
     return argv[*at][1] == '-' ? read_long(parser, argc, argv, at, err)
@@ -186,8 +188,9 @@ static enum ht_status read_option(const struct options_parser *parser,
 }
 
 enum ht_status cli_options_parse(const struct options_parser *parser, int argc,
-                             char *const argv[], struct option_result *result,
-                             struct ht_error *err)
+                                 char *const argv[],
+                                 struct option_result *result,
+                                 struct ht_error *err)
 {
     struct option_result read = {0};
     int at = 0;
@@ -208,8 +211,8 @@ enum ht_status cli_options_parse(const struct options_parser *parser, int argc,
 }
 
 enum ht_status cli_options_parse_leading(const struct options_parser *parser,
-                                     int argc, char *const argv[], int *used,
-                                     struct ht_error *err)
+                                         int argc, char *const argv[],
+                                         int *used, struct ht_error *err)
 {
     int at = 0;
     for (; at < argc && is_option(argv[at]); at++) {
@@ -236,13 +239,13 @@ static void help_line(const struct option_spec *option, struct text *out)
 }
 
 void cli_options_help(const struct option_spec table[], const char *allowed,
-                  bool global, struct text *out)
+                      bool global, struct text *out)
 {
     for (const struct option_spec *option = table; option->name != NULL;
          option++) {
-        bool shown = global ? option->everywhere
-                            : !option->everywhere &&
-                                  words_has(allowed, option->name);
+        bool shown =
+            global ? option->everywhere
+                   : !option->everywhere && words_has(allowed, option->name);
         if (shown)
             help_line(option, out);
     }

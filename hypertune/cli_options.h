@@ -55,19 +55,20 @@ struct option_result {
  * The target may be partly written on failure.
  * HT_INVALID  unknown option, a value is missing, superfluous or malformed */
 enum ht_status cli_options_parse(const struct options_parser *parser, int argc,
-                             char *const argv[], struct option_result *result,
-                             struct ht_error *err);
+                                 char *const argv[],
+                                 struct option_result *result,
+                                 struct ht_error *err);
 
 /* Reads options up to the first word; *used tells how many entries of argv
  * were taken. For the options before a command's name. Same failures. */
 enum ht_status cli_options_parse_leading(const struct options_parser *parser,
-                                     int argc, char *const argv[], int *used,
-                                     struct ht_error *err);
+                                         int argc, char *const argv[],
+                                         int *used, struct ht_error *err);
 
 /* Appends one help line for each option that is allowed: the command's own
  * (global false) or those allowed everywhere. */
 void cli_options_help(const struct option_spec table[], const char *allowed,
-                  bool global, struct text *out);
+                      bool global, struct text *out);
 
 void words_add(struct arena *arena, struct words *words, const char *word);
 /* Is `name` one of the blank-separated names of `list`? */

@@ -25,7 +25,7 @@ enum {
 };
 
 const char *cli_server_state_folder(struct arena *arena,
-                                const struct cli_server_homes *homes)
+                                    const struct cli_server_homes *homes)
 {
     if (homes->own != NULL && homes->own[0] != '\0')
         return homes->own;
@@ -76,7 +76,8 @@ static bool is_loopback(const char *url)
 }
 
 enum ht_status cli_server_find(struct arena *arena, const char *folder,
-                           struct cli_server_info *info, struct ht_error *err)
+                               struct cli_server_info *info,
+                               struct ht_error *err)
 {
     /* The lock is probed only once server.json is there: a server that is
      * just starting must not find our shared lock in its way. */
@@ -109,13 +110,13 @@ const char *cli_server_program(struct arena *arena, const char *name)
     char *slash = strrchr(self, '/');
     if (slash == NULL)
         return name;
-    char *beside = arena_printf(arena, "%.*s/%s", (int)(slash - self), self,
-                                name);
+    char *beside =
+        arena_printf(arena, "%.*s/%s", (int)(slash - self), self, name);
     return access(beside, X_OK) == 0 ? beside : name;
 }
 
-static enum ht_status make_folder(struct arena *arena, const char *folder,
-                                  struct ht_error *err)
+enum ht_status cli_server_make_folder(struct arena *arena, const char *folder,
+                                      struct ht_error *err)
 {
     char *path = arena_strdup(arena, folder);
     for (char *slash = strchr(path + 1, '/'); slash != NULL;
@@ -235,14 +236,14 @@ static enum ht_status start_alone(struct arena *arena, const char *folder,
 }
 
 enum ht_status cli_server_ensure(struct arena *arena, const char *folder,
-                             struct cli_server_info *info, bool *started,
-                             struct text *log, struct ht_error *err)
+                                 struct cli_server_info *info, bool *started,
+                                 struct text *log, struct ht_error *err)
 {
     *started = false;
     enum ht_status status = cli_server_find(arena, folder, info, err);
     if (status != HT_NOT_FOUND)
         return status;
-    status = make_folder(arena, folder, err);
+    status = cli_server_make_folder(arena, folder, err);
     if (status != HT_OK)
         return status;
     char *real = realpath(folder, NULL); /* the server's cwd is another one */

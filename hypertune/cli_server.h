@@ -27,13 +27,14 @@ struct cli_server_homes {
 
 /* The state folder; NULL when no variable is set. */
 const char *cli_server_state_folder(struct arena *arena,
-                                const struct cli_server_homes *homes);
+                                    const struct cli_server_homes *homes);
 
 /* Reads server.json of `folder`.
  * HT_NOT_FOUND  no server runs there
  * HT_CORRUPT    a server runs, but its server.json cannot be read */
 enum ht_status cli_server_find(struct arena *arena, const char *folder,
-                           struct cli_server_info *info, struct ht_error *err);
+                               struct cli_server_info *info,
+                               struct ht_error *err);
 
 /* Finds the server of `folder`, starting one when none is alive; the folder is
  * made (0700). *started tells whether this call did. Several callers at once
@@ -41,8 +42,12 @@ enum ht_status cli_server_find(struct arena *arena, const char *folder,
  * HT_UNAVAILABLE  it did not get ready within 10 s, or ended
  * HT_IO           the folder cannot be used, no hypertuned was found */
 enum ht_status cli_server_ensure(struct arena *arena, const char *folder,
-                             struct cli_server_info *info, bool *started,
-                             struct text *log, struct ht_error *err);
+                                 struct cli_server_info *info, bool *started,
+                                 struct text *log, struct ht_error *err);
+
+/* Makes the folder and those above it, mode 0700. HT_IO. */
+enum ht_status cli_server_make_folder(struct arena *arena, const char *folder,
+                                      struct ht_error *err);
 
 /* Path of a program of ours: beside this executable when it is there, else
  * the bare name for a search in PATH. */

@@ -1,0 +1,220 @@
+#include "hypertune/cli_commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/diag.h"
+
+#define FIELD(name) offsetof(struct cli_settings, name)
+#define GLOBAL(name, letter, kind, field, value, help)                         \
+    {                                                                          \
+        name, letter, true, kind, FIELD(field), value, help                    \
+    }
+#define OWN(name, letter, kind, field, value, help)                            \
+    {                                                                          \
+        name, letter, false, kind, FIELD(field), value, help                   \
+    }
+
+const struct option_spec cli_option_table[] = {
+    GLOBAL("server", 0, OPTION_TEXT, server, "URL",
+           "use this server instead of your own"),
+    GLOBAL("token-file", 0, OPTION_TEXT, token_file, "FILE",
+           "file of the server's token"),
+    GLOBAL("output", 'o', OPTION_TEXT, output, "FORMAT",
+           "table, wide, json, jsonl, yaml, csv, name or args"),
+    GLOBAL("timeout", 0, OPTION_SPAN, timeout_ms, "TIME",
+           "give up waiting after this long (exit 8)"),
+    GLOBAL("yes", 0, OPTION_FLAG, yes, NULL, "do not ask"),
+    GLOBAL("quiet", 'q', OPTION_FLAG, quiet, NULL, "no advice on stderr"),
+    GLOBAL("verbose", 'v', OPTION_FLAG, verbose, NULL, "say more"),
+    GLOBAL("no-color", 0, OPTION_FLAG, no_color, NULL, "no colours"),
+    GLOBAL("help", 'h', OPTION_FLAG, help, NULL, "how a command is used"),
+    GLOBAL("version", 0, OPTION_FLAG, version, NULL, "print the version"),
+
+    OWN("name", 0, OPTION_TEXT, name, "NAME", "name of the study"),
+    OWN("trials", 'n', OPTION_WHOLE, trials, "N", "trials to run in all"),
+    OWN("parallel", 'p', OPTION_WHOLE, parallel, "N", "trials at a time"),
+    OWN("maximize", 0, OPTION_TEXT, maximize, "METRIC", "the objective"),
+    OWN("minimize", 0, OPTION_TEXT, minimize, "METRIC", "the objective"),
+    OWN("param", 0, OPTION_LIST, params, "NAME=FORM",
+        "lr=log:1e-5..0.1, layers=1..8, opt=adam,sgd"),
+    OWN("algorithm", 0, OPTION_TEXT, algorithm, "NAME",
+        "bayesian, grid or random"),
+    OWN("seed", 0, OPTION_TEXT, seed, "N", "same seed, same suggestions"),
+    OWN("until", 0, OPTION_LIST, until, "WHAT",
+        "target=0.99, time=2h, noProgress=20; watch: a state"),
+    OWN("retries", 0, OPTION_WHOLE, retries, "N",
+        "starts after a trial's failed one"),
+    OWN("max-failed", 0, OPTION_WHOLE, max_failed, "N",
+        "end after so many failed trials"),
+    OWN("trial-timeout", 0, OPTION_SPAN, trial_timeout_ms, "TIME",
+        "end a trial after this long"),
+    OWN("env", 0, OPTION_LIST, env, "NAME=VALUE", "a variable of the trials"),
+    OWN("data", 0, OPTION_TEXT, data, "DIR",
+        "keep server and results in DIR; the same DIR continues"),
+    OWN("wait", 0, OPTION_FLAG, wait, NULL,
+        "wait for the end: 0 a best trial, 7 none"),
+    OWN("dry-run", 0, OPTION_FLAG, dry_run, NULL,
+        "show what would run, create nothing"),
+    OWN("continue", 0, OPTION_FLAG, resume, NULL,
+        "change the study of this name to this spec"),
+    OWN("replace", 0, OPTION_FLAG, replace, NULL,
+        "delete the study of this name first"),
+    OWN("if-not-exists", 0, OPTION_FLAG, if_not_exists, NULL,
+        "fine when the study is there with this spec"),
+    OWN("smoke", 0, OPTION_FLAG, smoke, NULL, "run one trial and look at it"),
+    OWN("force", 0, OPTION_FLAG, force, NULL, "overwrite the file"),
+
+    OWN("state", 0, OPTION_TEXT, state, "STATE", "only in this state"),
+    OWN("sort", 0, OPTION_TEXT, sort, "KEY",
+        "id, time, a metric or parameter; -KEY downwards"),
+    OWN("where", 0, OPTION_TEXT, where, "TEXT",
+        "only matching: 'dropout<0.3 optimizer=adam'"),
+    OWN("limit", 0, OPTION_WHOLE, limit, "N", "at most N rows, 0: all"),
+    OWN("stream", 0, OPTION_TEXT, stream, "NAME", "stdout (default), stderr"),
+    OWN("replica", 0, OPTION_TEXT, replica, "NAME", "such as worker-0"),
+    OWN("attempt", 0, OPTION_WHOLE, attempt, "N", "not the newest attempt"),
+    OWN("tail", 0, OPTION_WHOLE, tail, "BYTES", "only the end"),
+    OWN("follow", 'f', OPTION_FLAG, follow, NULL, "go on until it ends"),
+    OWN("raw", 0, OPTION_FLAG, raw, NULL, "do not escape control bytes"),
+    {.name = NULL}};
+
+#define STUDY_FLAGS                                                            \
+    "name trials parallel maximize minimize param algorithm seed until "       \
+    "retries max-failed trial-timeout env continue replace if-not-exists"
+
+const struct cli_command cli_commands[] = {
+    {"submit", cli_submit, STUDY_FLAGS " wait dry-run", "[SPEC | -]",
+     "create a study and run its trials"},
+    {"run", cli_run_study, STUDY_FLAGS " data dry-run",
+     "[SPEC] | --maximize METRIC --param NAME=FORM... -- COMMAND...",
+     "submit, watch, and show the best trial"},
+    {"init", cli_write_spec, "force", "[FILE]", "write a commented spec.yaml"},
+    {"check", cli_check, STUDY_FLAGS " smoke", "[SPEC]",
+     "check a spec and show what would run"},
+    {"list", cli_list, "state limit", "", "all studies"},
+    {"describe", cli_describe, "", "STUDY", "everything about one study"},
+    {"trials", cli_trials, "state sort limit where", "STUDY",
+     "the trials of a study"},
+    {"trial", cli_trial, "", "STUDY/ID", "one trial and its attempts"},
+    {"best", cli_best, "", "STUDY", "the best trial"},
+    {"watch", cli_watch, "until", "STUDY", "live view"},
+    {"logs", cli_logs, "follow stream replica attempt tail raw", "STUDY/ID",
+     "what a trial printed"},
+    {"pause", cli_pause, "", "STUDY", "start no more trials for now"},
+    {"resume", cli_resume, "", "STUDY", "go on after pause"},
+    {"stop", cli_stop, "", "STUDY", "end it, keep the results"},
+    {"cancel", cli_cancel, "", "STUDY", "end it, discard running trials"},
+    {"set", cli_set, "trials parallel", "STUDY [trials=N] [parallel=N]",
+     "change the counts; more trials reopen a finished study"},
+    {"delete", cli_delete, "", "STUDY", "remove a study and its results"},
+    {"report", cli_report, NULL, "NAME=VALUE... [--step N]",
+     "in a trial: report metrics"},
+    {"should-stop", cli_should_stop, NULL, "",
+     "in a trial: 0 stop now, 1 go on"},
+    {"params", cli_params, NULL, "[NAME...]",
+     "in a trial: its hyperparameters"},
+    {"serve", cli_serve, NULL, "[FLAGS OF hypertuned]",
+     "run your server in the foreground"},
+    {"runner", cli_runner, NULL, "[FLAGS OF hypertune-runner]",
+     "offer this machine to a server"},
+    {"version", cli_version, "", "", "print the version"},
+    {"help", cli_help, "", "[TOPIC]", "help on a command, or on spec"},
+    {.name = NULL}};
+
+const struct cli_command *cli_command_find(const char *name)
+{
+    for (const struct cli_command *c = cli_commands; c->name != NULL; c++) {
+        if (strcmp(c->name, name) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+bool cli_wants(struct cli *cli, size_t n)
+{
+    if (cli->args.words.n == n && !cli->args.has_rest)
+        return true;
+    cli_fail(cli, CLI_USAGE, "usage: hypertune %s %s", cli->command->name,
+             cli->command->usage);
+    return false;
+}
+
+static int refuse_command(struct cli *cli, const char *name)
+{
+    enum { MAX_COMMANDS = 64 };
+    const char *names[MAX_COMMANDS] = {NULL};
+    size_t n = 0;
+    for (const struct cli_command *c = cli_commands;
+         c->name != NULL && n + 1 < MAX_COMMANDS; c++)
+        names[n++] = c->name;
+    const char *near = diag_nearest(name, names);
+    if (near != NULL)
+        return cli_fail(cli, CLI_USAGE, "no command \"%s\" (did you mean %s?)",
+                        name, near);
+    return cli_fail(cli, CLI_USAGE,
+                    "no command \"%s\"; \"hypertune help\" lists them", name);
+}
+
+static enum ht_status read_arguments(struct cli *cli,
+                                     struct options_parser *parser, int argc,
+                                     char *const argv[], struct ht_error *err)
+{
+    if (cli->command->options == NULL) {
+        for (int i = 0; i < argc; i++)
+            words_add(cli->arena, &cli->args.words, argv[i]);
+        return HT_OK;
+    }
+    parser->allowed = cli->command->options;
+    parser->command =
+        arena_printf(cli->arena, "hypertune %s", cli->command->name);
+    return cli_options_parse(parser, argc, argv, &cli->args, err);
+}
+
+static int show_help(struct cli *cli)
+{
+    struct text out = {0};
+    if (cli->command == NULL)
+        cli_help_short(&out);
+    else
+        cli_help_command(cli->command, &out);
+    return cli_print(&out);
+}
+
+static int without_command(struct cli *cli)
+{
+    if (cli->set.version)
+        return cli_version(cli);
+    if (cli->set.help)
+        return show_help(cli);
+    struct text out = {0};
+    cli_help_short(&out);
+    fputs(out.data, stderr);
+    text_free(&out);
+    return CLI_USAGE;
+}
+
+int cli_main(struct cli *cli, int argc, char *const argv[])
+{
+    struct ht_error err;
+    struct options_parser parser = {.arena = cli->arena,
+                                    .table = cli_option_table,
+                                    .target = &cli->set,
+                                    .allowed = "",
+                                    .command = "hypertune"};
+    int used;
+    if (cli_options_parse_leading(&parser, argc, argv, &used, &err) != HT_OK)
+        return cli_fail(cli, CLI_USAGE, "%s", err.text);
+    if (used == argc)
+        return without_command(cli);
+    cli->command = cli_command_find(argv[used]);
+    if (cli->command == NULL)
+        return refuse_command(cli, argv[used]);
+    used++;
+    if (read_arguments(cli, &parser, argc - used, argv + used, &err) != HT_OK ||
+        cli_settle(cli, &err) != HT_OK)
+        return cli_fail(cli, CLI_USAGE, "%s", err.text);
+    if (cli->set.help)
+        return show_help(cli);
+    return cli->command->run(cli);
+}

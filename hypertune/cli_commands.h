@@ -1,0 +1,53 @@
+/* cli_commands.h - the table of commands and options of `hypertune`. */
+#ifndef HT_HYPERTUNE_CLI_COMMANDS_H
+#define HT_HYPERTUNE_CLI_COMMANDS_H
+
+#include <stdbool.h>
+
+#include "hypertune/cli_context.h"
+#include "hypertune/cli_options.h"
+
+typedef int cli_run(struct cli *cli); /* returns an exit code */
+
+struct cli_command {
+    const char *name;
+    cli_run *run;
+    const char *options; /* own options, apart by blanks; NULL: every argument
+                            goes to the command as it is */
+    const char *usage;   /* what follows the name */
+    const char *help;    /* one line */
+};
+
+extern const struct cli_command cli_commands[];     /* ended by a NULL name */
+extern const struct option_spec cli_option_table[]; /* of struct cli_settings */
+
+const struct cli_command *cli_command_find(const char *name);
+
+/* Reads argv, finds the command, runs it; returns the exit code. */
+int cli_main(struct cli *cli, int argc, char *const argv[]);
+
+/* Exactly `n` words are there; otherwise says how the command is used. */
+bool cli_wants(struct cli *cli, size_t n);
+
+/* cli_submit.c */
+cli_run cli_submit, cli_run_study;
+/* cli_check.c, cli_init.c */
+cli_run cli_check, cli_write_spec;
+/* cli_list.c */
+cli_run cli_list, cli_describe;
+/* cli_trials.c */
+cli_run cli_trials, cli_trial, cli_best;
+/* cli_watch.c */
+cli_run cli_watch;
+/* cli_logs.c */
+cli_run cli_logs;
+/* cli_control.c */
+cli_run cli_pause, cli_resume, cli_stop, cli_cancel, cli_delete, cli_set;
+/* cli_local.c */
+cli_run cli_report, cli_should_stop, cli_params, cli_serve, cli_runner;
+/* cli_help.c */
+cli_run cli_version, cli_help;
+void cli_help_short(struct text *out);
+void cli_help_command(const struct cli_command *command, struct text *out);
+
+#endif

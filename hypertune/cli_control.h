@@ -1,0 +1,16 @@
+/* cli_control.h - commands that change a study which is there. */
+#ifndef HT_HYPERTUNE_CLI_CONTROL_H
+#define HT_HYPERTUNE_CLI_CONTROL_H
+
+#include "hypertune/cli_context.h"
+#include "hypertune/cli_study.h"
+
+/* Deletes the study after a question (--yes answers it; without a terminal
+ * --yes is needed). Returns CLI_DONE or the exit code after having said why. */
+int cli_control_delete(struct cli *cli, const struct cli_study *study);
+
+/* POSTs "pause", "resume" or "stop" for a study. */
+enum ht_status cli_control_post(struct cli *cli, const char *study,
+                                const char *verb, struct ht_error *err);
+
+#endif

@@ -1,0 +1,43 @@
+/* cli_follow.h - following one study: its events in order, signals, a deadline.
+ *
+ * While a study is followed SIGINT, SIGTERM and SIGWINCH are blocked and read
+ * here, so that whoever follows decides what they mean. */
+#ifndef HT_HYPERTUNE_CLI_FOLLOW_H
+#define HT_HYPERTUNE_CLI_FOLLOW_H
+
+#include <signal.h>
+#include <stdint.h>
+
+#include "hypertune/cli_context.h"
+#include "hypertune/cli_study.h"
+
+struct cli_follow {
+    struct cli *cli;
+    const char *study;
+    int64_t since;       /* revision up to which events were seen */
+    int64_t deadline_ms; /* monotonic, INT64_MAX: none */
+    struct arena *round; /* of one round; cli->arena while following */
+    int signals;         /* signalfd */
+    sigset_t before;     /* mask to restore */
+};
+
+/* Starts after revision `since`; --timeout counts from here. */
+void cli_follow_open(struct cli_follow *follow, struct cli *cli,
+                     const char *study, int64_t since);
+void cli_follow_close(struct cli_follow *follow);
+
+/* Releases what the last round allocated in cli->arena, then fetches the next
+ * events (a list, at most 500) and the study, in this order: the study is never
+ * older than they are. A server that cannot
+ * be reached is asked again for 10 s. */
+enum ht_status cli_follow_round(struct cli_follow *follow,
+                                struct cli_study *study,
+                                const struct node **events,
+                                struct ht_error *err);
+
+/* Waits for news, a signal, a byte on `fd` (-1: none), or `timeout_ms`.
+ * Returns the signal that came, 0 for none. */
+int cli_follow_wait(struct cli_follow *follow, int fd, int timeout_ms);
+bool cli_follow_overdue(const struct cli_follow *follow);
+
+#endif

@@ -1,0 +1,256 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "hypertune/cli_commands.h"
+#include "hypertune/cli_output.h"
+#include "hypertune/cli_study.h"
+#include "hypertune/cli_summary.h"
+#include "hypertune/cli_table.h"
+#include "proto/clock.h"
+#include "proto/diag.h"
+
+enum { STUDIES_A_PAGE = 100 };
+
+/* "RANDOM_SEARCH" is "random-search". */
+static const char *algorithm_name(struct cli *cli, const struct node *job)
+{
+    const char *vertex =
+        node_get_string(node_find(job, "studySpec"), "algorithm", "");
+    if (vertex[0] == '\0' || strcmp(vertex, "ALGORITHM_UNSPECIFIED") == 0)
+        return "default";
+    char *name = arena_strdup(cli->arena, vertex);
+    for (char *s = name; *s != '\0'; s++)
+        *s = *s == '_' ? '-' : (char)(*s >= 'A' && *s <= 'Z' ? *s + 32 : *s);
+    return name;
+}
+
+static void add_row(struct cli *cli, struct table *table,
+                    const struct cli_study *study, int64_t now)
+{
+    struct text cell = {0};
+    const struct node *best = node_find(study->status, "best");
+    table_row(table);
+    table_cell(table, study->name);
+    table_cell(table, study->state);
+    table_cell(table, algorithm_name(cli, study->job));
+    table_cell_printf(table, "%lld/%lld", (long long)cli_study_ended(study),
+                      (long long)node_get_int(study->job, "maxTrialCount", 1));
+    table_cell_printf(table, "%lld",
+                      (long long)(cli_study_count(study, "active") +
+                                  cli_study_count(study, "stopping")));
+    table_cell_printf(table, "%lld",
+                      (long long)(cli_study_count(study, "failed") +
+                                  cli_study_count(study, "infeasible")));
+    if (best != NULL) {
+        text_printf(&cell, "%s=", study->metric);
+        cli_trial_objective(best, &cell);
+    }
+    table_cell(table, best != NULL ? cell.data : "-");
+    text_clear(&cell);
+    cli_output_age(node_get_int(study->status, "createTimeMs", 0), now, &cell);
+    table_cell(table, cell.data);
+    table_cell(table, study->id);
+    table_cell(table, node_get_string(study->status, "reason", ""));
+    text_free(&cell);
+}
+
+static struct table *new_table(struct cli *cli)
+{
+    struct table *table = table_new(cli->arena);
+    table_column(table, "NAME", ALIGN_LEFT);
+    table_column(table, "STATE", ALIGN_LEFT);
+    table_column(table, "ALGORITHM", ALIGN_LEFT);
+    table_column(table, "TRIALS", ALIGN_RIGHT);
+    table_column(table, "RUN", ALIGN_RIGHT);
+    table_column(table, "FAIL", ALIGN_RIGHT);
+    table_column(table, "BEST", ALIGN_LEFT);
+    table_column(table, "AGE", ALIGN_LEFT);
+    if (cli->format != FORMAT_WIDE && cli->format != FORMAT_CSV)
+        return table;
+    table_column(table, "ID", ALIGN_RIGHT);
+    table_column(table, "REASON", ALIGN_LEFT);
+    return table;
+}
+
+struct listing {
+    struct cli *cli;
+    struct table *table;
+    struct text out;
+    int64_t now, shown;
+};
+
+static void list_study(struct listing *listing, const struct node *job)
+{
+    struct cli *cli = listing->cli;
+    struct cli_study study;
+    cli_study_read(job, &study);
+    if (cli->set.state != NULL && strcasecmp(cli->set.state, study.state) != 0)
+        return;
+    if (cli->set.limit > 0 && listing->shown >= cli->set.limit)
+        return;
+    listing->shown++;
+    if (cli->format == FORMAT_NAME) {
+        text_escape(&listing->out, study.name);
+        text_puts(&listing->out, "\n");
+    } else if (cli->format == FORMAT_JSON) {
+        text_puts(&listing->out, listing->shown > 1 ? ",\n" : "");
+        cli_output_resource(FORMAT_JSONL, job, &listing->out);
+    } else if (cli->format == FORMAT_YAML) {
+        text_puts(&listing->out, "---\n");
+        cli_output_yaml(job, &listing->out);
+    } else if (!cli_output_resource(cli->format, job, &listing->out)) {
+        add_row(cli, listing->table, &study, listing->now);
+    }
+}
+
+static enum ht_status list_all(struct listing *listing, struct ht_error *err)
+{
+    struct cli *cli = listing->cli;
+    const char *token = "";
+    do {
+        struct cli_http_answer answer;
+        char *path =
+            arena_printf(cli->arena, CLI_JOBS "?pageSize=%d%s%s",
+                         STUDIES_A_PAGE, token[0] != '\0' ? "&pageToken=" : "",
+                         cli_http_segment(cli->arena, token));
+        enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
+        if (status != HT_OK)
+            return status;
+        const struct node *jobs =
+            node_find(answer.root, "hyperparameterTuningJobs");
+        for (const struct node *job = jobs ? jobs->first : NULL; job != NULL;
+             job = job->next)
+            list_study(listing, job);
+        token = node_get_string(answer.root, "nextPageToken", "");
+    } while (token[0] != '\0');
+    return HT_OK;
+}
+
+static int print_listing(struct listing *listing)
+{
+    struct cli *cli = listing->cli;
+    switch (cli->format) {
+    case FORMAT_CSV:
+        table_csv(listing->table, &listing->out);
+        break;
+    case FORMAT_TABLE:
+    case FORMAT_WIDE:
+    case FORMAT_ARGS:
+        if (listing->shown == 0)
+            cli_say(cli, "no studies; \"hypertune submit spec.yaml\" makes "
+                         "one");
+        else
+            table_print(listing->table,
+                        cli->format == FORMAT_WIDE ? 0 : cli->width,
+                        &listing->out);
+        break;
+    case FORMAT_JSON:
+        text_puts(&listing->out, "]\n");
+        break;
+    case FORMAT_JSONL:
+    case FORMAT_YAML:
+    case FORMAT_NAME:
+        break;
+    }
+    return cli_print(&listing->out);
+}
+
+int cli_list(struct cli *cli)
+{
+    struct ht_error err;
+    if (!cli_wants(cli, 0))
+        return CLI_USAGE;
+    int code = cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    struct listing listing = {
+        .cli = cli, .table = new_table(cli), .now = clock_wall_ms()};
+    if (cli->format == FORMAT_JSON)
+        text_puts(&listing.out, "[");
+    if (list_all(&listing, &err) != HT_OK) {
+        text_free(&listing.out);
+        return cli_fail_error(cli, &err);
+    }
+    return print_listing(&listing);
+}
+
+/* ---- describe ---- */
+
+static void describe_counts(const struct cli_study *study, struct text *out)
+{
+    const struct node *counts = node_find(study->status, "counts");
+    text_printf(out, "trials      %lld of %lld ended",
+                (long long)cli_study_ended(study),
+                (long long)node_get_int(study->job, "maxTrialCount", 1));
+    for (const struct node *count = counts ? counts->first : NULL;
+         count != NULL; count = count->next) {
+        if (strcmp(cli_scalar(count), "0") != 0)
+            text_printf(out, ", %s %s", cli_scalar(count), count->key);
+    }
+    text_puts(out, "\n");
+}
+
+static void describe_times(const struct cli_study *study, struct text *out)
+{
+    static const struct {
+        const char *key, *label;
+    } times[] = {{"createTimeMs", "created"},
+                 {"startTimeMs", "started"},
+                 {"endTimeMs", "ended"}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        char stamp[CLOCK_STAMP_BYTES];
+        int64_t at = node_get_int(study->status, times[i].key, 0);
+        if (at > 0)
+            text_printf(out, "%-11s %s\n", times[i].label,
+                        clock_stamp(stamp, at));
+    }
+}
+
+static void describe_study(struct cli *cli, const struct cli_study *study,
+                           struct text *out)
+{
+    const struct node *best = node_find(study->status, "best");
+    struct diag diag;
+    diag_init(&diag, cli->arena, "job", NULL, 0);
+    const struct job *job = job_read_vertex(study->job, &diag);
+    text_puts(out, "name        ");
+    text_escape(out, study->name);
+    text_printf(out, "   (id %s)\nstate       %s", study->id, study->state);
+    const char *reason = node_get_string(study->status, "reason", "");
+    text_puts(out, reason[0] != '\0' ? ": " : "");
+    text_escape(out, reason);
+    text_printf(out, "\nalgorithm   %s, seed %s\n",
+                algorithm_name(cli, study->job),
+                node_get_string(study->status, "seed", "-"));
+    describe_counts(study, out);
+    describe_times(study, out);
+    if (best != NULL) {
+        text_puts(out, "best        ");
+        cli_summary_best(study, best, out);
+    }
+    if (job != NULL) {
+        text_puts(out, "spec\n");
+        cli_spec_body(cli, job, out);
+    }
+}
+
+int cli_describe(struct cli *cli)
+{
+    struct ht_error err;
+    struct cli_study study;
+    struct text out = {0};
+    if (!cli_wants(cli, 1))
+        return CLI_USAGE;
+    int code = cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    if (cli_study_get(cli, cli->args.words.items[0], &study, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    if (cli->format == FORMAT_NAME) {
+        text_escape(&out, study.name);
+        text_puts(&out, "\n");
+    } else if (!cli_output_resource(cli->format, study.job, &out)) {
+        describe_study(cli, &study, &out);
+    }
+    return cli_print(&out);
+}

@@ -1,0 +1,21 @@
+/* cli_output.h - resources of the server in the formats of -o. */
+#ifndef HT_HYPERTUNE_CLI_OUTPUT_H
+#define HT_HYPERTUNE_CLI_OUTPUT_H
+
+#include "hypertune/cli_context.h"
+#include "proto/node.h"
+#include "proto/text.h"
+
+/* Appends one resource as JSON (indented), one JSON line, or YAML. True when
+ * the format is one of these; otherwise nothing is appended. */
+bool cli_output_resource(enum cli_format format, const struct node *resource,
+                         struct text *out);
+
+/* Appends a node as block YAML 1.2; every text that could be read as another
+ * kind is quoted. */
+void cli_output_yaml(const struct node *node, struct text *out);
+
+/* "1d", "2h14m": the age of a wall time. */
+void cli_output_age(int64_t then_ms, int64_t now_ms, struct text *out);
+
+#endif

@@ -1,0 +1,179 @@
+#include "hypertune/cli_spec.h"
+
+#include "hypertune/cli_table.h"
+#include "proto/clock.h"
+#include "proto/command.h"
+
+const char *cli_spec_algorithm(enum job_algorithm algorithm)
+{
+    switch (algorithm) {
+    case ALGORITHM_DEFAULT:
+        return "default search";
+    case ALGORITHM_BAYESIAN:
+        return "GP bandit";
+    case ALGORITHM_GRID:
+        return "grid search";
+    case ALGORITHM_RANDOM:
+        return "random search";
+    }
+    return "default search";
+}
+
+static const char *type_name(enum param_type type)
+{
+    switch (type) {
+    case PARAM_DOUBLE:
+        return "DOUBLE";
+    case PARAM_INTEGER:
+        return "INTEGER";
+    case PARAM_DISCRETE:
+        return "DISCRETE";
+    case PARAM_CATEGORICAL:
+        return "CATEGORICAL";
+    }
+    return "";
+}
+
+static void scale_text(enum param_scale scale, struct text *out)
+{
+    switch (scale) {
+    case SCALE_LINEAR:
+        return;
+    case SCALE_LOG:
+        text_puts(out, "  log");
+        return;
+    case SCALE_REVERSE_LOG:
+        text_puts(out, "  reverse log");
+        return;
+    }
+}
+
+void cli_spec_range(const struct param *param, struct text *out)
+{
+    if (param->type == PARAM_DOUBLE) {
+        text_puts(out, "[");
+        text_double(out, param->min);
+        text_puts(out, ", ");
+        text_double(out, param->max);
+        text_puts(out, "]");
+        if (param->step > 0) {
+            text_puts(out, "  step ");
+            text_double(out, param->step);
+        }
+    } else if (param->type == PARAM_INTEGER) {
+        text_printf(out, "[%lld, %lld]", (long long)param->int_min,
+                    (long long)param->int_max);
+        if (param->int_step > 1)
+            text_printf(out, "  step %lld", (long long)param->int_step);
+    } else {
+        for (size_t i = 0; i < param->n_values; i++) {
+            text_puts(out, i > 0 ? ", " : "");
+            value_text(param, param_level(param, i), out);
+        }
+    }
+    scale_text(param->scale, out);
+}
+
+static void describe_parameters(struct cli *cli, const struct space *space,
+                                struct text *out)
+{
+    struct table *table = table_new(cli->arena);
+    table_column(table, "  parameters", ALIGN_LEFT);
+    table_column(table, "", ALIGN_LEFT);
+    table_column(table, "", ALIGN_LEFT); /* its values */
+    for (size_t i = 0; i < space->n; i++) {
+        struct text range = {0};
+        cli_spec_range(&space->params[i], &range);
+        table_row(table);
+        table_cell_printf(table, "    %s", space->params[i].name);
+        table_cell(table, type_name(space->params[i].type));
+        table_cell(table, range.data);
+        text_free(&range);
+    }
+    table_print(table, cli->width, out);
+}
+
+static void describe_goals(const struct job *job, struct text *out)
+{
+    text_puts(out, "  goal        ");
+    for (size_t i = 0; i < job->n_metrics; i++) {
+        text_puts(out, i > 0 ? ", " : "");
+        text_puts(out, job->metrics[i].maximize ? "maximize " : "minimize ");
+        text_escape(out, job->metrics[i].name);
+    }
+    text_puts(out, "\n");
+}
+
+static void describe_search(const struct job *job, struct text *out)
+{
+    char span[CLOCK_DURATION_BYTES];
+    text_printf(out, "  search      %s, %lld trials, %lld at a time",
+                cli_spec_algorithm(job->algorithm), (long long)job->max_trials,
+                (long long)job->parallel);
+    if (job->has_seed)
+        text_printf(out, ", seed %lld", (long long)job->seed);
+    if (job->has_target) {
+        text_puts(out, ", until ");
+        text_double(out, job->target);
+    }
+    if (job->time_ms > 0)
+        text_printf(out, ", at most %s", clock_duration(span, job->time_ms));
+    text_puts(out, "\n");
+}
+
+/* The middle of every range, so that a person sees how values arrive. */
+static struct value *middle(struct cli *cli, const struct space *space)
+{
+    struct value *point = arena_alloc(cli->arena, space->n + 1, sizeof *point);
+    for (size_t i = 0; i < space->n; i++)
+        point[i] = space->params[i].has_default
+                       ? space->params[i].fallback
+                       : param_from_unit(&space->params[i], 0.5);
+    return point;
+}
+
+static void add_words(const struct strings *words, struct text *out)
+{
+    for (size_t i = 0; i < words->n; i++) {
+        struct text word = {0};
+        text_shell_word(&word, words->items[i]);
+        text_puts(out, i > 0 ? " " : "");
+        text_escape(out, word.data);
+        text_free(&word);
+    }
+    text_puts(out, "\n");
+}
+
+static void add_line(const char *label, const char *value, struct text *out)
+{
+    text_printf(out, "  %-11s ", label);
+    text_escape(out, value != NULL ? value : "");
+    text_puts(out, "\n");
+}
+
+void cli_spec_body(struct cli *cli, const struct job *job, struct text *out)
+{
+    const struct pool *pool = &job->pools[0];
+    describe_goals(job, out);
+    describe_parameters(cli, &job->space, out);
+    describe_search(job, out);
+    struct strings words =
+        command_line(cli->arena, job, pool, middle(cli, &job->space));
+    text_puts(out, "  for example ");
+    add_words(&words, out);
+    if (pool->image != NULL)
+        add_line("image", pool->image, out);
+    else
+        add_line("folder", job->workdir, out);
+}
+
+void cli_spec_describe(struct cli *cli, const struct cli_spec *spec,
+                       struct text *out)
+{
+    text_escape(out, spec->file);
+    text_puts(out, " is valid\n");
+    add_line("name", spec->job->name, out);
+    cli_spec_body(cli, spec->job, out);
+    if (spec->program != NULL)
+        add_line("program", spec->program, out);
+}

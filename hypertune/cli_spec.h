@@ -1,0 +1,37 @@
+/* cli_spec.h - from what a person wrote to the job that is sent.
+ *
+ * Reads a spec file (native form or Vertex JSON) or flags, adds what only the
+ * submitting shell knows (folder, PATH, virtual environment), and finds the
+ * program that would run. Every fault is shown at once. */
+#ifndef HT_HYPERTUNE_CLI_SPEC_H
+#define HT_HYPERTUNE_CLI_SPEC_H
+
+#include "hypertune/cli_context.h"
+#include "proto/job.h"
+
+struct cli_spec {
+    struct job *job;
+    const char *file;    /* as it is shown: "spec.yaml", "command line" */
+    const char *program; /* file that argv[0] is, NULL: runs in an image */
+    bool named;          /* the name was chosen, not derived */
+};
+
+/* Reads the spec that the arguments name: one path ("-" is stdin), or flags
+ * and a command after "--", or spec.yaml here when there is neither. Faults
+ * and warnings are printed.
+ * Returns CLI_DONE, CLI_USAGE, or CLI_ABSENT when there is no such file. */
+int cli_spec_load(struct cli *cli, struct cli_spec *spec);
+
+/* Appends what would run: goal, parameters, an example command. */
+void cli_spec_describe(struct cli *cli, const struct cli_spec *spec,
+                       struct text *out);
+
+/* The part of it that any job has. */
+void cli_spec_body(struct cli *cli, const struct job *job, struct text *out);
+
+/* One parameter as its range: "[1e-05, 0.1]  log", "32, 64". */
+void cli_spec_range(const struct param *param, struct text *out);
+/* "GP bandit", "grid search", "random search", "default search". */
+const char *cli_spec_algorithm(enum job_algorithm algorithm);
+
+#endif

@@ -1,0 +1,189 @@
+#include "hypertune/cli_study.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/text.h"
+
+enum { TRIALS_A_PAGE = 200 };
+
+bool cli_study_is_over(const char *state)
+{
+    static const char *const over[] = {"SUCCEEDED", "STOPPED", "FAILED",
+                                       "CANCELLED"};
+    for (size_t i = 0; i < sizeof over / sizeof *over; i++) {
+        if (strcmp(state, over[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+void cli_study_read(const struct node *job, struct cli_study *study)
+{
+    const struct node *status = node_find(job, "hypertuneStatus");
+    const struct node *metrics =
+        node_find(node_find(job, "studySpec"), "metrics");
+    const struct node *first = metrics != NULL ? metrics->first : NULL;
+    const char *path = node_get_string(job, "name", "");
+    const char *slash = strrchr(path, '/');
+    *study = (struct cli_study){
+        .job = job,
+        .status = status,
+        .name = node_get_string(status, "name", ""),
+        .state = node_get_string(status, "state", ""),
+        .id = slash != NULL ? slash + 1 : path,
+        .metric = node_get_string(first, "metricId", ""),
+        .maximize = strcmp(node_get_string(first, "goal", "MAXIMIZE"),
+                           "MINIMIZE") != 0};
+}
+
+enum ht_status cli_study_get(struct cli *cli, const char *name,
+                             struct cli_study *study, struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    char *path = arena_printf(cli->arena, CLI_JOBS "/%s?view=BASIC",
+                              cli_http_segment(cli->arena, name));
+    enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
+    if (status != HT_OK)
+        return status;
+    cli_study_read(answer.root, study);
+    study->body = answer.body;
+    return HT_OK;
+}
+
+int64_t cli_study_count(const struct cli_study *study, const char *state)
+{
+    return node_get_int(node_find(study->status, "counts"), state, 0);
+}
+
+int64_t cli_study_ended(const struct cli_study *study)
+{
+    return cli_study_count(study, "succeeded") +
+           cli_study_count(study, "stopped") +
+           cli_study_count(study, "failed") +
+           cli_study_count(study, "infeasible") +
+           cli_study_count(study, "cancelled");
+}
+
+int cli_study_verdict(const struct cli_study *study)
+{
+    bool good = strcmp(study->state, "SUCCEEDED") == 0 ||
+                strcmp(study->state, "STOPPED") == 0;
+    bool has_best =
+        node_find(study->status, "best") != NULL ||
+        (study->metric[0] == '\0' && cli_study_count(study, "succeeded") > 0);
+    return good && has_best ? CLI_DONE : CLI_FAILED;
+}
+
+bool cli_study_split(struct cli *cli, const char *word, const char **study,
+                     const char **trial)
+{
+    const char *slash = strrchr(word, '/');
+    if (slash == NULL || slash == word || slash[1] == '\0' ||
+        slash[1 + strspn(slash + 1, "0123456789")] != '\0')
+        return false;
+    *study = arena_strndup(cli->arena, word, (size_t)(slash - word));
+    *trial = slash + 1;
+    return true;
+}
+
+enum ht_status cli_trial_get(struct cli *cli, const char *study,
+                             const char *trial, const struct node **found,
+                             struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    char *path = arena_printf(cli->arena, CLI_STUDIES "/%s/trials/%s",
+                              cli_http_segment(cli->arena, study),
+                              cli_http_segment(cli->arena, trial));
+    enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
+    if (status == HT_OK)
+        *found = answer.root;
+    return status;
+}
+
+enum ht_status cli_trial_each(struct cli *cli, const char *study,
+                              cli_trial_visitor *visit, void *context,
+                              struct ht_error *err)
+{
+    const char *segment = cli_http_segment(cli->arena, study);
+    const char *token = "";
+    do {
+        struct cli_http_answer answer;
+        char *path = arena_printf(
+            cli->arena, CLI_STUDIES "/%s/trials?pageSize=%d%s%s", segment,
+            TRIALS_A_PAGE, token[0] != '\0' ? "&pageToken=" : "",
+            cli_http_segment(cli->arena, token));
+        enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
+        if (status != HT_OK)
+            return status;
+        const struct node *trials = node_find(answer.root, "trials");
+        for (const struct node *trial = trials ? trials->first : NULL;
+             trial != NULL; trial = trial->next) {
+            if (!visit(trial, context))
+                return HT_OK;
+        }
+        token = node_get_string(answer.root, "nextPageToken", "");
+    } while (token[0] != '\0');
+    return HT_OK;
+}
+
+const char *cli_scalar(const struct node *node)
+{
+    return node != NULL && node->text != NULL ? node->text : "";
+}
+
+const char *cli_trial_id(const struct node *trial)
+{
+    return node_get_string(trial, "id", "");
+}
+
+const char *cli_trial_state(const struct node *trial)
+{
+    return node_get_string(node_find(trial, "hypertune"), "state", "");
+}
+
+void cli_trial_args(const struct node *trial, struct text *out)
+{
+    const struct node *args = node_find(node_find(trial, "hypertune"), "args");
+    for (const struct node *arg = args ? args->first : NULL; arg != NULL;
+         arg = arg->next) {
+        text_puts(out, arg == args->first ? "" : " ");
+        text_shell_word(out, cli_scalar(arg));
+    }
+}
+
+void cli_trial_params(const struct node *trial, struct text *out)
+{
+    const struct node *params =
+        node_find(node_find(trial, "hypertune"), "params");
+    for (const struct node *param = params ? params->first : NULL;
+         param != NULL; param = param->next) {
+        text_puts(out, param == params->first ? "" : " ");
+        text_escape(out, param->key);
+        text_puts(out, "=");
+        text_escape(out, cli_scalar(param));
+    }
+}
+
+void cli_trial_objective(const struct node *trial, struct text *out)
+{
+    double value =
+        node_get_double(node_find(trial, "hypertune"), "objective", NAN);
+    if (isnan(value))
+        text_puts(out, "-");
+    else
+        text_printf(out, "%.6g", value);
+}
+
+int64_t cli_trial_elapsed(const struct node *trial, int64_t now_ms)
+{
+    const struct node *ours = node_find(trial, "hypertune");
+    int64_t start = node_get_int(ours, "startTimeMs", 0);
+    int64_t end = node_get_int(ours, "endTimeMs", 0);
+    if (start == 0)
+        return 0;
+    if (end == 0)
+        end = now_ms;
+    return end > start ? end - start : 0;
+}

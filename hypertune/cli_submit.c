@@ -1,0 +1,211 @@
+#include "hypertune/cli_submit.h"
+
+#include "hypertune/cli_commands.h"
+#include "hypertune/cli_control.h"
+#include "hypertune/cli_summary.h"
+#include "hypertune/cli_watch.h"
+#include "proto/diag.h"
+#include "proto/json.h"
+
+static enum ht_status create(struct cli *cli, const struct cli_spec *spec,
+                             struct cli_study *study, struct ht_error *err)
+{
+    struct text body = {0};
+    struct cli_http_answer answer;
+    json_print(job_write_vertex(spec->job), &body);
+    enum ht_status status =
+        cli_call(cli, "POST", CLI_JOBS, body.data, &answer, err);
+    text_free(&body);
+    if (status == HT_OK)
+        cli_study_read(answer.root, study);
+    return status;
+}
+
+/* Differences between the server's study and the spec, as lines. */
+static int compare(struct cli *cli, const struct cli_study *study,
+                   const struct cli_spec *spec, size_t *n, struct text *lines)
+{
+    struct diag diag;
+    diag_init(&diag, cli->arena, "the server's job", NULL, 0);
+    struct job *theirs = job_read_vertex(study->job, &diag);
+    if (theirs == NULL)
+        return cli_fail(cli, CLI_REFUSED,
+                        "the server's job \"%s\" cannot be read: %s",
+                        study->name, diag.first ? diag.first->text : "");
+    *n = job_diff(theirs, spec->job, lines);
+    return CLI_DONE;
+}
+
+static int continue_study(struct cli *cli, const struct cli_spec *spec,
+                          struct cli_study *study)
+{
+    struct ht_error err;
+    struct text body = {0};
+    struct cli_http_answer answer;
+    cJSON *patch = cJSON_CreateObject();
+    cJSON_AddItemToObject(patch, "job", job_write_vertex(spec->job));
+    json_print(patch, &body);
+    char *path = arena_printf(cli->arena, CLI_OURS "/%s",
+                              cli_http_segment(cli->arena, study->name));
+    enum ht_status status =
+        cli_call(cli, "PATCH", path, body.data, &answer, &err);
+    text_free(&body);
+    if (status != HT_OK)
+        return cli_fail_error(cli, &err);
+    cli_study_read(answer.root, study);
+    return CLI_DONE;
+}
+
+static int replace_study(struct cli *cli, const struct cli_spec *spec,
+                         struct cli_study *study)
+{
+    struct ht_error err;
+    if (!cli_study_is_over(study->state))
+        return cli_fail(cli, CLI_CONFLICT,
+                        "study %s is %s; cancel it before it is replaced:\n"
+                        "  hypertune cancel %s",
+                        study->name, study->state, study->name);
+    int code = cli_control_delete(cli, study);
+    if (code != CLI_DONE)
+        return code;
+    return create(cli, spec, study, &err) == HT_OK ? CLI_DONE
+                                                   : cli_fail_error(cli, &err);
+}
+
+static int refuse_conflict(struct cli *cli, const struct cli_study *study,
+                           const struct text *lines)
+{
+    return cli_fail(cli, CLI_CONFLICT,
+                    "study %s exists with another spec:\n%s"
+                    "choose:  --name OTHER  a study of its own\n"
+                    "         --continue    go on with the changed spec\n"
+                    "         --replace     delete the old one first",
+                    study->name, lines->data ? lines->data : "");
+}
+
+static int settle_existing(struct cli *cli, const struct cli_spec *spec,
+                           struct cli_study *study, enum submit_result *result)
+{
+    struct ht_error err;
+    struct text lines = {0};
+    size_t n = 0;
+    if (cli_study_get(cli, spec->job->name, study, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    int code = compare(cli, study, spec, &n, &lines);
+    if (code == CLI_DONE && cli->set.replace) {
+        code = replace_study(cli, spec, study);
+        *result = SUBMIT_CREATED;
+    } else if (code == CLI_DONE && n == 0) {
+        *result = SUBMIT_ATTACHED;
+    } else if (code == CLI_DONE && cli->set.resume) {
+        code = continue_study(cli, spec, study);
+        *result = SUBMIT_CHANGED;
+    } else if (code == CLI_DONE) {
+        code = refuse_conflict(cli, study, &lines);
+    }
+    text_free(&lines);
+    return code;
+}
+
+static void say_result(struct cli *cli, const struct cli_spec *spec,
+                       const struct cli_study *study, enum submit_result result)
+{
+    const struct job *job = spec->job;
+    switch (result) {
+    case SUBMIT_CREATED:
+        cli_say(cli,
+                "created study %s (id %s): %lld trials, %lld at a time, %s, "
+                "%s %s",
+                study->name, study->id, (long long)job->max_trials,
+                (long long)job->parallel, cli_spec_algorithm(job->algorithm),
+                job->metrics[0].maximize ? "maximize" : "minimize",
+                job->metrics[0].name);
+        return;
+    case SUBMIT_ATTACHED:
+        cli_say(cli,
+                "study %s exists with the same spec: %s, %lld of %lld "
+                "trials ended",
+                study->name, study->state, (long long)cli_study_ended(study),
+                (long long)job->max_trials);
+        return;
+    case SUBMIT_CHANGED:
+        cli_say(cli, "study %s goes on with the changed spec", study->name);
+        return;
+    }
+}
+
+int cli_submit_spec(struct cli *cli, const struct cli_spec *spec,
+                    struct cli_study *study, enum submit_result *result)
+{
+    struct ht_error err;
+    int code = cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    *result = SUBMIT_CREATED;
+    enum ht_status status = create(cli, spec, study, &err);
+    if (status == HT_EXISTS || status == HT_CONFLICT)
+        code = settle_existing(cli, spec, study, result);
+    else if (status != HT_OK)
+        code = cli_fail_error(cli, &err);
+    if (code == CLI_DONE)
+        say_result(cli, spec, study, *result);
+    return code;
+}
+
+static int print_plan(struct cli *cli, const struct cli_spec *spec)
+{
+    struct text out = {0};
+    cli_spec_describe(cli, spec, &out);
+    return cli_print(&out);
+}
+
+static int refuse_both(struct cli *cli)
+{
+    return cli_fail(cli, CLI_USAGE,
+                    "--continue keeps the results, --replace deletes them: "
+                    "say one");
+}
+
+int cli_submit(struct cli *cli)
+{
+    struct cli_spec spec;
+    struct cli_study study;
+    enum submit_result result;
+    if (cli->set.resume && cli->set.replace)
+        return refuse_both(cli);
+    int code = cli_spec_load(cli, &spec);
+    if (code == CLI_DONE && cli->set.dry_run)
+        return print_plan(cli, &spec);
+    if (code == CLI_DONE)
+        code = cli_submit_spec(cli, &spec, &study, &result);
+    if (code != CLI_DONE)
+        return code;
+    struct text out = {0};
+    text_escape(&out, study.name);
+    text_puts(&out, "\n");
+    code = cli_print(&out);
+    if (code != CLI_DONE || cli->set.wait)
+        return code != CLI_DONE ? code : cli_watch_wait(cli, study.name);
+    cli_say(cli, "next: hypertune watch %s", study.name);
+    return CLI_DONE;
+}
+
+int cli_run_study(struct cli *cli)
+{
+    struct cli_spec spec;
+    struct cli_study study;
+    enum submit_result result;
+    if (cli->set.resume && cli->set.replace)
+        return refuse_both(cli);
+    int code = cli_spec_load(cli, &spec);
+    if (code == CLI_DONE && cli->set.dry_run)
+        return print_plan(cli, &spec);
+    if (code == CLI_DONE)
+        code = cli_submit_spec(cli, &spec, &study, &result);
+    if (code != CLI_DONE)
+        return code;
+    code = cli_watch_run(cli, study.name);
+    return code == CLI_DONE || code == CLI_FAILED
+               ? cli_summary_run(cli, &spec, study.name, code)
+               : code;
+}

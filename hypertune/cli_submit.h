@@ -1,0 +1,17 @@
+/* cli_submit.h - making the server's study agree with a spec. */
+#ifndef HT_HYPERTUNE_CLI_SUBMIT_H
+#define HT_HYPERTUNE_CLI_SUBMIT_H
+
+#include "hypertune/cli_context.h"
+#include "hypertune/cli_spec.h"
+#include "hypertune/cli_study.h"
+
+enum submit_result { SUBMIT_CREATED, SUBMIT_ATTACHED, SUBMIT_CHANGED };
+
+/* Creates the study of the spec, or attaches to, continues or replaces the
+ * one that has its name, as the settings say. Connects first.
+ * Returns CLI_DONE or the exit code after having said why. */
+int cli_submit_spec(struct cli *cli, const struct cli_spec *spec,
+                    struct cli_study *study, enum submit_result *result);
+
+#endif

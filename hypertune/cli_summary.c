@@ -1,0 +1,80 @@
+#include "hypertune/cli_summary.h"
+
+#include <string.h>
+
+#include "proto/clock.h"
+#include "proto/command.h"
+#include "proto/json.h"
+
+void cli_summary_best(const struct cli_study *study, const struct node *trial,
+                      struct text *out)
+{
+    char span[CLOCK_DURATION_BYTES];
+    const struct node *ours = node_find(trial, "hypertune");
+    const char *runner = node_get_string(ours, "runner", "");
+    text_printf(out, "trial %s   ", cli_trial_id(trial));
+    text_escape(out, study->metric);
+    text_puts(out, "=");
+    cli_trial_objective(trial, out);
+    text_printf(out, " (step %s)   %s", cli_scalar(node_find(ours, "step")),
+                clock_duration(span, cli_trial_elapsed(trial, 0)));
+    text_puts(out, runner[0] != '\0' ? " on runner " : "");
+    text_escape(out, runner);
+    text_puts(out, "\n  ");
+    cli_trial_args(trial, out);
+    text_puts(out, "\n");
+}
+
+/* Appends the user's own command with this trial's values. */
+static void add_command(struct cli *cli, const struct cli_spec *spec,
+                        const struct node *trial, struct text *out)
+{
+    const struct job *job = spec->job;
+    const struct node *params =
+        node_find(node_find(trial, "hypertune"), "params");
+    struct value *point =
+        arena_alloc(cli->arena, job->space.n + 1, sizeof *point);
+    if (job->pools[0].image != NULL ||
+        point_read(&job->space, params, point, NULL) != HT_OK)
+        return;
+    struct strings words = command_line(cli->arena, job, &job->pools[0], point);
+    text_puts(out, "again: ");
+    for (size_t i = 0; i < words.n; i++) {
+        text_puts(out, i > 0 ? " " : "");
+        text_shell_word(out, words.items[i]);
+    }
+    text_puts(out, "\n");
+}
+
+int cli_summary_run(struct cli *cli, const struct cli_spec *spec,
+                    const char *name, int code)
+{
+    struct ht_error err;
+    struct cli_study study;
+    struct text out = {0};
+    if (cli_study_get(cli, name, &study, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    const struct node *best = node_find(study.status, "best");
+    const char *reason = node_get_string(study.status, "reason", "");
+    cli_say(cli, "study %s %s%s%s", study.name, study.state,
+            reason[0] != '\0' ? ": " : "", reason);
+    if (best == NULL) {
+        cli_say(cli,
+                "no trial succeeded; see: hypertune trials %s   "
+                "hypertune logs %s/1",
+                study.name, study.name);
+        return code;
+    }
+    if (cli->format == FORMAT_JSON || cli->format == FORMAT_JSONL) {
+        json_print(json_of_node(best), &out);
+        text_puts(&out, "\n");
+    } else if (cli->format == FORMAT_ARGS) {
+        cli_trial_args(best, &out);
+        text_puts(&out, "\n");
+    } else {
+        cli_summary_best(&study, best, &out);
+        add_command(cli, spec, best, &out);
+    }
+    int printed = cli_print(&out);
+    return printed != CLI_DONE ? printed : code;
+}

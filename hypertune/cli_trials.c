@@ -1,0 +1,357 @@
+#include <string.h>
+
+#include "hypertune/cli_commands.h"
+#include "hypertune/cli_filter.h"
+#include "hypertune/cli_output.h"
+#include "hypertune/cli_study.h"
+#include "hypertune/cli_summary.h"
+#include "hypertune/cli_table.h"
+#include "proto/clock.h"
+#include "proto/diag.h"
+
+enum { DEFAULT_LIMIT = 50 };
+
+/* The trials that were asked for, in order. */
+struct selection {
+    struct cli *cli;
+    const struct cli_study *study;
+    struct cli_filter *filter; /* NULL: all */
+    size_t n, room, seen;
+    const struct node **trials;
+};
+
+static bool select_trial(const struct node *trial, void *context)
+{
+    struct selection *selection = context;
+    const char *state = selection->cli->set.state;
+    selection->seen++;
+    if (state != NULL && strcasecmp(state, cli_trial_state(trial)) != 0)
+        return true;
+    if (selection->filter != NULL &&
+        !cli_filter_match(selection->filter, trial))
+        return true;
+    if (selection->n == selection->room) {
+        size_t room = selection->room == 0 ? 256 : 2 * selection->room;
+        const struct node **more =
+            arena_alloc(selection->cli->arena, room, sizeof *more);
+        for (size_t i = 0; i < selection->n; i++)
+            more[i] = selection->trials[i];
+        selection->trials = more;
+        selection->room = room;
+    }
+    selection->trials[selection->n++] = trial;
+    return true;
+}
+
+/* Keys that --sort and --where may use: a wrong one is an error, not an empty
+ * table. */
+static int check_key(struct cli *cli, const struct cli_study *study,
+                     const char *key)
+{
+    enum { MAX_KEYS = 80 };
+    const char *keys[MAX_KEYS] = {"id",   "state",     "step",
+                                  "time", "objective", study->metric};
+    size_t n = 6;
+    const struct node *parameters =
+        node_find(node_find(study->job, "studySpec"), "parameters");
+    for (const struct node *p = parameters ? parameters->first : NULL;
+         p != NULL && n + 1 < MAX_KEYS; p = p->next)
+        keys[n++] = node_get_string(p, "parameterId", "");
+    key += key[0] == '-' || key[0] == '+';
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(keys[i], key) == 0)
+            return CLI_DONE;
+    }
+    const char *near = diag_nearest(key, keys);
+    return cli_fail(cli, CLI_USAGE, "study %s has no \"%s\"%s%s%s", study->name,
+                    key, near ? " (did you mean " : "", near ? near : "",
+                    near ? "?)" : "");
+}
+
+static int select_trials(struct cli *cli, const struct cli_study *study,
+                         struct selection *selection)
+{
+    struct ht_error err;
+    *selection = (struct selection){.cli = cli, .study = study};
+    if (cli->set.sort != NULL) {
+        int code = check_key(cli, study, cli->set.sort);
+        if (code != CLI_DONE)
+            return code;
+    }
+    if (cli->set.where != NULL &&
+        cli_filter_read(cli->arena, cli->set.where, study->metric,
+                        &selection->filter, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    if (cli_trial_each(cli, study->name, select_trial, selection, &err) !=
+        HT_OK)
+        return cli_fail_error(cli, &err);
+    if (cli->set.sort != NULL)
+        cli_filter_sort(cli->arena, selection->trials, selection->n,
+                        study->metric, cli->set.sort);
+    return CLI_DONE;
+}
+
+static struct table *trial_table(struct cli *cli, const struct cli_study *study)
+{
+    struct table *table = table_new(cli->arena);
+    char *metric = arena_strdup(cli->arena, study->metric);
+    for (char *s = metric; *s != '\0'; s++)
+        *s = (char)(*s >= 'a' && *s <= 'z' ? *s - 32 : *s);
+    table_column(table, "ID", ALIGN_LEFT);
+    table_column(table, "STATE", ALIGN_LEFT);
+    table_column(table, metric, ALIGN_RIGHT);
+    table_column(table, "STEP", ALIGN_RIGHT);
+    const struct node *parameters =
+        node_find(node_find(study->job, "studySpec"), "parameters");
+    for (const struct node *p = parameters ? parameters->first : NULL;
+         p != NULL; p = p->next) {
+        bool labels = node_find(p, "categoricalValueSpec") != NULL;
+        table_column(table, node_get_string(p, "parameterId", ""),
+                     labels ? ALIGN_LEFT : ALIGN_RIGHT);
+    }
+    table_column(table, "RUNNER", ALIGN_LEFT);
+    table_column(table, "TIME", ALIGN_LEFT);
+    if (cli->format == FORMAT_WIDE || cli->format == FORMAT_CSV) {
+        table_column(table, "ATTEMPT", ALIGN_RIGHT);
+        table_column(table, "REASON", ALIGN_LEFT);
+    }
+    return table;
+}
+
+/* A person reads 4 digits; a spreadsheet gets them all. */
+static void number_cell(struct cli *cli, struct table *table,
+                        const struct node *value)
+{
+    double number = 0;
+    bool exact = cli->format == FORMAT_CSV || value == NULL ||
+                 value->kind != NODE_NUMBER || !node_double(value, &number);
+    int64_t whole;
+    if (exact || node_int64(value, &whole))
+        table_cell(table, cli_scalar(value));
+    else
+        table_cell_printf(table, "%.4g", number);
+}
+
+static void add_trial(struct cli *cli, const struct cli_study *study,
+                      struct table *table, const struct node *trial)
+{
+    char span[CLOCK_DURATION_BYTES];
+    const struct node *ours = node_find(trial, "hypertune");
+    const struct node *params = node_find(ours, "params");
+    const struct node *objective = node_find(ours, "objective");
+    table_row(table);
+    table_cell(table, cli_trial_id(trial));
+    table_cell(table, cli_trial_state(trial));
+    if (objective == NULL && cli->format != FORMAT_CSV)
+        table_cell(table, "-");
+    else
+        number_cell(cli, table, objective);
+    table_cell(table, cli_scalar(node_find(ours, "step")));
+    const struct node *declared =
+        node_find(node_find(study->job, "studySpec"), "parameters");
+    for (const struct node *p = declared ? declared->first : NULL; p != NULL;
+         p = p->next)
+        number_cell(cli, table,
+                    node_find(params, node_get_string(p, "parameterId", "")));
+    table_cell(table, node_get_string(ours, "runner", ""));
+    int64_t elapsed = cli_trial_elapsed(trial, clock_wall_ms());
+    table_cell(table, elapsed > 0 ? clock_duration(span, elapsed) : "-");
+    table_cell(table, cli_scalar(node_find(ours, "attempt")));
+    table_cell(table, node_get_string(ours, "reason", ""));
+}
+
+static void print_each(struct cli *cli, const struct selection *selection,
+                       size_t limit, struct text *out)
+{
+    text_puts(out, cli->format == FORMAT_JSON ? "[" : "");
+    for (size_t i = 0; i < limit; i++) {
+        const struct node *trial = selection->trials[i];
+        if (cli->format == FORMAT_NAME) {
+            text_escape(out, selection->study->name);
+            text_printf(out, "/%s\n", cli_trial_id(trial));
+        } else if (cli->format == FORMAT_ARGS) {
+            cli_trial_args(trial, out);
+            text_puts(out, "\n");
+        } else if (cli->format == FORMAT_JSON) {
+            text_puts(out, i > 0 ? ",\n" : "");
+            cli_output_resource(FORMAT_JSONL, trial, out);
+        } else {
+            text_puts(out, cli->format == FORMAT_YAML ? "---\n" : "");
+            cli_output_resource(cli->format, trial, out);
+        }
+    }
+    text_puts(out, cli->format == FORMAT_JSON ? "]\n" : "");
+}
+
+static bool is_tabular(enum cli_format format)
+{
+    return format == FORMAT_TABLE || format == FORMAT_WIDE ||
+           format == FORMAT_CSV;
+}
+
+static int print_selection(struct cli *cli, const struct selection *selection)
+{
+    struct text out = {0};
+    bool people = cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE;
+    int64_t wanted = cli->set.limit != CLI_UNSET ? cli->set.limit
+                     : people                    ? DEFAULT_LIMIT
+                                                 : 0;
+    size_t limit = selection->n;
+    if (wanted > 0 && (size_t)wanted < limit)
+        limit = (size_t)wanted;
+    if (is_tabular(cli->format)) {
+        struct table *table = trial_table(cli, selection->study);
+        for (size_t i = 0; i < limit; i++)
+            add_trial(cli, selection->study, table, selection->trials[i]);
+        if (cli->format == FORMAT_CSV)
+            table_csv(table, &out);
+        else
+            table_print(table, cli->format == FORMAT_WIDE ? 0 : cli->width,
+                        &out);
+    } else {
+        print_each(cli, selection, limit, &out);
+    }
+    int code = cli_print(&out);
+    if (code == CLI_DONE && people && limit < selection->seen)
+        cli_say(cli,
+                "%zu of %zu trials; use --limit 0 for all, -o csv for a "
+                "spreadsheet",
+                limit, selection->seen);
+    return code;
+}
+
+int cli_trials(struct cli *cli)
+{
+    struct ht_error err;
+    struct cli_study study;
+    struct selection selection;
+    if (!cli_wants(cli, 1))
+        return CLI_USAGE;
+    int code = cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    if (cli_study_get(cli, cli->args.words.items[0], &study, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    code = select_trials(cli, &study, &selection);
+    return code == CLI_DONE ? print_selection(cli, &selection) : code;
+}
+
+/* ---- one trial ---- */
+
+static void describe_attempts(const struct node *ours, struct text *out)
+{
+    const struct node *attempts = node_find(ours, "attempts");
+    for (const struct node *attempt = attempts ? attempts->first : NULL;
+         attempt != NULL; attempt = attempt->next) {
+        char span[CLOCK_DURATION_BYTES];
+        int64_t start = node_get_int(attempt, "startTimeMs", 0);
+        int64_t end = node_get_int(attempt, "endTimeMs", 0);
+        text_printf(out, "attempt %s   %s",
+                    cli_scalar(node_find(attempt, "attempt")),
+                    node_get_string(attempt, "state", ""));
+        const char *outcome = node_get_string(attempt, "outcome", "");
+        const char *reason = node_get_string(attempt, "reason", "");
+        text_puts(out, outcome[0] != '\0' ? " " : "");
+        text_escape(out, outcome);
+        text_puts(out, reason[0] != '\0' ? ", " : "");
+        text_escape(out, reason);
+        if (start > 0 && end > start)
+            text_printf(out, ", %s", clock_duration(span, end - start));
+        text_puts(out, " on runner ");
+        text_escape(out, node_get_string(attempt, "runner", "-"));
+        text_puts(out, "\n");
+    }
+}
+
+static void describe_trial(const struct cli_study *study,
+                           const struct node *trial, struct text *out)
+{
+    const struct node *ours = node_find(trial, "hypertune");
+    const char *reason = node_get_string(ours, "reason", "");
+    text_printf(out, "trial %s   %s", cli_trial_id(trial),
+                cli_trial_state(trial));
+    text_puts(out, reason[0] != '\0' ? ": " : "");
+    text_escape(out, reason);
+    text_puts(out, "\n");
+    if (node_find(ours, "objective") != NULL) {
+        text_escape(out, study->metric);
+        text_puts(out, "=");
+        cli_trial_objective(trial, out);
+        text_printf(out, " (step %s)\n", cli_scalar(node_find(ours, "step")));
+    }
+    text_puts(out, "  ");
+    cli_trial_args(trial, out);
+    text_puts(out, "\n");
+    describe_attempts(ours, out);
+}
+
+int cli_trial(struct cli *cli)
+{
+    struct ht_error err;
+    struct cli_study study;
+    const char *name, *id;
+    const struct node *trial;
+    struct text out = {0};
+    if (!cli_wants(cli, 1))
+        return CLI_USAGE;
+    if (!cli_study_split(cli, cli->args.words.items[0], &name, &id))
+        return cli_fail(cli, CLI_USAGE, "a trial is STUDY/ID, not \"%s\"",
+                        cli->args.words.items[0]);
+    int code = cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    if (cli_study_get(cli, name, &study, &err) != HT_OK ||
+        cli_trial_get(cli, name, id, &trial, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    if (cli->format == FORMAT_ARGS) {
+        cli_trial_args(trial, &out);
+        text_puts(&out, "\n");
+    } else if (cli->format == FORMAT_NAME) {
+        text_escape(&out, study.name);
+        text_printf(&out, "/%s\n", cli_trial_id(trial));
+    } else if (!cli_output_resource(cli->format, trial, &out)) {
+        describe_trial(&study, trial, &out);
+    }
+    return cli_print(&out);
+}
+
+/* ---- the best one ---- */
+
+static int print_best(struct cli *cli, const struct cli_study *study,
+                      const struct node *best)
+{
+    struct text out = {0};
+    if (cli->format == FORMAT_CSV) {
+        struct table *table = trial_table(cli, study);
+        add_trial(cli, study, table, best);
+        table_csv(table, &out);
+    } else if (cli->format == FORMAT_ARGS) {
+        cli_trial_args(best, &out);
+        text_puts(&out, "\n");
+    } else if (cli->format == FORMAT_NAME) {
+        text_escape(&out, study->name);
+        text_printf(&out, "/%s\n", cli_trial_id(best));
+    } else if (!cli_output_resource(cli->format, best, &out)) {
+        cli_summary_best(study, best, &out);
+    }
+    return cli_print(&out);
+}
+
+int cli_best(struct cli *cli)
+{
+    struct ht_error err;
+    struct cli_study study;
+    if (!cli_wants(cli, 1))
+        return CLI_USAGE;
+    int code = cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    if (cli_study_get(cli, cli->args.words.items[0], &study, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    const struct node *best = node_find(study.status, "best");
+    if (best != NULL)
+        return print_best(cli, &study, best);
+    return cli_fail(cli, CLI_ABSENT,
+                    "study \"%s\" has no succeeded trial yet (%lld running)",
+                    study.name, (long long)cli_study_count(&study, "active"));
+}

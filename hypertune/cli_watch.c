@@ -1,0 +1,250 @@
+#include "hypertune/cli_watch.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hypertune/cli_commands.h"
+#include "hypertune/cli_control.h"
+#include "hypertune/cli_event.h"
+#include "hypertune/cli_follow.h"
+#include "hypertune/cli_live.h"
+#include "hypertune/cli_study.h"
+#include "proto/clock.h"
+#include "proto/diag.h"
+
+enum {
+    QUIET_POLL_MS = 1000, /* without news; the event stream wakes earlier */
+    SECOND_MS = 3000      /* for the second Ctrl-C of `run` */
+};
+
+/* How a study is shown while it is followed. */
+enum view { VIEW_NONE, VIEW_LINES, VIEW_LIVE };
+
+struct watch {
+    struct cli_follow follow;
+    enum view view;
+    const char *until;     /* state that ends the watch, NULL: any end */
+    struct cli_live *live; /* with VIEW_LIVE */
+};
+
+static bool reached(const struct watch *watch, const struct cli_study *study)
+{
+    if (watch->until != NULL && strcasecmp(study->state, watch->until) == 0)
+        return true;
+    return cli_study_is_over(study->state);
+}
+
+/* The end as --until sees it: another end than the wanted one is a failure. */
+static int verdict(const struct watch *watch, const struct cli_study *study)
+{
+    if (watch->until != NULL)
+        return strcasecmp(study->state, watch->until) == 0 ? CLI_DONE
+                                                           : CLI_FAILED;
+    return cli_study_verdict(study);
+}
+
+static int show_lines(struct watch *watch, const struct cli_study *study,
+                      const struct node *events)
+{
+    struct text out = {0};
+    for (const struct node *event = events ? events->first : NULL;
+         event != NULL; event = event->next)
+        cli_event_line(watch->follow.cli, study, event, &out);
+    return cli_print(&out);
+}
+
+/* Shows one round; CLI_DONE, or why watching has to end. */
+static int show(struct watch *watch, const struct cli_study *study,
+                const struct node *events)
+{
+    switch (watch->view) {
+    case VIEW_NONE:
+        return CLI_DONE;
+    case VIEW_LINES:
+        return show_lines(watch, study, events);
+    case VIEW_LIVE:
+        cli_live_round(watch->live, study, events);
+        return CLI_DONE;
+    }
+    return CLI_DONE;
+}
+
+enum wake { WAKE_ROUND, WAKE_DETACH, WAKE_TERMINATE, WAKE_OVERDUE };
+
+/* Waits for the next thing to do; what happened meanwhile on the terminal is
+ * for the live view to see. */
+static enum wake await(struct watch *watch)
+{
+    int fd = watch->live != NULL ? cli_live_input(watch->live) : -1;
+    int pause =
+        watch->live != NULL ? cli_live_pause_ms(watch->live) : QUIET_POLL_MS;
+    int signal = cli_follow_wait(&watch->follow, fd, pause);
+    if (signal == SIGINT)
+        return WAKE_DETACH;
+    if (signal == SIGTERM || signal == SIGHUP)
+        return WAKE_TERMINATE;
+    if (watch->live != NULL && !cli_live_keys(watch->live))
+        return WAKE_DETACH;
+    return cli_follow_overdue(&watch->follow) ? WAKE_OVERDUE : WAKE_ROUND;
+}
+
+/* Rounds until the study is over, somebody interrupts, or time is up. */
+static int rounds(struct watch *watch, enum wake *woken)
+{
+    struct ht_error err;
+    struct cli_study study;
+    const struct node *events;
+    for (;;) {
+        if (cli_follow_round(&watch->follow, &study, &events, &err) != HT_OK) {
+            if (watch->live != NULL)
+                cli_live_close(watch->live);
+            watch->live = NULL;
+            return cli_fail_error(watch->follow.cli, &err);
+        }
+        int code = show(watch, &study, events);
+        bool more = events != NULL && events->count > 0;
+        if (code != CLI_DONE)
+            return code;
+        if (!more && reached(watch, &study))
+            return verdict(watch, &study);
+        if (more)
+            continue;
+        *woken = await(watch);
+        if (*woken != WAKE_ROUND)
+            return CLI_INTERRUPTED;
+    }
+}
+
+static void advise(struct cli *cli, const char *study)
+{
+    cli_say(cli,
+            "study %s goes on\n"
+            "  follow: hypertune watch %s   stop: hypertune stop %s",
+            study, study, study);
+}
+
+/* After the first Ctrl-C of `run`: a second one stops the study. */
+static int detach(struct watch *watch)
+{
+    struct ht_error err;
+    struct cli *cli = watch->follow.cli;
+    const char *study = watch->follow.study;
+    advise(cli, study);
+    cli_say(cli, "  Ctrl-C again within %d s stops it", SECOND_MS / 1000);
+    int64_t deadline = clock_monotonic_ms() + SECOND_MS;
+    for (;;) {
+        int64_t left = deadline - clock_monotonic_ms();
+        if (left <= 0)
+            return CLI_INTERRUPTED;
+        int signal = cli_follow_wait(&watch->follow, -1, (int)left);
+        if (signal == SIGTERM || signal == SIGHUP)
+            return CLI_TERMINATED;
+        if (signal == SIGINT)
+            break;
+    }
+    if (cli_control_post(cli, study, "stop", &err) != HT_OK)
+        cli_fail_error(cli, &err);
+    else
+        cli_say(cli, "study %s stops; its results are kept", study);
+    return CLI_INTERRUPTED;
+}
+
+static int leave(struct watch *watch, enum wake woken, bool second)
+{
+    struct cli *cli = watch->follow.cli;
+    switch (woken) {
+    case WAKE_ROUND:
+        return CLI_DONE;
+    case WAKE_TERMINATE:
+        return CLI_TERMINATED;
+    case WAKE_OVERDUE:
+        return cli_fail(cli, CLI_OVERDUE,
+                        "study %s is not over in time; it goes on",
+                        watch->follow.study);
+    case WAKE_DETACH:
+        if (second)
+            return detach(watch);
+        advise(cli, watch->follow.study);
+        return CLI_INTERRUPTED;
+    }
+    return CLI_DONE;
+}
+
+static bool can_draw(const struct cli *cli)
+{
+    const char *term = cli_variable(cli, "TERM");
+    return cli->out_tty && cli->in_tty && cli->format == FORMAT_TABLE &&
+           term != NULL && strcmp(term, "dumb") != 0;
+}
+
+/* Follows `study`; events before `since` are not shown. */
+static int watch_study(struct cli *cli, const char *study, struct watch *watch,
+                       int64_t since, bool second)
+{
+    enum wake woken = WAKE_ROUND;
+    cli_follow_open(&watch->follow, cli, study, since);
+    if (watch->view == VIEW_LIVE)
+        watch->live = cli_live_open(&watch->follow);
+    int code = rounds(watch, &woken);
+    bool quit = watch->live != NULL && cli_live_has_quit(watch->live);
+    cli_live_close(watch->live);
+    if (woken != WAKE_ROUND)
+        code = leave(watch, woken, second && !quit);
+    cli_follow_close(&watch->follow);
+    return quit ? CLI_DONE : code;
+}
+
+int cli_watch_wait(struct cli *cli, const char *study)
+{
+    struct watch watch = {.view = VIEW_NONE};
+    return watch_study(cli, study, &watch, INT64_MAX, false);
+}
+
+int cli_watch_run(struct cli *cli, const char *study)
+{
+    struct watch watch = {.view = can_draw(cli) ? VIEW_LIVE : VIEW_LINES};
+    return watch_study(cli, study, &watch, 0, true);
+}
+
+static int read_until(struct cli *cli, const char **until)
+{
+    static const char *const states[] = {"running",  "paused",     "succeeded",
+                                         "stopped",  "failed",     "cancelled",
+                                         "stopping", "cancelling", NULL};
+    *until = NULL;
+    if (cli->set.until.n == 0)
+        return CLI_DONE;
+    const char *word = cli->set.until.items[cli->set.until.n - 1];
+    for (size_t i = 0; states[i] != NULL; i++) {
+        if (strcasecmp(states[i], word) == 0) {
+            *until = states[i];
+            return CLI_DONE;
+        }
+    }
+    const char *near = diag_nearest(word, states);
+    return cli_fail(cli, CLI_USAGE, "no state \"%s\"%s%s%s", word,
+                    near ? " (did you mean " : "", near ? near : "",
+                    near ? "?)" : "");
+}
+
+int cli_watch(struct cli *cli)
+{
+    struct ht_error err;
+    struct cli_study study;
+    struct watch watch = {.view = can_draw(cli) ? VIEW_LIVE : VIEW_LINES};
+    if (!cli_wants(cli, 1))
+        return CLI_USAGE;
+    int code = read_until(cli, &watch.until);
+    if (code == CLI_DONE)
+        code = cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    if (cli_study_get(cli, cli->args.words.items[0], &study, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    /* The whole story when it is over, else what is new. */
+    int64_t since = cli_study_is_over(study.state)
+                        ? 0
+                        : node_get_int(study.status, "revision", 0);
+    return watch_study(cli, study.name, &watch, since, false);
+}
