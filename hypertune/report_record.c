@@ -96,7 +96,10 @@ static int shortest_digits(char text[RECORD_DOUBLE_BYTES], double value)
     locale_t own = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = uselocale(own);
     int len = 0;
-    for (int digits = 15; digits <= 17; digits++) {
+    /* Every text of 15 digits survives a normal double, so shorter ones show
+     * by themselves as their zeros are left out; subnormals hold fewer. */
+    int digits = isnormal(value) || value == 0 ? 15 : 1;
+    for (; digits <= 17; digits++) {
         len = snprintf(text, RECORD_DOUBLE_BYTES, "%.*g", digits, value);
         if (digits == 17 || strtod(text, NULL) == value)
             break;
