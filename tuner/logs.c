@@ -312,13 +312,12 @@ static enum ht_status read_slice(struct logs *logs, struct arena *arena,
         size_t room = limit - joined.len;
         if (start >= 0 && (size_t)chunk.raw != chunk.len && chunk.len > room)
             break;
+        int64_t end = chunk.offset + chunk.raw;
         cut_chunk(&chunk, next, room);
-        if (chunk.len == 0 && joined.len > 0)
-            break;
         start = start < 0 ? chunk.offset : start;
         next = chunk.offset + chunk.raw;
         text_append(&joined, chunk.data, chunk.len);
-        if (joined.len >= limit || chunk.len == 0)
+        if (joined.len >= limit || next != end)
             break;
     }
     if (status == HT_OK || status == HT_NOT_FOUND) {
