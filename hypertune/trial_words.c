@@ -87,8 +87,13 @@ bool trial_read_duration(const char *text, int *ms)
         double ms;
     } units[] = {{"ms", 1}, {"s", 1e3}, {"m", 60e3}, {"h", 3600e3}};
     double total = 0;
-    if (*text == '\0')
+    double alone;
+    if (trial_read_number(text, &alone) && plain_number(text) > 0) {
+        total = alone * 1e3;
+        text += strlen(text);
+    } else if (*text == '\0') {
         return false;
+    }
     while (*text != '\0') {
         double number = 0;
         size_t len = plain_number(text);
@@ -96,7 +101,7 @@ bool trial_read_duration(const char *text, int *ms)
             return false;
         text += len;
         size_t unit = strspn(text, "abcdefghijklmnopqrstuvwxyz");
-        double scale = unit == 0 && *text == '\0' ? 1e3 : 0;
+        double scale = 0;
         for (size_t i = 0; i < sizeof units / sizeof *units; i++)
             if (unit == strlen(units[i].name) &&
                 memcmp(text, units[i].name, unit) == 0)
