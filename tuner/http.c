@@ -104,10 +104,14 @@ static enum MHD_Result begin(struct call *call, const char *method,
         peers_enter(http->peers, call->peer, PEER_BODY);
         return MHD_YES;
     }
-    /* Who sends too much or frames it wrongly is not listened to further. */
-    bool close = status == HT_TOO_LARGE || status == HT_HEADER_TOO_LARGE ||
-                 status == HT_INVALID;
-    return refuse(call, &err, close);
+    /* Who frames a body wrongly or sends too much is not listened to further.
+     * An answer before the end of the headers' processing costs the library
+     * the connection, so other refusals wait for the next callback. */
+    bool close = call_has_body(call) || status == HT_HEADER_TOO_LARGE;
+    if (close)
+        return refuse(call, &err, true);
+    call->refusal = err;
+    return MHD_YES;
 }
 
 static enum MHD_Result take_body(struct call *call, const char *data,
@@ -139,8 +143,8 @@ static enum MHD_Result on_request(void *context,
                     call->route->lane == LANE_STREAM ? PEER_WORK : PEER_ANSWER);
         return call_finish(call) ? MHD_YES : MHD_NO;
     }
-    struct ht_error err;
-    if (call_dispatch(call, &err) == HT_OK)
+    struct ht_error err = call->refusal;
+    if (err.status == HT_OK && call_dispatch(call, &err) == HT_OK)
         return MHD_YES;
     return refuse(call, &err, false);
 }

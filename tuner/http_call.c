@@ -157,7 +157,7 @@ static enum ht_status check_framing(const struct call *call,
     return HT_OK;
 }
 
-static bool has_body(const struct call *call)
+bool call_has_body(const struct call *call)
 {
     const char *length = header(call, "Content-Length");
     return header(call, "Transfer-Encoding") != NULL ||
@@ -193,7 +193,7 @@ static enum ht_status pass_gate(struct call *call, const char *method,
         .origin = header(call, "Origin"),
         .authorization = header(call, "Authorization"),
         .content_type = header(call, "Content-Type"),
-        .has_body = has_body(call),
+        .has_body = call_has_body(call),
     };
     struct ht_error unrouted;
     unsigned roles = GATE_OPEN;

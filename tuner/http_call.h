@@ -60,6 +60,8 @@ struct http {
 /* Judges the headers: grammar, gate, route, size. */
 enum ht_status call_begin(struct call *call, const char *method,
                           const char *path, struct ht_error *err);
+/* True when the headers announce a body. */
+bool call_has_body(const struct call *call);
 /* Parses the whole body, then suspends and posts the call, or answers it. */
 enum ht_status call_dispatch(struct call *call, struct ht_error *err);
 /* Queues the answer of a call that was resumed. */
