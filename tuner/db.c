@@ -112,7 +112,7 @@ enum ht_status db_run(struct db *db, struct ht_error *err, const char *sql,
 {
     va_list args;
     va_start(args, format);
-    sqlite3_stmt *stmt;
+    sqlite3_stmt *stmt = NULL;
     const enum ht_status status = query(db, &stmt, err, sql, format, &args);
     va_end(args);
     if (status != HT_OK)

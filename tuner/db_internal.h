@@ -17,6 +17,7 @@
 #include "proto/arena.h"
 #include "proto/error.h"
 #include "tuner/db.h"
+#include "tuner/db_grow.h"
 
 enum { DB_STATEMENTS = 256 }; /* slots of the cache; about 80 are used */
 
@@ -74,9 +75,6 @@ enum ht_status db_integer(struct db *db, sqlite3_stmt *stmt, int64_t fallback,
                           int64_t *value, struct ht_error *err);
 
 const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
-
-/* Room for one more row in an arena array that doubles. */
-void *db_grow(struct arena *arena, void *rows, size_t n, size_t size);
 
 /* Column lists in the order of the readers below. */
 #define DB_STUDY_COLUMNS                                                       \

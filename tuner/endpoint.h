@@ -23,6 +23,8 @@ enum ht_status endpoint_start_control(struct core *core, struct logs *logs,
                                       struct endpoint **endpoint,
                                       struct ht_error *err);
 const char *endpoint_url(const struct endpoint *endpoint); /* with real port */
-void endpoint_stop(struct endpoint *endpoint); /* accepts NULL */
+/* Closes the address and waits until every message taken has its answer; to be
+ * called before core_stop() and logs_stop(). Accepts NULL. */
+void endpoint_stop(struct endpoint *endpoint);
 
 #endif

@@ -1,0 +1,245 @@
+#include "tuner/endpoint.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <nng/nng.h>
+#include <nng/protocol/reqrep0/rep.h>
+#include <nng/supplemental/util/platform.h>
+
+#include "proto/limits.h"
+#include "tuner/control.h"
+#include "tuner/core.h"
+#include "tuner/endpoint_log.h"
+#include "tuner/log.h"
+#include "tuner/report.h"
+#include "tuner/request.h"
+#include "tuner/wire.h"
+
+enum {
+    QUEUED = 8192, /* messages the socket holds in each direction */
+    URL_BYTES = 160
+};
+
+struct endpoint {
+    nng_socket socket;
+    struct core *core;
+    struct logs *logs; /* NULL: no log messages here */
+    request_handler *handle;
+    char url[URL_BYTES];
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards unanswered */
+    pthread_cond_t answered;
+    size_t unanswered; /* requests that are not ours at the moment */
+};
+
+/* A message on its way: the way back is the header it came with. */
+struct pending {
+    struct endpoint *endpoint;
+    nng_msg *msg; /* the request; reused for the answer */
+};
+
+/* --- answering --- */
+
+static void send_answer(struct endpoint *endpoint, nng_msg *msg,
+                        const struct text *text)
+{
+    nng_msg_clear(msg);
+    /* The peer may be gone; it will ask again and get the same answer. */
+    if (nng_msg_append(msg, text->data, text->len) != 0 ||
+        nng_sendmsg(endpoint->socket, msg, NNG_FLAG_NONBLOCK) != 0)
+        nng_msg_free(msg);
+}
+
+static void answer(struct request *req)
+{
+    struct pending *pending = req->owner;
+    struct endpoint *endpoint = pending->endpoint;
+    struct text text = {0};
+    wire_answer(req, &text);
+    send_answer(endpoint, pending->msg, &text);
+    text_free(&text);
+    request_free(req);
+    pthread_mutex_lock(&endpoint->lock);
+    if (--endpoint->unanswered == 0)
+        pthread_cond_signal(&endpoint->answered);
+    pthread_mutex_unlock(&endpoint->lock);
+}
+
+/* --- receiving --- */
+
+static void refuse(struct request *req, const struct diag *diag)
+{
+    const struct diag_item *item = diag->first;
+    req->status = ht_fail(
+        &req->err, HT_INVALID, "line %d column %d: %s",
+        item == NULL ? 1 : item->line, item == NULL ? 1 : item->column,
+        item == NULL ? "no JSON object" : item->text);
+    answer(req);
+}
+
+static bool is_log(const struct endpoint *endpoint, const struct node *body)
+{
+    return endpoint->logs != NULL && body->kind == NODE_MAP &&
+           strcmp(node_get_string(body, "type", ""), "log") == 0;
+}
+
+static void take(struct endpoint *endpoint, nng_msg *msg)
+{
+    struct request *req = request_new();
+    struct pending *pending = arena_alloc(req->arena, 1, sizeof *pending);
+    *pending = (struct pending){endpoint, msg};
+    req->owner = pending;
+    req->handle = endpoint->handle;
+    req->answer = answer;
+    pthread_mutex_lock(&endpoint->lock);
+    endpoint->unanswered++;
+    pthread_mutex_unlock(&endpoint->lock);
+
+    const size_t len = nng_msg_len(msg);
+    const char *text = arena_strndup(req->arena, nng_msg_body(msg), len);
+    struct diag diag;
+    diag_init(&diag, req->arena, "message", text, len);
+    req->body = node_read_json(req->arena, text, len, &diag);
+    if (req->body == NULL)
+        refuse(req, &diag);
+    else if (is_log(endpoint, req->body))
+        endpoint_log(endpoint->core, endpoint->logs, req);
+    else
+        core_post(endpoint->core, req);
+}
+
+static void *run(void *argument)
+{
+    struct endpoint *endpoint = argument;
+    nng_msg *msg;
+    int code;
+    while ((code = nng_recvmsg(endpoint->socket, &msg, 0)) != NNG_ECLOSED) {
+        if (code == 0)
+            take(endpoint, msg);
+        else
+            nng_msleep(10); /* out of memory or descriptors: not a hot loop */
+    }
+    return NULL;
+}
+
+/* --- life --- */
+
+static enum ht_status fail(struct ht_error *err, int code, const char *url)
+{
+    return ht_fail(err, HT_IO, "cannot listen on %s: %s", url,
+                   nng_strerror(code));
+}
+
+static enum ht_status note_url(struct endpoint *endpoint, nng_listener listener,
+                               const char *url, struct ht_error *err)
+{
+    int port;
+    const int code =
+        nng_listener_get_int(listener, NNG_OPT_TCP_BOUND_PORT, &port);
+    if (code != 0)
+        return fail(err, code, url);
+    const char *colon = strrchr(url, ':');
+    snprintf(endpoint->url, sizeof endpoint->url, "%.*s:%d",
+             (int)(colon - url), url, port);
+    return HT_OK;
+}
+
+static enum ht_status listen_at(struct endpoint *endpoint, const char *url,
+                                struct ht_error *err)
+{
+    if (strncmp(url, "tcp://", 6) != 0 || strrchr(url, ':') == url + 3 ||
+        strlen(url) > URL_BYTES - 8)
+        return ht_fail(err, HT_INVALID, "%s is not tcp://HOST:PORT", url);
+    nng_listener listener;
+    int code = nng_rep0_open_raw(&endpoint->socket);
+    if (code != 0)
+        return fail(err, code, url);
+    code = nng_socket_set_size(endpoint->socket, NNG_OPT_RECVMAXSZ,
+                               HT_MAX_MESSAGE);
+    if (code == 0)
+        code = nng_socket_set_int(endpoint->socket, NNG_OPT_SENDBUF, QUEUED);
+    if (code == 0)
+        code = nng_socket_set_int(endpoint->socket, NNG_OPT_RECVBUF, QUEUED);
+    if (code == 0)
+        code = nng_listener_create(&listener, endpoint->socket, url);
+    if (code == 0)
+        code = nng_listener_start(listener, 0);
+    if (code != 0) {
+        nng_close(endpoint->socket);
+        return fail(err, code, url);
+    }
+    const enum ht_status status = note_url(endpoint, listener, url, err);
+    if (status != HT_OK)
+        nng_close(endpoint->socket);
+    return status;
+}
+
+static void release(struct endpoint *endpoint)
+{
+    pthread_cond_destroy(&endpoint->answered);
+    pthread_mutex_destroy(&endpoint->lock);
+    free(endpoint);
+}
+
+static enum ht_status start(const struct endpoint *model, const char *url,
+                            struct endpoint **out, struct ht_error *err)
+{
+    struct endpoint *endpoint = ht_xcalloc(1, sizeof *endpoint);
+    *endpoint = *model;
+    pthread_mutex_init(&endpoint->lock, NULL);
+    pthread_cond_init(&endpoint->answered, NULL);
+    const enum ht_status status = listen_at(endpoint, url, err);
+    if (status != HT_OK) {
+        release(endpoint);
+        return status;
+    }
+    const int code = pthread_create(&endpoint->thread, NULL, run, endpoint);
+    if (code != 0) {
+        nng_close(endpoint->socket);
+        release(endpoint);
+        return ht_fail_errno(err, code, "cannot start the endpoint thread");
+    }
+    *out = endpoint;
+    return HT_OK;
+}
+
+enum ht_status endpoint_start_report(struct core *core, const char *url,
+                                     struct endpoint **endpoint,
+                                     struct ht_error *err)
+{
+    const struct endpoint model = {.core = core, .handle = report_handle};
+    return start(&model, url, endpoint, err);
+}
+
+enum ht_status endpoint_start_control(struct core *core, struct logs *logs,
+                                      const char *url,
+                                      struct endpoint **endpoint,
+                                      struct ht_error *err)
+{
+    const struct endpoint model = {
+        .core = core, .logs = logs, .handle = control_handle};
+    return start(&model, url, endpoint, err);
+}
+
+const char *endpoint_url(const struct endpoint *endpoint)
+{
+    return endpoint->url;
+}
+
+void endpoint_stop(struct endpoint *endpoint)
+{
+    if (endpoint == NULL)
+        return;
+    nng_close(endpoint->socket);
+    pthread_join(endpoint->thread, NULL);
+    core_stop_holding(endpoint->core);
+    pthread_mutex_lock(&endpoint->lock);
+    while (endpoint->unanswered > 0)
+        pthread_cond_wait(&endpoint->answered, &endpoint->lock);
+    pthread_mutex_unlock(&endpoint->lock);
+    release(endpoint);
+}

@@ -1,0 +1,37 @@
+/* final.h - the final measurement of a trial: which record counts, or why
+ * none does. Core thread. */
+#ifndef HT_TUNER_FINAL_H
+#define HT_TUNER_FINAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "proto/job.h"
+#include "tuner/core.h"
+#include "tuner/rows.h"
+
+struct trial_pair;
+
+struct final {
+    bool found;       /* a finite objective */
+    double objective; /* when found */
+    int64_t step;
+    const char *metrics; /* JSON of the record, NULL when not found */
+    const char *why;     /* not found: the reason in words */
+};
+
+/* All that the end of a trial is decided from. */
+struct deciding {
+    struct trial_pair *pair;
+    struct study_row study;
+    const struct job *job;
+    struct final final;
+};
+
+/* Fills study, job and final for now->pair, which the caller has set. */
+enum ht_status final_prepare(struct core *core, struct arena *arena,
+                             struct deciding *now, struct ht_error *err);
+
+#endif

@@ -1,0 +1,339 @@
+#include "tuner/lease.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/json.h"
+#include "proto/limits.h"
+#include "proto/token.h"
+#include "tuner/db_write.h"
+#include "tuner/lease_view.h"
+#include "tuner/state.h"
+#include "tuner/wire.h"
+
+enum {
+    MOST = 64,       /* attempts in one answer */
+    LOOK_AHEAD = 100 /* waiting trials looked at for one that is not backing
+                        off */
+};
+
+/* What one lease request is given. */
+struct leasing {
+    struct core *core;
+    struct request *req;
+    struct memory_runner *runner;
+    int64_t id; /* of the request */
+    cJSON *attempts, *stops;
+};
+
+/* --- choosing --- */
+
+static bool backs_off(struct core *core, const struct trial_row *trial)
+{
+    const struct memory_trial *memory =
+        memory_find_trial(core_memory(core), trial->study, trial->id);
+    return memory != NULL && memory->retry_at_ms > core_now_ms(core);
+}
+
+/* Retries that are due go by id like all others; *found is false when every
+ * waiting trial backs off. */
+static enum ht_status next_of_study(struct leasing *now, int64_t study,
+                                    struct trial_row *trial, bool *found,
+                                    struct ht_error *err)
+{
+    int64_t after = 0;
+    struct trial_list page = {.n = LOOK_AHEAD};
+    *found = false;
+    while (page.n == LOOK_AHEAD) {
+        const enum ht_status status =
+            db_trial_waiting(core_db(now->core), now->req->arena, study, after,
+                             LOOK_AHEAD, &page, err);
+        if (status != HT_OK)
+            return status;
+        for (size_t i = 0; i < page.n; i++) {
+            after = page.rows[i].id;
+            if (backs_off(now->core, &page.rows[i]))
+                continue;
+            *trial = page.rows[i];
+            *found = true;
+            return HT_OK;
+        }
+    }
+    return HT_OK;
+}
+
+static enum ht_status next_trial(struct leasing *now, struct trial_row *trial,
+                                 bool *found, struct ht_error *err)
+{
+    struct id_list hungry;
+    enum ht_status status = db_study_hungry(
+        core_db(now->core), now->req->arena, &hungry, err);
+    *found = false;
+    for (size_t i = 0; status == HT_OK && i < hungry.n && !*found; i++)
+        status = next_of_study(now, hungry.ids[i], trial, found, err);
+    return status;
+}
+
+/* --- giving --- */
+
+static enum ht_status describe(struct leasing *now, struct trial_pair *pair,
+                               const char *token, struct ht_error *err)
+{
+    struct study_row study;
+    const struct job *job;
+    enum ht_status status =
+        db_study_get(core_db(now->core), now->req->arena, pair->trial.study,
+                     &study, err);
+    if (status == HT_OK)
+        status = memory_job(core_memory(now->core), &study, &job, err);
+    if (status != HT_OK)
+        return status;
+    const struct lease_facts facts = {.arena = now->req->arena,
+                                      .server_id = core_server_id(now->core),
+                                      .report_url = core_report_url(now->core),
+                                      .token = token,
+                                      .study = &study,
+                                      .job = job,
+                                      .pair = pair};
+    cJSON *attempt;
+    status = lease_view(&facts, &attempt, err);
+    if (status == HT_OK)
+        cJSON_AddItemToArray(now->attempts, attempt);
+    return status;
+}
+
+static enum ht_status insert_attempt(struct leasing *now,
+                                     struct trial_pair *pair,
+                                     const char *token, struct ht_error *err)
+{
+    unsigned char hash[TOKEN_HASH_BYTES];
+    token_hash(hash, token);
+    const struct attempt_lease lease = {
+        .boot = now->runner->boot, .lease_id = now->id, .token_hash = hash};
+    pair->attempt =
+        (struct attempt_row){.study = pair->trial.study,
+                             .trial = pair->trial.id,
+                             .n = pair->trial.attempt + 1,
+                             .state = ATTEMPT_STARTING,
+                             .runner = now->runner->id,
+                             .exit_code = -1,
+                             .reason = "",
+                             .created_ms = core_wall_ms(now->core)};
+    struct db *db = core_db(now->core);
+    pair->trial.attempt = pair->attempt.n;
+    pair->trial.latest_metrics = NULL;
+    enum ht_status status = db_attempt_insert(db, &pair->attempt, &lease, err);
+    if (status == HT_OK)
+        status = db_trial_set_latest(db, pair->trial.study, pair->trial.id, 0,
+                                     NULL, err);
+    return status;
+}
+
+static enum ht_status give(struct leasing *now, struct trial_pair *pair,
+                           struct ht_error *err)
+{
+    char token[TOKEN_TEXT_BYTES];
+    token_make(token, TOKEN_TRIAL_BYTES);
+    enum ht_status status = insert_attempt(now, pair, token, err);
+    if (status != HT_OK)
+        return status;
+    struct event_row event = {.study = pair->trial.study,
+                              .kind = "attempt.moved",
+                              .trial = pair->trial.id,
+                              .attempt = pair->attempt.n,
+                              .from = "",
+                              .to = attempt_state_name(ATTEMPT_STARTING),
+                              .reason = arena_printf(now->req->arena,
+                                                     "leased to runner %s",
+                                                     now->runner->id),
+                              .data = ""};
+    status = state_event(now->core, &event, err);
+    if (status == HT_OK)
+        status =
+            state_move_trial(now->core, &pair->trial, TRIAL_ACTIVE, "", err);
+    return status == HT_OK ? describe(now, pair, token, err) : status;
+}
+
+static enum ht_status give_new(struct leasing *now, int64_t free_slots,
+                               struct ht_error *err)
+{
+    const int64_t most = free_slots < MOST ? free_slots : MOST;
+    for (int64_t i = 0; i < most; i++) {
+        struct trial_pair pair;
+        bool found;
+        enum ht_status status = next_trial(now, &pair.trial, &found, err);
+        if (status != HT_OK || !found)
+            return status;
+        status = give(now, &pair, err);
+        if (status != HT_OK)
+            return status;
+    }
+    return HT_OK;
+}
+
+/* The same request came again after a restart: the same attempts, under fresh
+ * tokens because only hashes of the old ones were kept. */
+static enum ht_status give_again(struct leasing *now, bool *again,
+                                 struct ht_error *err)
+{
+    struct db *db = core_db(now->core);
+    struct attempt_list list;
+    enum ht_status status =
+        db_attempt_leased(db, now->req->arena, now->runner->id,
+                          now->runner->boot, now->id, &list, err);
+    *again = status == HT_OK && list.n > 0;
+    for (size_t i = 0; status == HT_OK && i < list.n; i++) {
+        struct trial_pair pair = {.attempt = list.rows[i]};
+        char token[TOKEN_TEXT_BYTES];
+        unsigned char hash[TOKEN_HASH_BYTES];
+        token_make(token, TOKEN_TRIAL_BYTES);
+        token_hash(hash, token);
+        status = db_attempt_set_token(db, &pair.attempt, hash, err);
+        if (status == HT_OK)
+            status =
+                db_trial_get(db, now->req->arena, pair.attempt.study,
+                             pair.attempt.trial, &pair.trial, err);
+        if (status == HT_OK)
+            status = describe(now, &pair, token, err);
+    }
+    return status;
+}
+
+/* --- stops --- */
+
+struct telling {
+    char runner[HT_MAX_NAME + 1];
+    struct memory_told told;
+};
+
+static void apply_told(struct core *core, const void *data)
+{
+    const struct telling *telling = data;
+    struct memory_runner *runner =
+        memory_find_runner(core_memory(core), telling->runner);
+    if (runner == NULL)
+        return;
+    runner->told = ht_xrealloc(runner->told, runner->n_told + 1,
+                               sizeof *runner->told);
+    runner->told[runner->n_told++] = telling->told;
+}
+
+static bool was_told(const struct memory_runner *runner,
+                     const struct memory_told *told)
+{
+    for (size_t i = 0; i < runner->n_told; i++) {
+        const struct memory_told *old = &runner->told[i];
+        if (old->study == told->study && old->trial == told->trial &&
+            old->attempt == told->attempt && old->kill == told->kill)
+            return true;
+    }
+    return false;
+}
+
+static void note_told(struct core *core, const struct memory_runner *runner,
+                      const struct memory_told *told)
+{
+    struct telling telling = {.told = *told};
+    memcpy(telling.runner, runner->id, sizeof telling.runner);
+    core_defer(core, apply_told, &telling, sizeof telling);
+}
+
+static enum ht_status add_stop(struct core *core, struct arena *arena,
+                               const struct trial_row *trial, bool *kill,
+                               cJSON **stop, struct ht_error *err)
+{
+    struct study_row study;
+    const enum ht_status status =
+        db_study_get(core_db(core), arena, trial->study, &study, err);
+    if (status != HT_OK)
+        return status;
+    const struct trial_name name = {trial->study, trial->id, trial->attempt};
+    *kill = study.state == STUDY_CANCELLING;
+    *stop = cJSON_CreateObject();
+    wire_add_name(*stop, &name);
+    json_add_string(*stop, "reason", trial->reason);
+    json_add_string(*stop, "how", *kill ? "kill" : "stop");
+    return HT_OK;
+}
+
+enum ht_status lease_add_stops(struct core *core, struct arena *arena,
+                               const struct memory_runner *runner, bool fresh,
+                               cJSON *stops, struct ht_error *err)
+{
+    struct db *db = core_db(core);
+    struct attempt_list open;
+    enum ht_status status =
+        db_attempt_open(db, arena, runner->id, &open, err);
+    for (size_t i = 0; status == HT_OK && i < open.n; i++) {
+        const struct attempt_row *attempt = &open.rows[i];
+        struct trial_row trial;
+        if (attempt->state == ATTEMPT_DRAINING)
+            continue;
+        status =
+            db_trial_get(db, arena, attempt->study, attempt->trial, &trial, err);
+        if (status != HT_OK || trial.state != TRIAL_STOPPING)
+            continue;
+        struct memory_told told = {trial.study, trial.id, attempt->n, false};
+        cJSON *stop;
+        status = add_stop(core, arena, &trial, &told.kill, &stop, err);
+        if (status != HT_OK)
+            continue;
+        if (fresh && was_told(runner, &told)) {
+            cJSON_Delete(stop);
+            continue;
+        }
+        cJSON_AddItemToArray(stops, stop);
+        if (fresh)
+            note_told(core, runner, &told);
+    }
+    return status;
+}
+
+/* --- the message --- */
+
+static enum ht_status fill(struct leasing *now, int64_t free_slots,
+                           struct ht_error *err)
+{
+    bool again = false;
+    enum ht_status status = give_again(now, &again, err);
+    if (status == HT_OK && !again)
+        status = give_new(now, free_slots, err);
+    if (status != HT_OK)
+        return status;
+    return lease_add_stops(now->core, now->req->arena, now->runner, true,
+                           now->stops, err);
+}
+
+static bool may_wait(struct leasing *now)
+{
+    if (cJSON_GetArraySize(now->attempts) + cJSON_GetArraySize(now->stops) > 0)
+        return false;
+    struct request *req = now->req;
+    if (req->held_until_ms == 0)
+        req->held_until_ms = core_now_ms(now->core) +
+                             core_options_of(now->core)->hold_ms;
+    return req->held_until_ms > core_now_ms(now->core);
+}
+
+enum ht_status lease_handle(struct core *core, struct request *req,
+                            struct memory_runner *runner, struct ht_error *err)
+{
+    const int64_t free_slots = node_get_int(req->body, "free", 0);
+    if (free_slots < 0)
+        return ht_fail(err, HT_INVALID, "free must not be negative");
+    cJSON *answer = wire_ok(req);
+    struct leasing now = {.core = core,
+                          .req = req,
+                          .runner = runner,
+                          .id = node_get_int(req->body, "id", 0)};
+    now.attempts = json_add_array(answer, "attempts");
+    now.stops = json_add_array(answer, "stop");
+    const enum ht_status status = fill(&now, free_slots, err);
+    if (status != HT_OK || may_wait(&now)) {
+        cJSON_Delete(answer);
+        return status;
+    }
+    req->held_until_ms = 0;
+    wire_reply(req, answer);
+    return HT_OK;
+}

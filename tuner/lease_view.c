@@ -1,0 +1,112 @@
+#include "tuner/lease_view.h"
+
+#include "proto/command.h"
+#include "proto/json.h"
+#include "tuner/wire.h"
+
+static void add_strings(cJSON *object, const char *key,
+                        const struct strings *strings)
+{
+    cJSON *array = json_add_array(object, key);
+    for (size_t i = 0; i < strings->n; i++)
+        json_push_string(array, strings->items[i]);
+}
+
+static void add_optional(cJSON *object, const char *key, const char *value)
+{
+    if (value == NULL)
+        cJSON_AddItemToObject(object, key, cJSON_CreateNull());
+    else
+        json_add_string(object, key, value);
+}
+
+static void push_pairs(cJSON *array, const struct pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->n; i++) {
+        cJSON *item = cJSON_CreateArray();
+        json_push_string(item, pairs->items[i].name);
+        json_push_string(item, pairs->items[i].value);
+        cJSON_AddItemToArray(array, item);
+    }
+}
+
+static void add_replicas(const struct lease_facts *facts, cJSON *out,
+                         const struct value point[])
+{
+    cJSON *replicas = json_add_array(out, "replicas");
+    for (size_t i = 0; i < facts->job->n_pools; i++) {
+        const struct pool *pool = &facts->job->pools[i];
+        const struct strings argv =
+            command_line(facts->arena, facts->job, pool, point);
+        const struct pairs env =
+            command_env(facts->arena, facts->job, pool, point);
+        for (int index = 0; index < pool->count; index++) {
+            cJSON *replica = json_push_object(replicas);
+            json_add_string(replica, "type", pool->type);
+            json_add_int(replica, "index", index);
+            add_optional(replica, "image", pool->image);
+            add_strings(replica, "argv", &argv);
+            /* What submit recorded first, so that the spec's own wins. */
+            cJSON *variables = json_add_array(replica, "env");
+            push_pairs(variables, &facts->job->captured_env);
+            push_pairs(variables, &env);
+            add_optional(replica, "workdir", facts->job->workdir);
+        }
+    }
+}
+
+static void add_metrics(const struct lease_facts *facts, cJSON *out)
+{
+    const struct job *job = facts->job;
+    cJSON *metrics = json_add_array(out, "metrics");
+    for (size_t i = 0; i < job->n_metrics; i++)
+        json_push_string(metrics, job->metrics[i].name);
+    add_strings(out, "stdoutPatterns", &job->stdout_patterns);
+    add_optional(out, "metricsFile", job->metrics_file);
+}
+
+static void add_identity(const struct lease_facts *facts, cJSON *out)
+{
+    const struct attempt_row *attempt = &facts->pair->attempt;
+    const struct trial_name name = {attempt->study, attempt->trial, attempt->n};
+    wire_add_name(out, &name);
+    json_add_string(out, "name",
+                    arena_printf(facts->arena, "ht-%s-%lld-%lld-%lld",
+                                 facts->server_id, (long long)name.study,
+                                 (long long)name.trial,
+                                 (long long)name.attempt));
+    json_add_string(out, "token", facts->token);
+    json_add_int(out, "timeoutMs", facts->job->trial_timeout_ms);
+    json_add_int(out, "graceMs", facts->job->grace_ms);
+    add_optional(out, "reportUrl", facts->report_url);
+    json_add_string(out, "jobName", facts->study->name);
+}
+
+static void add_resources(const struct job *job, cJSON *out)
+{
+    cJSON *resources = json_add_object(out, "resources");
+    json_add_double(resources, "cpus", job->cpus);
+    json_add_int(resources, "memory", job->memory_bytes);
+    json_add_int(resources, "gpus", job->gpus);
+}
+
+enum ht_status lease_view(const struct lease_facts *facts, cJSON **out,
+                          struct ht_error *err)
+{
+    const struct space *space = &facts->job->space;
+    const char *params = facts->pair->trial.params;
+    struct value *point =
+        arena_alloc(facts->arena, space->n + 1, sizeof *point);
+    if (point_parse(space, params, point, err) != HT_OK)
+        return ht_wrap(err, HT_CORRUPT, "stored parameters");
+    cJSON *attempt = cJSON_CreateObject();
+    add_identity(facts, attempt);
+    add_metrics(facts, attempt);
+    cJSON_AddItemToObject(attempt, "params", cJSON_CreateRaw(params));
+    const struct strings args = command_params(facts->arena, space, point);
+    add_strings(attempt, "paramArgs", &args);
+    add_resources(facts->job, attempt);
+    add_replicas(facts, attempt, point);
+    *out = attempt;
+    return HT_OK;
+}

@@ -1,0 +1,29 @@
+/* lease_view.h - the ATTEMPT of proto/README.md section 4: all that a runner
+ * has to know to start one attempt. */
+#ifndef HT_TUNER_LEASE_VIEW_H
+#define HT_TUNER_LEASE_VIEW_H
+
+#include <cjson/cJSON.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "proto/job.h"
+#include "tuner/rows.h"
+#include "tuner/trial.h"
+
+struct lease_facts {
+    struct arena *arena;
+    const char *server_id;
+    const char *report_url; /* NULL: no address to report to */
+    const char *token;
+    const struct study_row *study;
+    const struct job *job;
+    const struct trial_pair *pair;
+};
+
+/* The caller owns *out.
+ * HT_CORRUPT  the stored parameters do not fit the space */
+enum ht_status lease_view(const struct lease_facts *facts, cJSON **out,
+                          struct ht_error *err);
+
+#endif

@@ -1,0 +1,223 @@
+#include "tuner/report_batch.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/json.h"
+#include "proto/report.h"
+#include "tuner/db_grow.h"
+
+void report_batch_writer_text(char text[17], uint64_t writer)
+{
+    snprintf(text, 17, "%016" PRIx64, writer);
+}
+
+enum ht_status report_batch_begin(struct report_batch *batch,
+                                  struct ht_error *err)
+{
+    char master[64];
+    snprintf(master, sizeof master, "%s-0",
+             batch->job->n_pools > 0 ? batch->job->pools[0].type : "master");
+    batch->is_master = strcmp(batch->key.replica, master) == 0;
+    const enum ht_status status =
+        db_replica_records(batch->db, &batch->key, &batch->records, err);
+    if (status != HT_OK || !batch->is_master)
+        return status;
+    return db_scores_get(batch->db, batch->arena, &batch->pair->attempt,
+                         &batch->scores, err);
+}
+
+static enum ht_status writer_of(struct report_batch *batch, uint64_t writer,
+                                struct writer_row **row, struct ht_error *err)
+{
+    for (size_t i = 0; i < batch->n_writers; i++)
+        if (batch->writers[i].writer == writer) {
+            *row = &batch->writers[i];
+            return HT_OK;
+        }
+    struct writer_row found;
+    const enum ht_status status =
+        db_writer_get(batch->db, &batch->key, writer, &found, err);
+    if (status != HT_OK)
+        return status;
+    batch->writers = db_grow(batch->arena, batch->writers, batch->n_writers,
+                             sizeof *batch->writers);
+    batch->writers[batch->n_writers] = found;
+    *row = &batch->writers[batch->n_writers++];
+    return HT_OK;
+}
+
+/* Moves `have` over the new record and over those that had come before it. */
+static enum ht_status count_record(struct report_batch *batch,
+                                   struct writer_row *writer, int64_t seq,
+                                   struct ht_error *err)
+{
+    batch->records++;
+    writer->records++;
+    if (writer->writer == 0 || seq != writer->have + 1)
+        return HT_OK;
+    writer->have++;
+    bool next = writer->records > writer->have;
+    while (next) {
+        const enum ht_status status =
+            db_measurement_exists(batch->db, &batch->key, writer->writer,
+                                  writer->have + 1, &next, err);
+        if (status != HT_OK)
+            return status;
+        writer->have += next;
+        next = next && writer->records > writer->have;
+    }
+    return HT_OK;
+}
+
+static const char *metrics_text(struct arena *arena,
+                                const struct report *report)
+{
+    struct text text = {0};
+    for (size_t i = 0; i < report->n_metrics; i++) {
+        const double value = report->metrics[i].value;
+        text_puts(&text, i == 0 ? "{" : ",");
+        json_quote(&text, report->metrics[i].name);
+        text_puts(&text, isfinite(value) ? ":" : ":\"");
+        text_double(&text, value);
+        text_puts(&text, isfinite(value) ? "" : "\"");
+    }
+    text_puts(&text, "}");
+    const char *copy = arena_strndup(arena, text.data, text.len);
+    text_free(&text);
+    return copy;
+}
+
+/* --- candidates for the final measurement --- */
+
+static bool is_newer(const struct attempt_scores *scores,
+                     const struct measurement_row *row)
+{
+    if (!scores->has_last)
+        return true;
+    if (row->step != scores->last_step)
+        return row->step > scores->last_step;
+    if (row->time_ms != scores->last_time_ms)
+        return row->time_ms > scores->last_time_ms;
+    return row->seq > scores->last_seq;
+}
+
+/* On equal values the earlier step is the better one, so that the order of
+ * arrival does not decide. */
+static bool is_better(const struct report_batch *batch,
+                      const struct measurement_row *row, double value)
+{
+    const struct attempt_scores *scores = &batch->scores;
+    if (!isfinite(value))
+        return false;
+    if (!scores->has_best)
+        return true;
+    if (value == scores->best_objective)
+        return row->step < scores->best_step;
+    return (value > scores->best_objective) == batch->job->metrics[0].maximize;
+}
+
+static void score(struct report_batch *batch, const struct report *report,
+                  const struct measurement_row *row)
+{
+    const char *objective = batch->job->metrics[0].name;
+    size_t i = 0;
+    while (i < report->n_metrics &&
+           strcmp(report->metrics[i].name, objective) != 0)
+        i++;
+    if (i == report->n_metrics)
+        return;
+    const double value = report->metrics[i].value;
+    struct attempt_scores *scores = &batch->scores;
+    if (is_newer(scores, row)) {
+        scores->has_last = true;
+        scores->last_step = row->step;
+        scores->last_time_ms = row->time_ms;
+        scores->last_seq = row->seq;
+        scores->last_objective = value;
+        scores->last_metrics = row->metrics;
+        batch->moved_scores = true;
+    }
+    if (is_better(batch, row, value)) {
+        scores->has_best = true;
+        scores->best_step = row->step;
+        scores->best_objective = value;
+        scores->best_metrics = row->metrics;
+        batch->moved_scores = true;
+    }
+}
+
+static void note(struct report_batch *batch, const struct report *report,
+                 const struct measurement_row *row)
+{
+    struct trial_row *trial = &batch->pair->trial;
+    if (!batch->is_master)
+        return;
+    if (trial->latest_metrics == NULL || row->step >= trial->latest_step) {
+        trial->latest_metrics = row->metrics;
+        trial->latest_step = row->step;
+        batch->moved_latest = true;
+    }
+    if (batch->job->n_metrics > 0)
+        score(batch, report, row);
+}
+
+/* --- storing --- */
+
+static enum ht_status store(struct report_batch *batch,
+                            const struct report *report, struct ht_error *err)
+{
+    struct writer_row *writer;
+    enum ht_status status = writer_of(batch, report->writer, &writer, err);
+    if (status != HT_OK)
+        return status;
+    const struct measurement_row row = {
+        .study = batch->key.study,
+        .trial = batch->key.trial,
+        .attempt = batch->key.attempt,
+        .replica = batch->key.replica,
+        .writer = report->writer,
+        .seq = report->seq,
+        .step = report->has_step ? report->step : batch->records + 1,
+        .time_ms = report->time_ms,
+        .metrics = metrics_text(batch->arena, report),
+        .checkpoint = report->checkpoint};
+    bool inserted;
+    status = db_measurement_insert(batch->db, &row, &inserted, err);
+    if (status != HT_OK || !inserted)
+        return status;
+    note(batch, report, &row);
+    return count_record(batch, writer, report->seq, err);
+}
+
+enum ht_status report_batch_add(struct report_batch *batch,
+                                const struct node *node, struct ht_error *err)
+{
+    struct report report;
+    const enum ht_status status =
+        report_read(batch->arena, node, &report, err);
+    if (status != HT_OK)
+        return ht_wrap(err, HT_INVALID, "record at column %d", node->column);
+    return store(batch, &report, err);
+}
+
+enum ht_status report_batch_end(struct report_batch *batch,
+                                struct ht_error *err)
+{
+    const struct trial_row *trial = &batch->pair->trial;
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < batch->n_writers; i++)
+        if (batch->writers[i].records > 0)
+            status =
+                db_writer_set(batch->db, &batch->key, &batch->writers[i], err);
+    if (status == HT_OK && batch->moved_scores)
+        status = db_scores_set(batch->db, &batch->pair->attempt, &batch->scores,
+                               err);
+    if (status == HT_OK && batch->moved_latest)
+        status = db_trial_set_latest(batch->db, trial->study, trial->id,
+                                     trial->latest_step, trial->latest_metrics,
+                                     err);
+    return status;
+}

@@ -1,0 +1,11 @@
+/* search_method.h - which algorithm a job means. */
+#ifndef HT_TUNER_SEARCH_METHOD_H
+#define HT_TUNER_SEARCH_METHOD_H
+
+#include "algorithms/algorithm.h"
+#include "proto/job.h"
+
+/* The named one when it is built in, otherwise the server's default. */
+const struct algorithm *search_method(const struct job *job);
+
+#endif

@@ -1,0 +1,36 @@
+/* search_study.h - all that searching one study needs, in a worker's memory:
+ * its space, the algorithm's state, and the points already taken.
+ *
+ * Built from the study's events in their order, so two builds from the same
+ * events are equal however often one paused in between. One thread. */
+#ifndef HT_TUNER_SEARCH_STUDY_H
+#define HT_TUNER_SEARCH_STUDY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "tuner/db.h"
+#include "tuner/search.h"
+
+struct search_study;
+
+struct search_study *search_study_new(int64_t id);
+void search_study_free(struct search_study *study); /* accepts NULL */
+int64_t search_study_id(const struct search_study *study);
+
+/* Reads the events since the last time, inside the reader's transaction.
+ * After a failure the state is half-built and must be freed. */
+enum ht_status search_study_catch_up(struct search_study *study, struct db *db,
+                                     struct ht_error *err);
+
+/* Suggestions number `ordinal` to ordinal+n-1, none taken and all distinct;
+ * fewer, with `exhausted`, when the space has no more. Texts are in `arena`.
+ * They count as taken only once their trials show up in the events. */
+enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
+                                    size_t n, struct arena *arena,
+                                    struct suggestions *found,
+                                    struct ht_error *err);
+
+#endif

@@ -1,0 +1,203 @@
+#include <string.h>
+
+#include "proto/json.h"
+#include "tuner/core.h"
+#include "tuner/db_write.h"
+#include "tuner/memory.h"
+#include "tuner/state.h"
+#include "tuner/study.h"
+#include "tuner/study_reply.h"
+
+/* What a change works on. */
+struct change {
+    struct core *core;
+    struct request *req;
+    struct study_row row;
+    struct job *job; /* as stored, then as wanted */
+    struct text what; /* the differences, for the event */
+};
+
+/* --- single members --- */
+
+struct member {
+    const char *name;
+    int64_t *value;
+    int64_t least, most;
+};
+
+static void read_member(struct change *change, const struct node *node)
+{
+    struct job *job = change->job;
+    const struct member members[] = {
+        {"maxTrialCount", &job->max_trials, 1, HT_MAX_TRIALS},
+        {"parallelTrialCount", &job->parallel, 1, HT_MAX_PARALLEL},
+        {"maxFailedTrialCount", &job->max_failed, 0, HT_MAX_TRIALS},
+    };
+    struct diag *diag = study_diag(change->req);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if (strcmp(members[i].name, node->key) != 0)
+            continue;
+        int64_t value;
+        if (!node_int64(node, &value) || value < members[i].least ||
+            value > members[i].most)
+            diag_error(diag, node->line, node->column, node->key,
+                       "must be an integer from %lld to %lld",
+                       (long long)members[i].least,
+                       (long long)members[i].most);
+        else
+            *members[i].value = value;
+        return;
+    }
+    diag_error(diag, node->key_line, node->key_column, node->key,
+               "cannot be changed; maxTrialCount, parallelTrialCount, "
+               "maxFailedTrialCount and job can");
+}
+
+/* --- a whole job --- */
+
+/* The stored job with only those parts of the new one that may never change:
+ * what differs then is what forbids to continue. */
+static enum ht_status check_fixed_parts(struct change *change,
+                                        const struct job *wanted,
+                                        struct ht_error *err)
+{
+    struct job probe = *change->job;
+    probe.space = wanted->space;
+    probe.n_metrics = wanted->n_metrics;
+    probe.metrics = wanted->metrics;
+    probe.algorithm = wanted->algorithm;
+    if (wanted->has_seed) {
+        probe.has_seed = true;
+        probe.seed = wanted->seed;
+    }
+    struct text differences = {0};
+    enum ht_status status = HT_OK;
+    bool other_seed = wanted->has_seed && wanted->seed != change->row.seed;
+    if (job_diff(change->job, &probe, &differences) > 0)
+        status = ht_fail(err, HT_CONFLICT, "study %.100s differs: %s",
+                         change->row.name, differences.data);
+    else if (other_seed)
+        status = ht_fail(err, HT_CONFLICT,
+                         "study %.100s differs: seed: %lld -> %lld",
+                         change->row.name, (long long)change->row.seed,
+                         (long long)wanted->seed);
+    text_free(&differences);
+    return status;
+}
+
+static enum ht_status read_whole_job(struct change *change,
+                                     const struct node *node,
+                                     struct ht_error *err)
+{
+    struct job *wanted = job_read_vertex(node, study_diag(change->req));
+    if (wanted == NULL)
+        return HT_OK; /* the faults are in diag */
+    const enum ht_status status = check_fixed_parts(change, wanted, err);
+    if (status != HT_OK)
+        return status;
+    wanted->name = change->job->name;
+    wanted->has_seed = change->job->has_seed;
+    wanted->seed = change->job->seed;
+    change->job = wanted;
+    return HT_OK;
+}
+
+static enum ht_status read_body(struct change *change, struct ht_error *err)
+{
+    const struct node *body = change->req->body;
+    if (body == NULL || body->kind != NODE_MAP)
+        return ht_fail(err, HT_INVALID, "the body must be an object");
+    for (const struct node *node = body->first; node != NULL;
+         node = node->next) {
+        if (strcmp(node->key, "job") != 0) {
+            read_member(change, node);
+            continue;
+        }
+        const enum ht_status status = read_whole_job(change, node, err);
+        if (status != HT_OK)
+            return status;
+    }
+    const struct diag *diag = study_diag(change->req);
+    return diag->errors == 0 ? HT_OK : study_fail_by_diag(diag, err);
+}
+
+/* --- storing --- */
+
+static enum ht_status reopen(struct change *change, struct ht_error *err)
+{
+    const int64_t created = change->row.next_trial - 1;
+    if (!study_state_is_final(change->row.state) ||
+        change->job->max_trials <= created)
+        return HT_OK;
+    change->row.exhausted = false;
+    const enum ht_status status = db_study_set_stale(
+        core_db(change->core), change->row.id, 0, err);
+    if (status != HT_OK)
+        return status;
+    core_wake(change->core);
+    return state_move_study(
+        change->core, &change->row, STUDY_RUNNING,
+        arena_printf(change->req->arena, "reopened for %lld more trials",
+                     (long long)(change->job->max_trials - created)),
+        err);
+}
+
+static enum ht_status store(struct change *change, struct ht_error *err)
+{
+    struct arena *arena = change->req->arena;
+    struct text spec = {0};
+    json_print(job_write_vertex(change->job), &spec);
+    change->row.spec = arena_strndup(arena, spec.data, spec.len);
+    text_free(&spec);
+    if (change->job->display != NULL)
+        change->row.display = change->job->display;
+    struct event_row event = {
+        .study = change->row.id,
+        .kind = "study.changed",
+        .from = "",
+        .to = "",
+        .reason = arena_strndup(arena, change->what.data, HT_MAX_REASON),
+        .data = ""};
+    enum ht_status status = state_event(change->core, &event, err);
+    if (status == HT_OK)
+        status = db_study_save(core_db(change->core), &change->row, err);
+    memory_forget_job(core_memory(change->core), change->row.id);
+    core_touch(change->core, change->row.id);
+    return status == HT_OK ? reopen(change, err) : status;
+}
+
+static enum ht_status apply(struct change *change, struct ht_error *err)
+{
+    const struct job *before;
+    enum ht_status status = job_parse(change->req->arena, change->row.spec,
+                                      &change->job, err);
+    if (status == HT_OK)
+        status = memory_job(core_memory(change->core), &change->row, &before,
+                            err);
+    if (status == HT_OK)
+        status = read_body(change, err);
+    if (status != HT_OK)
+        return status;
+    if (job_diff(before, change->job, &change->what) == 0)
+        return reopen(change, err);
+    return store(change, err);
+}
+
+enum ht_status study_change(struct core *core, struct request *req,
+                            struct ht_error *err)
+{
+    struct change change = {.core = core, .req = req};
+    enum ht_status status =
+        db_study_find(core_db(core), req->arena, req->project, req->location,
+                      req->study, &change.row, err);
+    if (status != HT_OK)
+        return status;
+    if (change.row.state == STUDY_CANCELLING ||
+        change.row.state == STUDY_CANCELLED)
+        return ht_fail(err, HT_PRECONDITION, "study %s is %s", change.row.name,
+                       study_state_name(change.row.state));
+    status = apply(&change, err);
+    text_free(&change.what);
+    return status == HT_OK ? study_reply(core, req, change.row.id, err)
+                           : status;
+}

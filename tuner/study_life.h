@@ -1,0 +1,41 @@
+/* study_life.h - what a study does by itself: it wants trials, and it ends.
+ *
+ * Core thread. Settling is idempotent: it looks at the rows and does whatever
+ * they call for, so it may run at any time and as often as one likes. */
+#ifndef HT_TUNER_STUDY_LIFE_H
+#define HT_TUNER_STUDY_LIFE_H
+
+#include <stdint.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "tuner/core.h"
+#include "tuner/rows.h"
+#include "tuner/search.h"
+
+/* Asks for the trials that are missing, ends the study when a rule says so,
+ * removes the next slice of a deleted one, and keeps its reason true.
+ * HT_NOT_FOUND  it is gone; nothing to do */
+enum ht_status study_settle(struct core *core, int64_t study,
+                            struct ht_error *err);
+
+/* Begins the end: waiting trials are cancelled, running ones told to stop.
+ * `as` is the final state; STUDY_CANCELLED discards their results. */
+enum ht_status study_begin_end(struct core *core, struct arena *arena,
+                               struct study_row *row, enum study_state as,
+                               const char *reason,
+                               struct ht_error *err);
+
+/* What a search worker found becomes waiting trials, as far as they are still
+ * wanted. Never fails because the study has moved on. */
+enum ht_status study_accept(struct core *core, const struct suggestions *found,
+                            struct ht_error *err);
+/* The worker's answer could not be stored: ask again a little later. */
+void study_ask_later(struct core *core, int64_t study);
+
+/* At start: every study that has not ended is settled by the first tick. */
+enum ht_status study_recover(struct core *core, struct ht_error *err);
+core_tick_part study_tick;
+int64_t study_deadline(struct core *core);
+
+#endif

@@ -1,0 +1,23 @@
+/* study_reply.h - what the study handlers have in common: their answers and
+ * their complaints. Core thread. */
+#ifndef HT_TUNER_STUDY_REPLY_H
+#define HT_TUNER_STUDY_REPLY_H
+
+#include <stdint.h>
+
+#include "proto/diag.h"
+#include "proto/error.h"
+#include "tuner/request.h"
+
+/* Settles the study, so that the answer shows what the command led to, and
+ * replies with its job. */
+enum ht_status study_reply(struct core *core, struct request *req, int64_t id,
+                           struct ht_error *err);
+
+/* The request's list of faults, made when the front gave none. */
+struct diag *study_diag(struct request *req);
+/* HT_INVALID with the first error of the list. */
+enum ht_status study_fail_by_diag(const struct diag *diag,
+                                  struct ht_error *err);
+
+#endif

@@ -1,0 +1,341 @@
+#include "tuner/trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/clock.h"
+#include "proto/json.h"
+#include "proto/limits.h"
+#include "tuner/core.h"
+#include "tuner/db_write.h"
+#include "tuner/final.h"
+#include "tuner/memory.h"
+#include "tuner/state.h"
+#include "tuner/view.h"
+
+enum {
+    FIRST_RETRY_MS = 1000, /* doubled by each further failure */
+    LONGEST_RETRY_MS = 60000
+};
+
+/* --- memory of a trial, changed after the commit --- */
+
+struct retry {
+    int64_t study, trial, at_ms;
+};
+
+static void apply_retry(struct core *core, const void *data)
+{
+    const struct retry *retry = data;
+    memory_trial(core_memory(core), retry->study, retry->trial)->retry_at_ms =
+        retry->at_ms;
+}
+
+static void apply_forget(struct core *core, const void *data)
+{
+    const struct retry *gone = data;
+    memory_drop_trial(core_memory(core), gone->study, gone->trial);
+}
+
+/* --- finding --- */
+
+enum ht_status trial_find(struct core *core, struct arena *arena,
+                          const struct trial_name *name, const char *runner,
+                          struct trial_pair *pair, struct ht_error *err)
+{
+    struct db *db = core_db(core);
+    struct trial_pair found;
+    enum ht_status status = db_attempt_get(db, arena, name->study, name->trial,
+                                           name->attempt, &found.attempt, err);
+    if (status == HT_OK)
+        status = db_trial_get(db, arena, name->study, name->trial, &found.trial,
+                              err);
+    if (status != HT_OK)
+        return status;
+    if (strcmp(found.attempt.runner, runner) != 0)
+        return ht_fail(err, HT_DENIED, "the attempt runs at another runner");
+    if (found.attempt.state == ATTEMPT_ENDED ||
+        found.attempt.n != found.trial.attempt)
+        return ht_fail(err, HT_NOT_FOUND, "the attempt has ended");
+    *pair = found;
+    return HT_OK;
+}
+
+/* --- the end of a trial --- */
+
+static enum ht_status count_stale(struct core *core, struct arena *arena,
+                                  const struct deciding *now,
+                                  struct ht_error *err)
+{
+    struct db *db = core_db(core);
+    struct trial_row best;
+    if (now->job->n_metrics == 0)
+        return HT_OK;
+    const bool maximize = now->job->metrics[0].maximize;
+    const enum ht_status status = db_trial_best(
+        db, arena, now->pair->trial.study, maximize, &best, err);
+    if (status != HT_OK && status != HT_NOT_FOUND)
+        return status;
+    const double mine = now->final.objective;
+    const bool better =
+        now->final.found &&
+        (status == HT_NOT_FOUND ||
+         (maximize ? mine > best.objective : mine < best.objective));
+    return db_study_set_stale(db, now->study.id,
+                              better ? 0 : now->study.stale_trials + 1, err);
+}
+
+/* A trial with a result: its measurement goes into the row, and the attempt it
+ * came from is the one winner the trial will ever have. */
+static enum ht_status conclude(struct core *core, struct arena *arena,
+                               struct deciding *now, enum trial_state to,
+                               const char *reason, struct ht_error *err)
+{
+    enum ht_status status = count_stale(core, arena, now, err);
+    if (status != HT_OK)
+        return status;
+    struct trial_row *trial = &now->pair->trial;
+    trial->has_objective = now->final.found;
+    trial->objective = now->final.objective;
+    trial->final_step = now->final.step;
+    trial->final_metrics = now->final.metrics;
+    now->pair->attempt.winner = true;
+    status = db_attempt_save(core_db(core), &now->pair->attempt, err);
+    return status == HT_OK ? state_move_trial(core, trial, to, reason, err)
+                           : status;
+}
+
+static enum ht_status decide_success(struct core *core, struct arena *arena,
+                                     struct deciding *now, struct ht_error *err)
+{
+    if (now->job->n_metrics == 0 || now->final.found)
+        return conclude(core, arena, now, TRIAL_SUCCEEDED, "", err);
+    return conclude(core, arena, now, TRIAL_INFEASIBLE, now->final.why, err);
+}
+
+/* It was told to end, or ended early by itself. */
+static enum ht_status decide_stopped(struct core *core, struct arena *arena,
+                                     struct deciding *now, const char *reason,
+                                     struct ht_error *err)
+{
+    const bool counts =
+        now->final.found && now->study.state != STUDY_CANCELLING;
+    if (counts)
+        return conclude(core, arena, now, TRIAL_STOPPED, reason, err);
+    return state_move_trial(core, &now->pair->trial, TRIAL_CANCELLED, reason,
+                            err);
+}
+
+static enum ht_status decide_timeout(struct core *core, struct arena *arena,
+                                     struct deciding *now, struct ht_error *err)
+{
+    char limit[CLOCK_DURATION_BYTES];
+    const char *reason =
+        arena_printf(arena, "ran longer than %s",
+                     clock_duration(limit, now->job->trial_timeout_ms));
+    now->pair->trial.failures++;
+    if (now->final.found)
+        return conclude(core, arena, now, TRIAL_STOPPED, reason, err);
+    return state_move_trial(core, &now->pair->trial, TRIAL_FAILED, reason, err);
+}
+
+static enum ht_status decide_failed(struct core *core, struct arena *arena,
+                                    struct deciding *now, struct ht_error *err)
+{
+    struct trial_row *trial = &now->pair->trial;
+    const char *why = now->pair->attempt.reason;
+    trial->failures++;
+    if (trial->failures > now->job->retries)
+        return state_move_trial(core, trial, TRIAL_FAILED, why, err);
+    int64_t delay_ms = FIRST_RETRY_MS;
+    for (int64_t i = 1; i < trial->failures && delay_ms < LONGEST_RETRY_MS; i++)
+        delay_ms *= 2;
+    if (delay_ms > LONGEST_RETRY_MS)
+        delay_ms = LONGEST_RETRY_MS;
+    char text[CLOCK_DURATION_BYTES];
+    const char *reason = arena_printf(
+        arena, "%.300s; retry %lld of %lld after %s", why,
+        (long long)trial->failures, (long long)now->job->retries,
+        clock_duration(text, delay_ms));
+    const struct retry retry = {trial->study, trial->id,
+                                core_now_ms(core) + delay_ms};
+    core_defer(core, apply_retry, &retry, sizeof retry);
+    return state_move_trial(core, trial, TRIAL_REQUESTED, reason, err);
+}
+
+static enum ht_status decide_lost(struct core *core, struct arena *arena,
+                                  struct deciding *now, struct ht_error *err)
+{
+    struct trial_row *trial = &now->pair->trial;
+    const char *why = now->pair->attempt.reason;
+    trial->losses++;
+    if (trial->losses > HT_MAX_LOST)
+        return state_move_trial(
+            core, trial, TRIAL_FAILED,
+            arena_printf(arena, "lost %lld times: %.300s",
+                         (long long)trial->losses, why),
+            err);
+    core_wake(core);
+    return state_move_trial(core, trial, TRIAL_REQUESTED,
+                            arena_printf(arena, "%.300s; starts again", why),
+                            err);
+}
+
+static enum ht_status decide(struct core *core, struct arena *arena,
+                             struct deciding *now, struct ht_error *err)
+{
+    const struct trial_row *trial = &now->pair->trial;
+    if (trial->state == TRIAL_STOPPING)
+        return decide_stopped(core, arena, now, trial->reason, err);
+    switch (now->pair->attempt.outcome) {
+    case OUTCOME_SUCCEEDED:
+        return decide_success(core, arena, now, err);
+    case OUTCOME_STOPPED:
+        return decide_stopped(core, arena, now, now->pair->attempt.reason, err);
+    case OUTCOME_TIMEOUT:
+        return decide_timeout(core, arena, now, err);
+    case OUTCOME_FAILED:
+        return decide_failed(core, arena, now, err);
+    case OUTCOME_LOST:
+    case OUTCOME_NONE:
+        break;
+    }
+    return decide_lost(core, arena, now, err);
+}
+
+static enum ht_status end_attempt(struct core *core, struct arena *arena,
+                                  struct deciding *now, struct ht_error *err)
+{
+    enum ht_status status =
+        state_move_attempt(core, &now->pair->attempt, ATTEMPT_ENDED,
+                           now->pair->attempt.reason, err);
+    if (status == HT_OK)
+        status = decide(core, arena, now, err);
+    if (status != HT_OK)
+        return status;
+    const struct trial_row *trial = &now->pair->trial;
+    const struct retry gone = {trial->study, trial->id, 0};
+    if (trial_state_is_final(trial->state))
+        core_defer(core, apply_forget, &gone, sizeof gone);
+    return HT_OK;
+}
+
+/* --- what runners tell --- */
+
+enum ht_status trial_started(struct core *core, struct trial_pair *pair,
+                             struct ht_error *err)
+{
+    if (pair->attempt.state != ATTEMPT_STARTING)
+        return HT_OK;
+    return state_move_attempt(core, &pair->attempt, ATTEMPT_RUNNING, "", err);
+}
+
+enum ht_status trial_ended(struct core *core, struct trial_pair *pair,
+                           const struct trial_outcome *outcome,
+                           struct ht_error *err)
+{
+    if (pair->attempt.state == ATTEMPT_DRAINING)
+        return HT_OK;
+    pair->attempt.outcome = outcome->outcome;
+    pair->attempt.exit_code = outcome->exit_code;
+    pair->attempt.signal = outcome->signal;
+    return state_move_attempt(core, &pair->attempt, ATTEMPT_DRAINING,
+                              outcome->reason, err);
+}
+
+enum ht_status trial_drained(struct core *core, struct arena *arena,
+                             struct trial_pair *pair, struct ht_error *err)
+{
+    if (pair->attempt.state != ATTEMPT_DRAINING)
+        return ht_fail(err, HT_INVALID, "drained before ended");
+    struct deciding now = {.pair = pair};
+    const enum ht_status status = final_prepare(core, arena, &now, err);
+    return status == HT_OK ? end_attempt(core, arena, &now, err) : status;
+}
+
+enum ht_status trial_lost(struct core *core, struct arena *arena,
+                          struct trial_pair *pair, const char *reason,
+                          struct ht_error *err)
+{
+    struct deciding now = {.pair = pair};
+    const enum ht_status status = final_prepare(core, arena, &now, err);
+    if (status != HT_OK)
+        return status;
+    const bool known = pair->attempt.state == ATTEMPT_DRAINING &&
+                       pair->attempt.outcome == OUTCOME_SUCCEEDED &&
+                       (now.final.found || now.job->n_metrics == 0);
+    if (!known) {
+        pair->attempt.outcome = OUTCOME_LOST;
+        pair->attempt.reason = reason;
+    }
+    return end_attempt(core, arena, &now, err);
+}
+
+/* --- what people ask for --- */
+
+enum ht_status trial_end(struct core *core, struct trial_row *trial,
+                         const char *reason, struct ht_error *err)
+{
+    switch (trial->state) {
+    case TRIAL_PREPARED:
+    case TRIAL_REQUESTED:
+        return state_move_trial(core, trial, TRIAL_CANCELLED, reason, err);
+    case TRIAL_ACTIVE:
+        core_wake(core);
+        return state_move_trial(core, trial, TRIAL_STOPPING, reason, err);
+    case TRIAL_STOPPING:
+    case TRIAL_SUCCEEDED:
+    case TRIAL_STOPPED:
+    case TRIAL_FAILED:
+    case TRIAL_INFEASIBLE:
+    case TRIAL_CANCELLED:
+        break;
+    }
+    return HT_OK;
+}
+
+static enum ht_status find_named(struct core *core, struct request *req,
+                                 struct study_row *study,
+                                 struct trial_row *trial, struct ht_error *err)
+{
+    enum ht_status status =
+        db_study_find(core_db(core), req->arena, req->project, req->location,
+                      req->study, study, err);
+    if (status != HT_OK)
+        return status;
+    char *end;
+    const long long id = strtoll(req->trial, &end, 10);
+    if (end == req->trial || *end != '\0')
+        return ht_fail(err, HT_NOT_FOUND, "study %.128s has no trial %.64s",
+                       study->name, req->trial);
+    status = db_trial_get(core_db(core), req->arena, study->id, id, trial, err);
+    return status == HT_NOT_FOUND
+               ? ht_fail(err, HT_NOT_FOUND, "study %.128s has no trial %lld",
+                         study->name, id)
+               : status;
+}
+
+enum ht_status trial_stop(struct core *core, struct request *req,
+                          struct ht_error *err)
+{
+    struct study_row study;
+    struct trial_row trial;
+    enum ht_status status = find_named(core, req, &study, &trial, err);
+    if (status != HT_OK)
+        return status;
+    if (trial_state_is_final(trial.state))
+        return ht_fail(err, HT_PRECONDITION, "trial %lld has ended: %s",
+                       (long long)trial.id, trial_state_name(trial.state));
+    const struct job *job;
+    status = trial_end(core, &trial, "stopped by user", err);
+    if (status == HT_OK)
+        status = memory_job(core_memory(core), &study, &job, err);
+    cJSON *view;
+    if (status == HT_OK)
+        status = view_trial(core_db(core), req->arena, &study, job, &trial,
+                            true, &view, err);
+    if (status == HT_OK)
+        json_print(view, &req->reply);
+    return status;
+}

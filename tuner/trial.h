@@ -1,0 +1,66 @@
+/* trial.h - the life of a trial and its attempts, from the first start to the
+ * final measurement.
+ *
+ * Core thread; every function belongs to the caller's savepoint. An attempt
+ * that is not its trial's newest, or has ended, is HT_NOT_FOUND to all of
+ * them: that is the fence which keeps a trial from having two winners. */
+#ifndef HT_TUNER_TRIAL_H
+#define HT_TUNER_TRIAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "tuner/request.h"
+#include "tuner/rows.h"
+
+/* HTTP: ends one trial early, its results kept. Replies with the trial. */
+request_handler trial_stop;
+
+struct trial_name {
+    int64_t study, trial, attempt;
+};
+
+/* A trial and its newest attempt, both read together. */
+struct trial_pair {
+    struct trial_row trial;
+    struct attempt_row attempt;
+};
+
+/* HT_NOT_FOUND  no such attempt, superseded, or ENDED
+ * HT_DENIED     it runs at another runner */
+enum ht_status trial_find(struct core *core, struct arena *arena,
+                          const struct trial_name *name, const char *runner,
+                          struct trial_pair *pair, struct ht_error *err);
+
+/* How the attempt's process ended. */
+struct trial_outcome {
+    enum attempt_outcome outcome;
+    int64_t exit_code; /* -1: none */
+    int64_t signal;    /* 0: none */
+    const char *reason;
+};
+
+/* The process runs; repeating it changes nothing. */
+enum ht_status trial_started(struct core *core, struct trial_pair *pair,
+                             struct ht_error *err);
+/* The process has ended; records may still come from the runner. */
+enum ht_status trial_ended(struct core *core, struct trial_pair *pair,
+                           const struct trial_outcome *outcome,
+                           struct ht_error *err);
+/* Everything has arrived: the attempt ends and the trial is decided. */
+enum ht_status trial_drained(struct core *core, struct arena *arena,
+                             struct trial_pair *pair, struct ht_error *err);
+/* The machine of the attempt is gone: decided by what arrived when its end was
+ * known and it has an objective, otherwise it starts again at once. */
+enum ht_status trial_lost(struct core *core, struct arena *arena,
+                          struct trial_pair *pair, const char *reason,
+                          struct ht_error *err);
+
+/* Ends a trial on purpose: a waiting one is cancelled, a running one is told
+ * to stop. One that is stopping or final is left alone. */
+enum ht_status trial_end(struct core *core, struct trial_row *trial,
+                         const char *reason, struct ht_error *err);
+
+#endif
