@@ -43,8 +43,8 @@ void gate_free(struct gate *gate)
 
 void gate_grant(struct gate *gate, const char *token, unsigned roles)
 {
-    gate->grants = ht_xrealloc(gate->grants, gate->n_grants + 1,
-                               sizeof *gate->grants);
+    gate->grants =
+        ht_xrealloc(gate->grants, gate->n_grants + 1, sizeof *gate->grants);
     struct grant *grant = &gate->grants[gate->n_grants++];
     token_hash(grant->hash, token);
     grant->roles = roles;
@@ -52,8 +52,8 @@ void gate_grant(struct gate *gate, const char *token, unsigned roles)
 
 static void add_authority(struct gate *gate, char *authority)
 {
-    gate->hosts = ht_xrealloc(gate->hosts, gate->n_hosts + 1,
-                              sizeof *gate->hosts);
+    gate->hosts =
+        ht_xrealloc(gate->hosts, gate->n_hosts + 1, sizeof *gate->hosts);
     gate->hosts[gate->n_hosts++] = authority;
 }
 
@@ -130,9 +130,8 @@ static unsigned roles_of(const struct gate *gate, const char *token)
     unsigned roles = 0;
     token_hash(hash, token);
     for (size_t i = 0; i < gate->n_grants; i++)
-        roles |= token_equal(hash, gate->grants[i].hash)
-                     ? gate->grants[i].roles
-                     : 0;
+        roles |=
+            token_equal(hash, gate->grants[i].hash) ? gate->grants[i].roles : 0;
     return roles;
 }
 
@@ -151,11 +150,9 @@ enum ht_status gate_check_token(const struct gate *gate,
     if (strncasecmp(request->authorization, scheme, sizeof scheme - 1) != 0)
         return ht_fail(err, HT_UNAUTHENTICATED,
                        "the Authorization header must be: Bearer TOKEN");
-    unsigned found =
-        roles_of(gate, request->authorization + sizeof scheme - 1);
+    unsigned found = roles_of(gate, request->authorization + sizeof scheme - 1);
     if (found == 0)
-        return ht_fail(err, HT_UNAUTHENTICATED,
-                       "this token is not valid here");
+        return ht_fail(err, HT_UNAUTHENTICATED, "this token is not valid here");
     *roles = found;
     return HT_OK;
 }

@@ -42,7 +42,7 @@ void gate_allow_literals(struct gate *gate, int port);
 struct gate_request {
     const char *method;
     const char *host;
-    int n_hosts;               /* Host headers seen */
+    int n_hosts; /* Host headers seen */
     const char *origin;
     const char *authorization;
     const char *content_type;

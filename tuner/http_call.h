@@ -35,7 +35,8 @@ struct call {
     const struct route *route;
     const char *allow; /* for 405 */
     struct text body;
-    size_t received; /* bytes of body, kept or not */
+    size_t received;         /* bytes of body, kept or not */
+    struct ht_error refusal; /* of its headers, sent when no body follows */
 
     /* guarded by http->lock */
     enum call_phase phase;
