@@ -131,6 +131,7 @@ int cli_exit_of(enum ht_status status)
         return CLI_DONE;
     case HT_INVALID:
     case HT_TOO_LARGE:
+    case HT_HEADER_TOO_LARGE:
         return CLI_USAGE;
     case HT_NOT_FOUND:
         return CLI_ABSENT;

@@ -236,6 +236,9 @@ static enum ht_status fill_spec(const struct cli_settings *set, cJSON *spec,
     add_count(spec, "parallel", set->parallel);
     add_count(spec, "retries", set->retries);
     add_count(spec, "maxFailed", set->max_failed);
+    if (set->seed != NULL && !is_whole(set->seed))
+        return ht_fail(err, HT_INVALID,
+                       "--seed needs a whole number, not \"%s\"", set->seed);
     if (set->seed != NULL)
         add_raw_number(spec, "seed", set->seed);
     if (set->trial_timeout_ms != CLI_UNSET) {

@@ -118,14 +118,9 @@ static void add_member(const struct printer *printer, const char *name,
                        const struct node *schema, int depth)
 {
     struct text about = {0};
-    const struct node *fallback = node_find(schema, "default");
     int indent = 2 * depth + 2;
     text_puts(&about, "(");
     add_kind(printer, schema, &about);
-    if (fallback != NULL) {
-        text_puts(&about, ", default ");
-        add_scalar(fallback, &about);
-    }
     text_puts(&about, ") ");
     text_puts(&about, node_get_string(schema, "description", ""));
     int pad = NAME_COLUMN - indent - (int)strlen(name);

@@ -10,7 +10,7 @@
 
 #include "proto/text.h"
 
-/* Appends every field with its kind, default and meaning. */
+/* Appends every field with its kind and meaning. */
 void cli_schema_help(struct text *out);
 /* Appends the fields that a JSON schema describes; false when `json` is no
  * schema of an object. */

@@ -1,5 +1,6 @@
 #include "hypertune/cli_server.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -70,9 +71,21 @@ static bool is_held(struct arena *arena, const char *folder)
 
 static bool is_loopback(const char *url)
 {
-    return strncmp(url, "http://127.", 11) == 0 ||
-           strncmp(url, "http://[::1]", 12) == 0 ||
-           strncmp(url, "http://localhost", 16) == 0;
+    enum { HOST_BYTES = 64 };
+    char host[HOST_BYTES];
+    struct in_addr address;
+    if (strncmp(url, "http://[::1]:", 13) == 0)
+        return true;
+    if (strncmp(url, "http://", 7) != 0)
+        return false;
+    size_t len = strcspn(url + 7, ":/");
+    if (len >= sizeof host)
+        return false;
+    memcpy(host, url + 7, len);
+    host[len] = '\0';
+    return strcmp(host, "localhost") == 0 ||
+           (inet_pton(AF_INET, host, &address) == 1 &&
+            ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET);
 }
 
 enum ht_status cli_server_find(struct arena *arena, const char *folder,

@@ -1,0 +1,191 @@
+#include "hypertune/cli_filter.h"
+#include "hypertune/cli_frame.h"
+#include "hypertune/cli_output.h"
+#include "hypertune/cli_schema.h"
+
+#include <math.h>
+
+#include "proto/diag.h"
+#include "proto/json.h"
+#include "tests/check.h"
+
+static const struct node *parse(struct arena *arena, const char *json)
+{
+    struct diag diag;
+    diag_init(&diag, arena, "test", json, strlen(json));
+    return node_read_json(arena, json, strlen(json), &diag);
+}
+
+static void yaml_reads_back_as_the_same_tree(void)
+{
+    static const char json[] =
+        "{\"a\":1,\"b\":[1,\"two\",{\"c\":null,\"d\":[]}],\"e\":{},"
+        "\"f\":\"yes\",\"g\":\"1.5\",\"h\":\"a: b\",\"i\":{\"j\":true},"
+        "\"k\":\"line\\nbreak\",\"l\":[[1,2],[3]]}";
+    struct arena *arena = arena_new();
+    struct text yaml = {0}, again = {0};
+    struct diag diag;
+    cli_output_yaml(parse(arena, json), &yaml);
+    diag_init(&diag, arena, "yaml", yaml.data, yaml.len);
+    const struct node *back = node_read_yaml(arena, yaml.data, yaml.len, &diag);
+    CHECK(back != NULL);
+    if (back != NULL)
+        json_print(json_of_node(back), &again);
+    CHECK_TEXT(again.data, json);
+    text_free(&yaml);
+    text_free(&again);
+    arena_free(arena);
+}
+
+static const char trial_json[] =
+    "{\"id\":\"4\",\"hypertune\":{\"state\":\"SUCCEEDED\",\"objective\":0.93,"
+    "\"step\":\"20\",\"params\":{\"lr\":0.01,\"opt\":\"adam\"}}}";
+
+static bool matches(struct arena *arena, const char *where)
+{
+    struct cli_filter *filter;
+    if (cli_filter_read(arena, where, "accuracy", &filter, NULL) != HT_OK)
+        return false;
+    return cli_filter_match(filter, parse(arena, trial_json));
+}
+
+static void conditions_compare_numbers_and_names(void)
+{
+    struct arena *arena = arena_new();
+    CHECK(matches(arena, "lr<0.1 opt=adam"));
+    CHECK(matches(arena, "lr=1e-2"));
+    CHECK(matches(arena, "accuracy>=0.93 objective<=0.93"));
+    CHECK(matches(arena, "opt!=sgd step>3 state=succeeded"));
+    CHECK(!matches(arena, "lr>0.1"));
+    CHECK(!matches(arena, "lr<0.1 opt=sgd"));
+    CHECK(!matches(arena, "absent=1"));
+    CHECK(!matches(arena, "absent!=1"));
+    arena_free(arena);
+}
+
+static void wrong_conditions_are_refused(void)
+{
+    static const char *const wrong[] = {"lr", "=1", "lr=", "lr~1", "lr!1"};
+    struct arena *arena = arena_new();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct cli_filter *filter;
+        CHECK(cli_filter_read(arena, wrong[i], "m", &filter, NULL) ==
+              HT_INVALID);
+    }
+    arena_free(arena);
+}
+
+static void sorting_puts_absent_values_last(void)
+{
+    struct arena *arena = arena_new();
+    const struct node *trials[] = {
+        parse(arena, "{\"id\":\"1\",\"hypertune\":{}}"),
+        parse(arena, "{\"id\":\"2\",\"hypertune\":{\"objective\":9}}"),
+        parse(arena, "{\"id\":\"10\",\"hypertune\":{\"objective\":10}}"),
+        parse(arena, "{\"id\":\"3\",\"hypertune\":{\"objective\":9}}")};
+    const char *order[4];
+    cli_filter_sort(arena, trials, 4, "loss", "-loss");
+    for (size_t i = 0; i < 4; i++)
+        order[i] = cli_trial_id(trials[i]);
+    CHECK_TEXT(order[0], "10");
+    CHECK_TEXT(order[1], "2");
+    CHECK_TEXT(order[2], "3");
+    CHECK_TEXT(order[3], "1");
+    cli_filter_sort(arena, trials, 4, "loss", "objective");
+    CHECK_TEXT(cli_trial_id(trials[0]), "2");
+    CHECK_TEXT(cli_trial_id(trials[3]), "1");
+    arena_free(arena);
+}
+
+static void curves_span_their_own_range(void)
+{
+    struct text out = {0};
+    const double rising[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7};
+    cli_frame_curve(rising, 7, &out);
+    CHECK_TEXT(out.data, "_.-=+*#");
+    text_clear(&out);
+    const double flat[] = {5, 5, NAN, INFINITY};
+    cli_frame_curve(flat, 4, &out);
+    CHECK_TEXT(out.data, "==??");
+    text_free(&out);
+}
+
+static void bars_are_filled_in_proportion(void)
+{
+    struct text out = {0};
+    cli_frame_bar(3, 4, 8, &out);
+    CHECK_TEXT(out.data, "######..");
+    text_clear(&out);
+    cli_frame_bar(9, 4, 4, &out);
+    CHECK_TEXT(out.data, "####");
+    text_clear(&out);
+    cli_frame_bar(0, 0, 4, &out);
+    CHECK_TEXT(out.data, "....");
+    text_free(&out);
+}
+
+static void frames_fit_the_terminal(void)
+{
+    struct arena *arena = arena_new();
+    struct cli_study study;
+    cli_study_read(
+        parse(arena,
+              "{\"name\":\"projects/p/locations/l/hyperparameterTuningJobs/7\","
+              "\"maxTrialCount\":4,\"studySpec\":{\"metrics\":[{\"metricId\":"
+              "\"acc\",\"goal\":\"MAXIMIZE\"}]},\"hypertuneStatus\":{\"name\":"
+              "\"a\\u001b[2Jb\",\"state\":\"RUNNING\",\"counts\":{\"active\":1,"
+              "\"succeeded\":2}}}"),
+        &study);
+    CHECK_TEXT(study.id, "7");
+    struct frame_slot slot = {.id = "3", .value = NAN};
+    struct frame frame = {
+        .width = 40, .height = 24, .n_slots = 1, .slots = &slot};
+    struct text out = {0};
+    size_t lines = cli_frame_print(&frame, &study, &out), seen = 0;
+    char *rest = NULL;
+    CHECK(strchr(out.data, '\033') == NULL);
+    for (char *line = strtok_r(out.data, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest), seen++)
+        CHECK(strlen(line) < 40);
+    CHECK(seen == lines);
+    text_free(&out);
+    arena_free(arena);
+}
+
+static void schemas_become_help(void)
+{
+    static const char schema[] =
+        "{\"properties\":{\"trials\":{\"type\":\"integer\",\"description\":"
+        "\"How many.\"},\"goal\":{\"$ref\":\"#/$defs/goal\"}},"
+        "\"$defs\":{\"goal\":{\"enum\":[\"up\",\"down\"]}}}";
+    struct text out = {0};
+    CHECK(cli_schema_describe(schema, strlen(schema), &out));
+    CHECK_TEXT(out.data, "  trials            (integer) How many.\n"
+                         "  goal              (up|down)\n");
+    CHECK(!cli_schema_describe("[1]", 3, &out));
+    text_free(&out);
+}
+
+static void the_shipped_grammar_is_described(void)
+{
+    struct text out = {0};
+    cli_schema_help(&out);
+    CHECK(strstr(out.data, "\n  parameters ") != NULL);
+    CHECK(strstr(out.data, "\n    noProgress ") != NULL);
+    text_free(&out);
+}
+
+int main(void)
+{
+    json_init();
+    RUN(yaml_reads_back_as_the_same_tree);
+    RUN(conditions_compare_numbers_and_names);
+    RUN(wrong_conditions_are_refused);
+    RUN(sorting_puts_absent_values_last);
+    RUN(curves_span_their_own_range);
+    RUN(bars_are_filled_in_proportion);
+    RUN(frames_fit_the_terminal);
+    RUN(schemas_become_help);
+    RUN(the_shipped_grammar_is_described);
+    return check_done();
+}

@@ -1,0 +1,90 @@
+#include "hypertune/cli_table.h"
+
+#include "tests/check.h"
+
+static struct table *two_columns(struct arena *arena, const char *name,
+                                 const char *value)
+{
+    struct table *table = table_new(arena);
+    table_column(table, "NAME", ALIGN_LEFT);
+    table_column(table, "VALUE", ALIGN_RIGHT);
+    table_row(table);
+    table_cell(table, name);
+    table_cell(table, value);
+    return table;
+}
+
+static void columns_are_aligned(void)
+{
+    struct arena *arena = arena_new();
+    struct text out = {0};
+    struct table *table = two_columns(arena, "a", "1.5");
+    table_row(table);
+    table_cell(table, "longer");
+    table_cell_printf(table, "%d", 12345678);
+    table_row(table);
+    table_cell(table, "short row");
+    table_print(table, 0, &out);
+    CHECK_TEXT(out.data, "NAME          VALUE\n"
+                         "a               1.5\n"
+                         "longer     12345678\n"
+                         "short row\n");
+    CHECK(table_rows(table) == 3);
+    text_free(&out);
+    arena_free(arena);
+}
+
+static void wide_cells_are_cut_to_the_terminal(void)
+{
+    struct arena *arena = arena_new();
+    struct text out = {0};
+    table_print(two_columns(arena, "a very long name indeed", "1"), 16, &out);
+    CHECK_TEXT(out.data, "NAME       VALUE\n"
+                         "a very l~      1\n");
+    text_free(&out);
+    arena_free(arena);
+}
+
+static void foreign_control_bytes_are_escaped(void)
+{
+    struct arena *arena = arena_new();
+    struct text out = {0};
+    table_print(two_columns(arena, "a\033[2Jb", "1"), 0, &out);
+    CHECK(strchr(out.data, '\033') == NULL);
+    CHECK(strstr(out.data, "a\\x1b[2Jb") != NULL);
+    text_free(&out);
+    arena_free(arena);
+}
+
+static void width_counts_characters_not_bytes(void)
+{
+    struct text out = {0};
+    CHECK(table_width("\xc3\xa4\xc3\xb6") == 2);
+    table_cut(&out, "\xc3\xa4\xc3\xb6\xc3\xbc", 2);
+    CHECK_TEXT(out.data, "\xc3\xa4~");
+    text_clear(&out);
+    table_cut(&out, "abc", 3);
+    CHECK_TEXT(out.data, "abc");
+    text_free(&out);
+}
+
+static void csv_quotes_what_needs_it(void)
+{
+    struct arena *arena = arena_new();
+    struct text out = {0};
+    struct table *table = two_columns(arena, "say \"a, b\"", "0.1");
+    table_csv(table, &out);
+    CHECK_TEXT(out.data, "NAME,VALUE\n\"say \"\"a, b\"\"\",0.1\n");
+    text_free(&out);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    RUN(columns_are_aligned);
+    RUN(wide_cells_are_cut_to_the_terminal);
+    RUN(foreign_control_bytes_are_escaped);
+    RUN(width_counts_characters_not_bytes);
+    RUN(csv_quotes_what_needs_it);
+    return check_done();
+}
