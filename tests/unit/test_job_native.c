@@ -1,0 +1,354 @@
+/* The native form: a folder of broken specs, a folder of good ones, and the
+ * schema against the reader's own tables. Runs in the source tree. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "proto/job_native.h"
+#include "proto/json.h"
+#include "tests/check.h"
+
+#define BROKEN "tests/specs/broken"
+#define GOOD "tests/specs/good"
+
+static struct arena *arena;
+
+static void read_file(const char *path, struct text *text)
+{
+    char buffer[4096];
+    size_t n;
+    FILE *file = fopen(path, "r");
+    CHECK(file != NULL);
+    while (file && (n = fread(buffer, 1, sizeof buffer, file)) > 0)
+        text_append(text, buffer, n);
+    if (file)
+        fclose(file);
+}
+
+static struct job *read_text(const char *text, struct diag *diag)
+{
+    diag_init(diag, arena, "spec", text, strlen(text));
+    const struct node *root = node_read(arena, text, strlen(text), diag);
+    return root ? job_read_native(root, diag) : NULL;
+}
+
+/* ---- broken ---- */
+
+static int is_spec(const struct dirent *entry)
+{
+    const char *dot = strrchr(entry->d_name, '.');
+    return dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".json") == 0);
+}
+
+/* "LINE:COLUMN error|warning PATH: FRAGMENT", in the first line of a YAML
+ * file and beside a JSON one. */
+static void expectation(const char *path, const struct text *spec,
+                        struct text *want)
+{
+    static const char mark[] = "# expect ";
+    if (strncmp(spec->data, mark, sizeof mark - 1) == 0) {
+        text_append(want, spec->data + sizeof mark - 1,
+                    strcspn(spec->data, "\n") - (sizeof mark - 1));
+        return;
+    }
+    struct text beside = {0}, file = {0};
+    text_printf(&beside, "%s.expect", path);
+    read_file(beside.data, &file);
+    if (file.data)
+        text_append(want, file.data, strcspn(file.data, "\n"));
+    text_free(&beside);
+    text_free(&file);
+}
+
+static bool has_item(const struct diag *diag, const char *want)
+{
+    char kind[16], path[256];
+    int line, column, used = 0;
+    bool empty_path = strstr(want, " error : ") != NULL;
+    if (empty_path
+            ? sscanf(want, "%d:%d error : %n", &line, &column, &used) != 2
+            : sscanf(want, "%d:%d %15s %n", &line, &column, kind, &used) != 3)
+        return false;
+    path[0] = '\0';
+    const char *rest = want + used, *colon = strstr(rest, ": ");
+    if (!empty_path) {
+        if (colon == NULL || (size_t)(colon - rest) >= sizeof path)
+            return false;
+        snprintf(path, sizeof path, "%.*s", (int)(colon - rest), rest);
+        rest = colon + 2;
+    } else {
+        snprintf(kind, sizeof kind, "error");
+    }
+    enum diag_kind wanted =
+        strcmp(kind, "warning") == 0 ? DIAG_WARNING : DIAG_ERROR;
+    for (const struct diag_item *item = diag->first; item; item = item->next)
+        if (item->kind == wanted && item->line == line &&
+            item->column == column && strcmp(item->path, path) == 0 &&
+            (strstr(item->text, rest) ||
+             (item->hint && strstr(item->hint, rest))))
+            return true;
+    return false;
+}
+
+static void check_broken(const char *name)
+{
+    struct text path = {0}, spec = {0}, want = {0}, said = {0};
+    struct diag diag;
+    text_printf(&path, BROKEN "/%s", name);
+    read_file(path.data, &spec);
+    expectation(path.data, &spec, &want);
+    const struct job *job = read_text(spec.data, &diag);
+    bool warning = want.data && strstr(want.data, " warning ") != NULL;
+    CHECK((job != NULL) == warning);
+    CHECK((diag.errors == 0) == warning);
+    if (want.data == NULL || !has_item(&diag, want.data)) {
+        diag_print(&diag, &said);
+        printf("# %s: wanted %s\n# got %s\n", name,
+               want.data ? want.data : "(no expectation)",
+               said.data ? said.data : "(nothing)");
+        CHECK(!"the fault is named with its place");
+    }
+    text_free(&path);
+    text_free(&spec);
+    text_free(&want);
+    text_free(&said);
+}
+
+static void every_broken_spec_gets_its_fault(void)
+{
+    struct dirent **entries;
+    int n = scandir(BROKEN, &entries, is_spec, alphasort);
+    CHECK(n >= 45);
+    for (int i = 0; i < n; i++) {
+        check_broken(entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+}
+
+/* ---- good ---- */
+
+static void print_vertex(const struct job *job, struct text *out)
+{
+    json_print(job_write_vertex(job), out);
+}
+
+/* Writing natively and reading that again changes nothing. */
+static void check_good(const char *name)
+{
+    struct text path = {0}, spec = {0}, native = {0}, one = {0}, two = {0};
+    struct diag diag;
+    text_printf(&path, GOOD "/%s", name);
+    read_file(path.data, &spec);
+    struct job *job = read_text(spec.data, &diag);
+    CHECK(job != NULL && diag.errors == 0);
+    if (job) {
+        json_print(job_write_native(job), &native);
+        struct job *again = read_text(native.data, &diag);
+        CHECK(again != NULL);
+        print_vertex(job, &one);
+        if (again)
+            print_vertex(again, &two);
+        CHECK_TEXT(two.data, one.data);
+    }
+    text_free(&path);
+    text_free(&spec);
+    text_free(&native);
+    text_free(&one);
+    text_free(&two);
+}
+
+static void every_good_spec_survives_the_native_form(void)
+{
+    struct dirent **entries;
+    int n = scandir(GOOD, &entries, is_spec, alphasort);
+    CHECK(n >= 5);
+    for (int i = 0; i < n; i++) {
+        check_good(entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+}
+
+static struct job *good(const char *path)
+{
+    struct text spec = {0};
+    struct diag diag;
+    read_file(path, &spec);
+    struct job *job = read_text(arena_strdup(arena, spec.data), &diag);
+    text_free(&spec);
+    return job;
+}
+
+static void every_field_arrives_in_the_job(void)
+{
+    const struct job *job = good(GOOD "/everything.yaml");
+    CHECK_TEXT(job->name, "everything.v1/a-b");
+    CHECK_TEXT(job->display, "everything.v1/a-b");
+    CHECK(job->labels.n == 2 && strcmp(job->labels.items[1].value, "7") == 0);
+    CHECK(job->n_metrics == 1 && !job->metrics[0].maximize);
+    CHECK(job->algorithm == ALGORITHM_RANDOM);
+    CHECK(job->max_trials == 100000 && job->parallel == 1000);
+    CHECK(job->has_target && job->target == -0.5);
+    CHECK(job->time_ms == 5400000 && job->no_progress == 7);
+    CHECK(job->trial_timeout_ms == 90000 && job->grace_ms == 250);
+    CHECK(job->max_failed == 3 && job->retries == 0);
+    CHECK(job->early_stop == EARLY_DECAY && job->selection == SELECT_BEST);
+    CHECK(job->has_seed && job->seed == INT64_MAX);
+    CHECK(job->args_mode == ARGS_APPEND && job->substitute);
+    CHECK_TEXT(job->pools[0].image, "registry.local/train:7");
+    CHECK(job->pools[0].command.n == 4 && job->pools[0].env.n == 3);
+    CHECK_TEXT(job->pools[0].env.items[0].value, "1");
+    CHECK_TEXT(job->workdir, "/data");
+    CHECK(job->pass_env.n == 2 && job->volumes.n == 1);
+    CHECK(job->stdout_patterns.n == 2);
+    CHECK_TEXT(job->metrics_file, "metrics.csv");
+    CHECK(job->cpus == 0.5 && job->gpus == 2);
+    CHECK(job->memory_bytes == 512 * 1024 * 1024);
+    CHECK(job->constraints.n == 2);
+}
+
+static void parameters_of_every_kind_arrive(void)
+{
+    const struct space *space = &good(GOOD "/everything.yaml")->space;
+    CHECK(space->n == 5);
+    const struct param *big = &space->params[1];
+    CHECK(big->int_min == INT64_MIN && big->int_max == INT64_MAX);
+    CHECK(big->has_default && big->fallback.whole == 9007199254740993);
+    const struct condition *when = space->params[3].when;
+    CHECK(when && when->n == 2 && strcmp(when->values[1], "adam") == 0);
+    when = space->params[4].when;
+    CHECK(when && when->next && strcmp(when->next->parent, "big") == 0);
+    CHECK(space->params[4].int_step == 5);
+}
+
+static void short_forms_choose_their_type(void)
+{
+    const struct job *job = good(GOOD "/short-forms.yaml");
+    const struct param *params = job->space.params;
+    CHECK(params[0].type == PARAM_DISCRETE && params[0].numbers[0] == 32 &&
+          params[0].numbers[2] == 128);
+    CHECK(params[1].type == PARAM_CATEGORICAL);
+    CHECK(params[2].type == PARAM_CATEGORICAL &&
+          strcmp(params[2].labels[0], "true") == 0);
+    CHECK(params[3].type == PARAM_CATEGORICAL &&
+          strcmp(params[3].labels[0], "1") == 0);
+    CHECK(params[4].type == PARAM_CATEGORICAL && params[4].n_values == 1 &&
+          strcmp(params[4].labels[0], "20") == 0);
+    CHECK(params[6].type == PARAM_DOUBLE && params[6].step == 0.1);
+    CHECK(params[7].type == PARAM_INTEGER && params[7].scale == SCALE_LOG);
+    CHECK(params[8].fallback.whole == 0 && params[8].numbers[0] == 0.01);
+    CHECK(params[9].scale == SCALE_REVERSE_LOG);
+    CHECK(job->n_metrics == 2 && job->metrics[1].maximize);
+    CHECK(job->pools[0].command.n == 4);
+    CHECK_TEXT(job->pools[0].command.items[3], "two words");
+    CHECK(job->algorithm == ALGORITHM_DEFAULT && !job->has_seed);
+    CHECK(job->max_trials == JOB_MAX_TRIALS && job->retries == JOB_RETRIES);
+    CHECK(job->name == NULL && job->display == NULL);
+}
+
+static void all_faults_are_told_at_once(void)
+{
+    struct diag diag;
+    CHECK(read_text("gaol: maximize a\ntrials: 0\nparallel: x\n"
+                    "parameters:\n  lr: {type: double, min: 2, max: 1}\n"
+                    "  b: []\ncommand: \"'\"\nseed: -1\n",
+                    &diag) == NULL);
+    CHECK(diag.errors == 8);
+}
+
+static void sound_commands_are_not_warned_of(void)
+{
+    static const char *const commands[] = {"[sh, -c, 'train --lr=${lr}']",
+                                           "[sh, -c, 'exec \"$@\"', sh, train]",
+                                           "[bash, -ec, 'train $1', bash]",
+                                           "[python3, -c, 'print(1)']",
+                                           "[sh, train.sh]",
+                                           "[train, \"${HOME}\", \"${lr}\"]"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct text text = {0};
+        struct diag diag;
+        text_printf(&text,
+                    "goal: maximize a\nparameters: {lr: [1, 2]}\ncommand: %s\n",
+                    commands[i]);
+        CHECK(read_text(text.data, &diag) != NULL);
+        CHECK(diag.warnings == 0);
+        text_free(&text);
+    }
+}
+
+/* ---- schema ---- */
+
+static const struct node *schema_of(const struct node *root, const char *field)
+{
+    const struct node *map = node_find(root, "properties");
+    const char *dot = strchr(field, '.');
+    if (strncmp(field, "parameters.*.", 13) == 0) {
+        map = node_find(node_find(root, "$defs"), "parameter");
+        return node_find(node_find(map, "properties"), field + 13);
+    }
+    if (dot == NULL)
+        return node_find(map, field);
+    map = node_find(map, arena_strndup(arena, field, (size_t)(dot - field)));
+    return node_find(node_find(map, "properties"), dot + 1);
+}
+
+static size_t count_properties(const struct node *map)
+{
+    const struct node *properties = node_find(map, "properties");
+    size_t n = properties ? properties->count : 0;
+    for (const struct node *child = properties ? properties->first : NULL;
+         child; child = child->next)
+        n += count_properties(child);
+    return n;
+}
+
+/* Same names, same number, and words and an example for each. */
+static void schema_and_reader_list_the_same_fields(void)
+{
+    struct text file = {0}, fields = {0};
+    struct diag diag;
+    read_file("proto/native.schema.json", &file);
+    diag_init(&diag, arena, "schema", file.data, file.len);
+    const struct node *root = node_read_json(arena, file.data, file.len, &diag);
+    CHECK(root != NULL);
+    job_native_fields(&fields);
+    size_t n = 0;
+    for (char *field = strtok(fields.data, "\n"); field;
+         field = strtok(NULL, "\n"), n++) {
+        const struct node *schema = schema_of(root, field);
+        const char *words = node_string(node_find(schema, "description"));
+        const struct node *examples = node_find(schema, "examples");
+        if (schema == NULL || words == NULL || examples == NULL ||
+            examples->count == 0)
+            CHECK_TEXT("no such field, or no description and example", field);
+        bool last =
+            words && (strstr(words, "Default") || strstr(words, "Required") ||
+                      strncmp(field, "parameters.", 11) == 0);
+        if (!last)
+            CHECK_TEXT("no default in the description", field);
+    }
+    const struct node *parameter =
+        node_find(node_find(root, "$defs"), "parameter");
+    CHECK(n == count_properties(root) + count_properties(parameter));
+    text_free(&file);
+    text_free(&fields);
+}
+
+int main(void)
+{
+    json_init();
+    arena = arena_new();
+    RUN(every_broken_spec_gets_its_fault);
+    RUN(every_good_spec_survives_the_native_form);
+    RUN(every_field_arrives_in_the_job);
+    RUN(parameters_of_every_kind_arrive);
+    RUN(short_forms_choose_their_type);
+    RUN(all_faults_are_told_at_once);
+    RUN(sound_commands_are_not_warned_of);
+    RUN(schema_and_reader_list_the_same_fields);
+    arena_free(arena);
+    return check_done();
+}
