@@ -83,7 +83,7 @@ static enum ht_status query(struct db *db, sqlite3_stmt **out,
                             struct ht_error *err, const char *sql,
                             const char *format, va_list *args)
 {
-    sqlite3_stmt *stmt;
+    sqlite3_stmt *stmt = NULL;
     const enum ht_status status = prepare(db, sql, &stmt, err);
     if (status != HT_OK)
         return status;
