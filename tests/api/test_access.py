@@ -1,0 +1,165 @@
+"""The gate on the wire: tokens, roles, Host, Origin, kinds of bodies."""
+
+import os
+import subprocess
+
+import api
+import harness
+import tap
+
+# method, path, what the admin token gets; every route of the table once.
+ROUTES = [
+    ("GET", api.JOBS, 200),
+    ("POST", api.JOBS, 400),
+    ("GET", api.JOBS + "/none", 404),
+    ("POST", api.JOBS + "/none:cancel", 404),
+    ("DELETE", api.JOBS + "/none", 404),
+    ("GET", api.STUDIES, 200),
+    ("GET", api.STUDIES + "/none", 404),
+    ("GET", api.STUDIES + "/none/trials", 404),
+    ("GET", api.STUDIES + "/none/trials/1", 404),
+    ("GET", api.OURS + "/server", 200),
+    ("GET", api.OURS + "/runners", 200),
+    ("POST", api.OURS + "/studies/none:pause", 404),
+    ("POST", api.OURS + "/studies/none:resume", 404),
+    ("POST", api.OURS + "/studies/none:stop", 404),
+    ("PATCH", api.OURS + "/studies/none", 404),
+    ("GET", api.OURS + "/studies/none/best", 404),
+    ("GET", api.OURS + "/studies/none/events", 404),
+    ("GET", api.OURS + "/studies/none/measurements", 404),
+    ("GET", api.OURS + "/studies/none/trials/1/logs", 404),
+    ("GET", api.OURS + "/events", 400),
+]
+
+server = None
+
+
+def status(method, path, auth):
+    if method in ("POST", "PATCH"):
+        body = {"maxTrialCount": 5} if method == "PATCH" else {}
+        return api.send(server, method, path, body, auth=auth).status
+    return api.ask(server, method, path, auth=auth).status
+
+
+def every_route_wants_its_token():
+    strangers = [None, "wrong", "0" * 64, "0123456789abcdef" * 2,
+                 api.token(server)[:-1], api.token(server) + "0"]
+    for method, path, admitted in ROUTES:
+        what = method + " " + path
+        for stranger in strangers:
+            tap.equal(status(method, path, stranger), 401, what)
+        runner = 200 if path.endswith("/server") else 403
+        tap.equal(status(method, path, api.token(server, "runner-token")),
+                  runner, what)
+        tap.equal(status(method, path, True), admitted, what)
+
+
+def only_health_is_open():
+    answer = api.ask(server, "GET", "/healthz", auth=None)
+    tap.equal((answer.status, answer.json()), (200, {"status": "ok"}))
+    for path in ("/", "/nothing", "/v1", api.JOBS + "/x/y"):
+        tap.equal(api.ask(server, "GET", path, auth=None).status, 401, path)
+        tap.equal(api.ask(server, "GET", path).status, 404, path)
+
+
+def a_refusal_says_how_to_come_in():
+    answer = api.ask(server, "GET", api.JOBS, auth=None)
+    tap.equal(answer.headers["www-authenticate"], "Bearer")
+    tap.equal(answer.error(), {
+        "code": 401, "status": "UNAUTHENTICATED",
+        "message": "a token is needed: Authorization: Bearer TOKEN"})
+
+
+def another_host_is_misdirected():
+    port = api.address(server)[1]
+    for host in ("evil.test:%d" % port, "127.0.0.1", "127.0.0.1:1",
+                 "localhost.evil.test:%d" % port, "0.0.0.0:%d" % port):
+        for path in ("/healthz", api.JOBS):
+            answer = api.ask(server, "GET", path, host=host)
+            tap.equal((answer.status, answer.error()["status"]),
+                      (421, "INVALID_ARGUMENT"), host)
+    for host in ("localhost:%d", "[::1]:%d", "LOCALHOST:%d"):
+        tap.equal(api.ask(server, "GET", "/healthz",
+                          host=host % port).status, 200, host)
+
+
+def exactly_one_host_is_needed():
+    tap.equal(api.ask(server, "GET", "/healthz", host="").status, 400)
+    host = "Host: " + server.http.split("//")[1]
+    tap.equal(api.ask(server, "GET", "/healthz", host).status, 400)
+    tap.equal(api.ask(server, "GET", "/healthz",
+                      "Host: evil.test").status, 400)
+
+
+def pages_of_others_are_refused():
+    ours = server.http
+    for origin in ("http://evil.test", "null", ours + ".evil.test",
+                   ours.replace("http:", "https:"), "http://127.0.0.1:1"):
+        tap.equal(api.ask(server, "GET", api.JOBS,
+                          "Origin: " + origin).status, 403, origin)
+    tap.equal(api.ask(server, "GET", api.JOBS, "Origin: " + ours).status, 200)
+
+
+def forms_change_nothing():
+    body = b'{"maxTrialCount":1}'
+    for kind in ("text/plain", "application/x-www-form-urlencoded",
+                 "multipart/form-data; boundary=x", "application/jsonx", ""):
+        answer = api.send(server, "POST", api.JOBS, body,
+                          "Content-Type: " + kind)
+        tap.equal((answer.status, answer.error()["message"]),
+                  (400, "changes need Content-Type: application/json"), kind)
+    tap.equal(server.get(api.JOBS)["hyperparameterTuningJobs"], [])
+
+
+def every_answer_is_json_that_nobody_keeps():
+    for answer in (api.ask(server, "GET", "/healthz"),
+                   api.ask(server, "GET", "/nothing"),
+                   api.ask(server, "GET", api.JOBS),
+                   api.ask(server, "GET", api.JOBS, auth=None),
+                   api.send(server, "POST", api.JOBS, {})):
+        tap.equal(answer.headers["content-type"], "application/json")
+        tap.equal(answer.headers["cache-control"], "no-store")
+        tap.equal(answer.headers["x-content-type-options"], "nosniff")
+        answer.json()
+
+
+def tokens_stand_in_no_log():
+    text = server.log_text()
+    for name in ("token", "runner-token"):
+        if api.token(server, name) in text:
+            raise AssertionError("%s is in the log" % name)
+
+
+def without_a_token_only_loopback_is_served():
+    program = os.path.join(harness.bin_dir(), "hypertuned")
+    for listen in ("0.0.0.0:0", "[::]:0", "192.0.2.1:0"):
+        done = subprocess.run(
+            [program, "--data", os.path.join(server.folder, "open"),
+             "--listen", listen, "--auth", "none"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=20)
+        tap.equal(done.returncode, 2, listen)
+        if b"--auth none is refused" not in done.stderr:
+            raise AssertionError(done.stderr)
+    with harness.Server("--runner", "none", "--auth", "none") as open_one:
+        tap.equal(api.ask(open_one, "GET", api.JOBS, auth=None).status, 200)
+        tap.equal(api.ask(open_one, "GET", api.JOBS, auth=None,
+                          host="evil.test").status, 421)
+        tap.equal(api.ask(open_one, "GET", api.JOBS, "Origin: http://evil.test",
+                          auth=None).status, 403)
+        tap.equal(api.send(open_one, "POST", api.JOBS, b"{}",
+                           "Content-Type: text/plain", auth=None).status, 400)
+
+
+with harness.Server("--runner", "none") as server:
+    tap.run([
+        every_route_wants_its_token,
+        only_health_is_open,
+        a_refusal_says_how_to_come_in,
+        another_host_is_misdirected,
+        exactly_one_host_is_needed,
+        pages_of_others_are_refused,
+        forms_change_nothing,
+        every_answer_is_json_that_nobody_keeps,
+        tokens_stand_in_no_log,
+        without_a_token_only_loopback_is_served,
+    ])

@@ -1,0 +1,209 @@
+"""HTTP itself: methods, framing, limits, deadlines, bad clients."""
+
+import json
+import socket
+import time
+
+import api
+import harness
+import tap
+
+JSON = "Content-Type: application/json"
+MIB = 1024 * 1024
+
+server = None
+
+
+def head_is_get_without_a_body():
+    for path in ("/healthz", api.JOBS, "/nothing"):
+        get = api.ask(server, "GET", path)
+        with api.connect(server) as sock:
+            sock.sendall(api.head(server, "HEAD", path))
+            head = api.read_answer(sock, bodiless=True)
+            tap.equal((head.status, head.headers["content-length"]),
+                      (get.status, get.headers["content-length"]), path)
+            # The connection goes on, so no byte of a body was sent.
+            sock.sendall(api.head(server, "GET", "/healthz"))
+            tap.equal(api.read_answer(sock).json(), {"status": "ok"})
+
+
+def other_methods_learn_what_is_possible():
+    for method, path, allow in (
+            ("OPTIONS", api.JOBS, "POST, GET, HEAD"),
+            ("PUT", api.JOBS + "/1", "GET, HEAD, DELETE"),
+            ("BREW", "/healthz", "GET, HEAD"),
+            ("get", "/healthz", "GET, HEAD"),
+            ("GET", api.JOBS + "/1:cancel", "POST")):
+        answer = api.ask(server, method, path)
+        tap.equal((answer.status, answer.headers["allow"],
+                   answer.error()["status"]),
+                  (405, allow, "UNIMPLEMENTED"), method)
+
+
+def headers_are_limited():
+    fits = "X-Pad: " + "a" * 7000
+    tap.equal(api.ask(server, "GET", "/healthz", fits).status, 200)
+    long = api.ask(server, "GET", "/healthz", "X-Pad: " + "a" * 8192)
+    tap.equal((long.status, long.error()["code"]), (431, 431))
+    many = ["X-%d: a" % i for i in range(1000)]
+    tap.equal(api.ask(server, "GET", "/healthz", *many).status, 431)
+    huge = api.ask(server, "GET", "/healthz", "X-Pad: " + "a" * 100000)
+    if huge is not None:
+        tap.equal(huge.status, 431)
+    uri = api.ask(server, "GET", "/healthz?x=" + "a" * 100000)
+    if uri is not None:
+        tap.equal(uri.status in (414, 431), True, uri.status)
+
+
+def bodies_are_limited_to_a_mebibyte():
+    pad = json.dumps({"a": "x" * (MIB - len('{"a": ""}'))}).encode()
+    tap.equal(len(pad), MIB)
+    tap.equal(api.send(server, "POST", api.JOBS, pad).status, 400)
+    # From the announced length alone, before any byte of the body.
+    answer = api.exchange(server, api.head(
+        server, "POST", api.JOBS, JSON, "Content-Length: %d" % (MIB + 1)))
+    tap.equal((answer.status, answer.error()["message"]),
+              (413, "the body is over 1048576 bytes"))
+    answer = api.exchange(server, api.head(
+        server, "POST", api.JOBS, JSON, "Content-Length: 99999999999999"))
+    tap.equal(answer.status, 413)
+
+
+def chunked(body, size):
+    out = b""
+    for at in range(0, len(body), size):
+        part = body[at:at + size]
+        out += b"%x\r\n%s\r\n" % (len(part), part)
+    return out + b"0\r\n\r\n"
+
+
+def chunked_bodies_are_read_and_limited():
+    head = api.head(server, "POST", api.JOBS, JSON,
+                    "Transfer-Encoding: chunked")
+    body = json.dumps(api.job("chunked")).encode()
+    answer = api.exchange(server, head + chunked(body, 7))
+    tap.equal((answer.status, answer.json()["displayName"]), (200, "chunked"))
+    long = json.dumps({"a": "x" * MIB}).encode()
+    tap.equal(api.exchange(server, head + chunked(long, 65536)).status, 413)
+
+
+def ambiguous_framing_is_refused_and_ends_the_connection():
+    smuggled = api.head(server, "GET", "/healthz")
+    for lines in (("Content-Length: 5", "Transfer-Encoding: chunked"),
+                  ("Content-Length: 5", "Content-Length: 6"),
+                  ("Transfer-Encoding: gzip, chunked",),
+                  ("Transfer-Encoding: chunked", "Transfer-Encoding: x"),
+                  ("Content-Length: -5",), ("Content-Length: 5x",)):
+        with api.connect(server) as sock:
+            sock.sendall(api.head(server, "POST", api.JOBS, JSON, *lines) +
+                         b"0\r\n\r\n" + smuggled)
+            tap.equal(api.read_answer(sock).status in (400, 413), True, lines)
+            tap.equal(api.read_answer(sock), None, lines)
+
+
+def what_is_not_json_is_refused_with_its_place():
+    for body in (b"", b"{", b"{}{}", b'{"a":1,"a":2}', b"{'a':1}", b"\xff",
+                 b"[1,]", b'{"a":01}', b"NaN", b'"\\u0000"',
+                 b"[" * 65 + b"]" * 65):
+        answer = api.send(server, "POST", api.JOBS, body)
+        tap.equal((answer.status, answer.error()["status"]),
+                  (400, "INVALID_ARGUMENT"), body)
+    deep = api.send(server, "POST", api.JOBS, b"[" * 100000)
+    tap.equal(deep.status, 400)
+    place = api.send(server, "POST", api.JOBS, b'{"a":1,\n  "a":2}')
+    if "2:3" not in place.error()["message"]:
+        raise AssertionError(place.error())
+
+
+def requests_may_follow_each_other_on_one_connection():
+    with api.connect(server) as sock:
+        one = api.head(server, "GET", "/healthz")
+        sock.sendall(one * 20)
+        data = b""
+        while data.count(b'{"status":"ok"}') < 20:
+            data += sock.recv(65536)
+        for path, status in ((api.JOBS, 200), ("/nothing", 404)) * 5:
+            sock.sendall(api.head(server, "GET", path))
+            tap.equal(api.read_answer(sock).status, status, path)
+
+
+def a_client_that_expects_a_go_ahead_gets_it():
+    body = json.dumps(api.job("expecting")).encode()
+    with api.connect(server) as sock:
+        sock.sendall(api.head(server, "POST", api.JOBS, JSON,
+                              "Expect: 100-continue",
+                              "Content-Length: %d" % len(body)))
+        tap.equal(sock.recv(100).startswith(b"HTTP/1.1 100"), True)
+        sock.sendall(body)
+        tap.equal(api.read_answer(sock).status, 200)
+
+
+def paths_and_queries_are_decoded_once():
+    tap.equal(api.ask(server, "GET", "/healthz%20").status, 404)
+    tap.equal(api.ask(server, "GET", api.JOBS + "/%zz").status, 400)
+    tap.equal(api.ask(server, "GET", api.JOBS + "/a%2Fb").error()["status"],
+              "NOT_FOUND")
+    tap.equal(api.ask(server, "GET", api.JOBS + "?filter=%ff").status, 400)
+    tap.equal(api.ask(server, "GET", api.JOBS + "?filter=displayName%3D%22"
+                      "chunked%22").json()["hyperparameterTuningJobs"][0]
+              ["displayName"], "chunked")
+
+
+def garbage_ends_only_its_own_connection():
+    for garbage in (b"\x16\x03\x01\x02\x00\x01", b"\0" * 100, b"GET\r\n\r\n",
+                    b"GET / HTTP/9.9\r\n\r\n", b"\r\n" * 50,
+                    b"A" * 100000):
+        with api.connect(server) as sock:
+            try:
+                sock.sendall(garbage)
+                sock.shutdown(socket.SHUT_WR)
+                while sock.recv(65536):
+                    pass
+            except OSError:
+                pass  # it may be closed before all was sent
+        tap.equal(api.ask(server, "GET", "/healthz").status, 200)
+
+
+def slow_headers_end_after_ten_seconds_and_delay_nobody():
+    """One byte a second is activity, so only a deadline ends it."""
+    begin = time.monotonic()
+    slow = [api.connect(server) for _ in range(50)]
+    for sock in slow:
+        sock.sendall(b"GET /healthz HTTP/1.1\r\nX-Slow: ")
+    dripping = slow[0]
+    dripping.settimeout(0.5)
+    ended = None
+    while ended is None and time.monotonic() - begin < 15:
+        tap.equal(api.ask(server, "GET", "/healthz").status, 200)
+        try:
+            dripping.sendall(b"a")
+            if dripping.recv(100) == b"":
+                ended = time.monotonic() - begin
+        except socket.timeout:
+            pass
+        except ConnectionError:
+            ended = time.monotonic() - begin
+    if ended is None or ended < 9:
+        raise AssertionError("ended after %s s" % ended)
+    for sock in slow[1:]:
+        sock.settimeout(2)
+        tap.equal(sock.recv(100), b"")
+    for sock in slow:
+        sock.close()
+
+
+with harness.Server("--runner", "none") as server:
+    tap.run([
+        head_is_get_without_a_body,
+        other_methods_learn_what_is_possible,
+        headers_are_limited,
+        bodies_are_limited_to_a_mebibyte,
+        chunked_bodies_are_read_and_limited,
+        ambiguous_framing_is_refused_and_ends_the_connection,
+        what_is_not_json_is_refused_with_its_place,
+        requests_may_follow_each_other_on_one_connection,
+        a_client_that_expects_a_go_ahead_gets_it,
+        paths_and_queries_are_decoded_once,
+        garbage_ends_only_its_own_connection,
+        slow_headers_end_after_ten_seconds_and_delay_nobody,
+    ])
