@@ -86,49 +86,63 @@ static bool limit_is_reached(off_t size)
 }
 
 /* A writer killed inside write(2) may have left half a line, which ours must
- * not be joined to. Only a foreign tail is worth a look. */
-static bool tail_is_torn(const struct report_file *file, off_t size)
+ * not be joined to. */
+static bool tail_is_torn(int fd, off_t size)
 {
     char last;
-    return size > 0 && size != file->end &&
-           pread(file->fd, &last, 1, size - 1) == 1 && last != '\n';
+    return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
 }
 
-static int write_line(struct report_file *file, const char *line, size_t len,
-                      bool locked)
+/* The disk or a limit let only a part of the line through: takes it back, so
+ * that the file ends where it did. Without the lock another line may follow
+ * the torn one, which then has to stay; readers skip it. */
+static int take_back(int fd, ssize_t wrote, bool locked)
 {
-    struct stat before;
-    if (fstat(file->fd, &before) != 0)
-        return errno;
-    if (limit_is_reached(before.st_size))
-        return EFBIG;
-    if (tail_is_torn(file, before.st_size) && write(file->fd, "\n", 1) == 1)
-        before.st_size++;
-    ssize_t wrote = write(file->fd, line, len);
-    if (wrote == (ssize_t)len) {
-        file->end = before.st_size + wrote;
-        return 0;
-    }
-    if (wrote < 0)
-        return errno;
-    /* The disk or a limit let only a part through. Without the lock another
-     * line may follow the torn one, which then has to stay; readers skip it. */
-    if (!locked || ftruncate(file->fd, before.st_size) != 0)
+    struct stat now;
+    if (!locked || fstat(fd, &now) != 0 ||
+        ftruncate(fd, now.st_size - wrote) != 0)
         return EIO;
     return ENOSPC;
 }
 
-int report_file_append(struct report_file *file, const char *line, size_t len)
+/* `size` is the file's, as far as we know. When it is where our own newest
+ * line ended, nobody else has written and there is no need to look closer:
+ * each system call counts in a training loop. */
+static int write_line(struct report_file *file, off_t size, const char *line,
+                      size_t len, bool locked)
 {
     struct stat now;
+    if (size != file->end) {
+        if (fstat(file->fd, &now) != 0)
+            return errno;
+        size = now.st_size;
+    }
+    if (limit_is_reached(size))
+        return EFBIG;
+    if (size != file->end && tail_is_torn(file->fd, size) &&
+        write(file->fd, "\n", 1) == 1)
+        size++;
+    ssize_t wrote = write(file->fd, line, len);
+    if (wrote < 0)
+        return errno;
+    if (wrote != (ssize_t)len)
+        return take_back(file->fd, wrote, locked);
+    file->end = size + wrote;
+    return 0;
+}
+
+int report_file_append(struct report_file *file, const char *line, size_t len)
+{
+    struct stat now = {.st_size = -1};
     if (!still_ours(file, &now)) {
         file->fd = -1;
+        now.st_size = -1;
         int rc = open_file(file);
         if (rc != 0)
             return rc;
     }
     bool locked = lock(file->fd);
-    int rc = write_line(file, line, len, locked);
+    int rc = write_line(file, now.st_size, line, len, locked);
     if (locked)
         flock(file->fd, LOCK_UN);
     return rc;

@@ -89,21 +89,46 @@ static void put_string(struct line *line, const char *text)
     put_text(line, "\"");
 }
 
+static int digits_of(char text[RECORD_DOUBLE_BYTES], int digits, double value)
+{
+    return snprintf(text, RECORD_DOUBLE_BYTES, "%.*g", digits, value);
+}
+
+/* Printing is the dearest part of a report, so 16 digits come first: when they
+ * do not survive, only 17 do; when they do and end in zeros, %g has left those
+ * out and nothing shorter exists; else 15 may. */
+static int normal_digits(char text[RECORD_DOUBLE_BYTES], double value)
+{
+    int len = digits_of(text, 16, value);
+    if (strtod(text, NULL) != value)
+        return digits_of(text, 17, value);
+    if (len < 16)
+        return len;
+    char shorter[RECORD_DOUBLE_BYTES];
+    int shorter_len = digits_of(shorter, 15, value);
+    if (strtod(shorter, NULL) != value)
+        return len;
+    memcpy(text, shorter, sizeof shorter);
+    return shorter_len;
+}
+
+/* Fewer digits than 15 tell subnormal numbers apart. */
+static int subnormal_digits(char text[RECORD_DOUBLE_BYTES], double value)
+{
+    int digits = 1;
+    int len = digits_of(text, digits, value);
+    while (digits < 17 && strtod(text, NULL) != value)
+        len = digits_of(text, ++digits, value);
+    return len;
+}
+
 /* A trainer that called setlocale() must not put a comma into our numbers.
  * glibc's "C" is static: newlocale neither allocates nor fails for it. */
 static int shortest_digits(char text[RECORD_DOUBLE_BYTES], double value)
 {
-    locale_t own = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = uselocale(own);
-    int len = 0;
-    /* Every text of 15 digits survives a normal double, so shorter ones show
-     * by themselves as their zeros are left out; subnormals hold fewer. */
-    int digits = isnormal(value) || value == 0 ? 15 : 1;
-    for (; digits <= 17; digits++) {
-        len = snprintf(text, RECORD_DOUBLE_BYTES, "%.*g", digits, value);
-        if (digits == 17 || strtod(text, NULL) == value)
-            break;
-    }
+    locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+    int len = fpclassify(value) == FP_SUBNORMAL ? subnormal_digits(text, value)
+                                                : normal_digits(text, value);
     uselocale(before);
     return len;
 }
