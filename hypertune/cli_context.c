@@ -14,7 +14,7 @@
 #include "proto/diag.h"
 #include "proto/token.h"
 
-enum { DEFAULT_WIDTH = 80, MAX_ANSWER_LINE = 256 };
+enum { DEFAULT_WIDTH = 80, MAX_WIDTH = 10000, MAX_ANSWER_LINE = 256 };
 
 void cli_init(struct cli *cli, char *const environment[])
 {
@@ -53,8 +53,9 @@ const char *cli_variable(const struct cli *cli, const char *name)
 static size_t terminal_width(const struct cli *cli)
 {
     const char *columns = cli_variable(cli, "COLUMNS");
-    if (columns != NULL && atoi(columns) > 0)
-        return (size_t)atoi(columns);
+    long wanted = columns != NULL ? strtol(columns, NULL, 10) : 0;
+    if (wanted > 0 && wanted <= MAX_WIDTH)
+        return (size_t)wanted;
     struct winsize size;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         return size.ws_col;
@@ -158,13 +159,22 @@ int cli_exit_of(enum ht_status status)
     return CLI_REFUSED;
 }
 
+/* What to do about an error that has one cure. */
+static const char *remedy(const struct ht_error *err)
+{
+    if (strncmp(err->text, "cannot reach ", 13) == 0)
+        return "\n  start a server with \"hypertune serve\", or name one with "
+               "--server or HYPERTUNE_SERVER";
+    if (err->status == HT_UNAUTHENTICATED)
+        return "\n  name the file of the server's token with --token-file or "
+               "HYPERTUNE_TOKEN_FILE";
+    return "";
+}
+
 int cli_fail_error(struct cli *cli, const struct ht_error *err)
 {
-    bool lost = strncmp(err->text, "cannot reach ", 13) == 0;
     return cli_fail(cli, cli_exit_of(err->status), "%s%s", err->text,
-                    lost ? "\n  start a server with \"hypertune serve\", or "
-                           "name one with --server or HYPERTUNE_SERVER"
-                         : "");
+                    remedy(err));
 }
 
 void cli_say(const struct cli *cli, const char *format, ...)
@@ -305,8 +315,9 @@ enum ht_status cli_call(struct cli *cli, const char *method, const char *path,
                         const char *body, struct cli_http_answer *answer,
                         struct ht_error *err)
 {
+    struct cli_http_request request = {method, path, body};
     enum ht_status status =
-        cli_http_call(cli->http, cli->arena, method, path, body, answer, err);
+        cli_http_call(cli->http, cli->arena, &request, answer, err);
     if (status != HT_UNAVAILABLE || cli->detached)
         return status;
     /* Our own server died since we found it. Only a lost connection leads
@@ -319,6 +330,5 @@ enum ht_status cli_call(struct cli *cli, const char *method, const char *path,
     cli->http = NULL;
     if (cli_connect(cli) != CLI_DONE)
         return status;
-    return cli_http_call(cli->http, cli->arena, method, path, body, answer,
-                         err);
+    return cli_http_call(cli->http, cli->arena, &request, answer, err);
 }

@@ -78,8 +78,8 @@ static int end_study(struct cli *cli, const char *verb, const char *said)
     int code = get_study(cli, &study);
     if (code != CLI_DONE)
         return code;
-    long long running = (long long)(cli_study_count(&study, "active") +
-                                    cli_study_count(&study, "stopping"));
+    long long running =
+        cli_study_count(&study, "active") + cli_study_count(&study, "stopping");
     if (running > 0) {
         const char *what =
             arena_printf(cli->arena, "%s ends %lld running trial%s", verb,
@@ -105,10 +105,9 @@ int cli_control_delete(struct cli *cli, const struct cli_study *study)
 {
     struct ht_error err;
     struct cli_http_answer answer;
-    long long trials = (long long)(cli_study_ended(study) +
-                                   cli_study_count(study, "requested") +
-                                   cli_study_count(study, "active") +
-                                   cli_study_count(study, "stopping"));
+    long long trials =
+        cli_study_ended(study) + cli_study_count(study, "requested") +
+        cli_study_count(study, "active") + cli_study_count(study, "stopping");
     const char *what =
         arena_printf(cli->arena,
                      "delete removes study %s with %lld trial%s, reports and "

@@ -47,7 +47,10 @@ static void trial_line(struct cli *cli, const struct cli_study *study,
                        const struct node *event, struct text *out)
 {
     const char *state = node_get_string(event, "to", "");
-    if (!words_has("ACTIVE STOPPING SUCCEEDED STOPPED FAILED INFEASIBLE "
+    /* Back to waiting: its attempt failed or was lost. */
+    bool again = strcmp(state, "REQUESTED") == 0;
+    if (!again &&
+        !words_has("ACTIVE STOPPING SUCCEEDED STOPPED FAILED INFEASIBLE "
                    "CANCELLED",
                    state))
         return;
@@ -55,7 +58,9 @@ static void trial_line(struct cli *cli, const struct cli_study *study,
     const char *id = cli_scalar(node_find(event, "trial"));
     stamp(event, out);
     text_printf(out, "trial %s %s", id, state);
-    enum ht_status status = cli_trial_get(cli, study->name, id, &trial, NULL);
+    enum ht_status status =
+        again ? HT_NOT_FOUND
+              : cli_trial_get(cli, study->name, id, &trial, NULL);
     if (status == HT_OK && strcmp(state, "ACTIVE") == 0) {
         const char *runner =
             node_get_string(node_find(trial, "hypertune"), "runner", "");
@@ -68,24 +73,6 @@ static void trial_line(struct cli *cli, const struct cli_study *study,
     } else {
         quote_reason(node_get_string(event, "reason", ""), out);
     }
-    text_puts(out, "\n");
-}
-
-/* Only an attempt that went wrong is news; the trial's own line has the rest.
- */
-static void attempt_line(const struct node *event, struct text *out)
-{
-    const char *reason = node_get_string(event, "reason", "");
-    const struct node *data = node_find(event, "data");
-    const char *outcome = node_get_string(data, "outcome", "");
-    if (strcmp(node_get_string(event, "to", ""), "ENDED") != 0 ||
-        !words_has("failed timeout lost", outcome))
-        return;
-    stamp(event, out);
-    text_printf(out, "trial %s attempt %s %s",
-                cli_scalar(node_find(event, "trial")),
-                cli_scalar(node_find(event, "attempt")), outcome);
-    quote_reason(reason, out);
     text_puts(out, "\n");
 }
 
@@ -114,8 +101,6 @@ void cli_event_line(struct cli *cli, const struct cli_study *study,
         text_puts(out, "\n");
     } else if (strcmp(kind, "trial.moved") == 0) {
         trial_line(cli, study, event, out);
-    } else if (strcmp(kind, "attempt.moved") == 0) {
-        attempt_line(event, out);
     } else if (strcmp(kind, "trial.measured") == 0 && cli->set.verbose) {
         measured_line(event, out);
     } else if (strcmp(kind, "study.moved") == 0) {

@@ -79,11 +79,11 @@ static void add_head(const struct frame *frame, const struct cli_study *study,
     text_puts(line, "trials ");
     cli_frame_bar(cli_study_ended(study), all, BAR, line);
     text_printf(line, "  %lld/%lld   %lld running   %lld failed   %lld stopped",
-                (long long)cli_study_ended(study), (long long)all,
-                (long long)cli_study_count(study, "active"),
-                (long long)(cli_study_count(study, "failed") +
-                            cli_study_count(study, "infeasible")),
-                (long long)cli_study_count(study, "stopped"));
+                cli_study_ended(study), (long long)all,
+                cli_study_count(study, "active"),
+                cli_study_count(study, "failed") +
+                    cli_study_count(study, "infeasible"),
+                cli_study_count(study, "stopped"));
     add_line(frame, line, false, out, lines);
 }
 

@@ -1,5 +1,6 @@
 #include "hypertune/cli_http.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,16 +111,18 @@ static void prepare(struct cli_http *http, CURL *easy, const char *path)
 }
 
 static enum ht_status refuse_connection(const struct cli_http *http,
-                                        CURLcode code, const char *detail,
-                                        struct ht_error *err)
+                                        CURLcode code, struct ht_error *err)
 {
     if (code == CURLE_OPERATION_TIMEDOUT)
         return ht_fail(err, HT_TIMEOUT, "no answer from %s in time", http->url);
-    const char *why = detail[0] != '\0' ? detail : curl_easy_strerror(code);
-    if (strstr(why, "refused") != NULL)
+    long number = 0;
+    char buffer[128];
+    curl_easy_getinfo(http->easy, CURLINFO_OS_ERRNO, &number);
+    const char *why = curl_easy_strerror(code);
+    if (number == ECONNREFUSED)
         why = "connection refused";
-    else if (code == CURLE_COULDNT_CONNECT)
-        why = "no connection";
+    else if (number != 0)
+        why = strerror_r((int)number, buffer, sizeof buffer);
     return ht_fail(err, HT_UNAVAILABLE, "cannot reach %s (%s)", http->url, why);
 }
 
@@ -174,33 +177,30 @@ static enum ht_status read_answer(struct arena *arena, struct text *body,
 }
 
 enum ht_status cli_http_call(struct cli_http *http, struct arena *arena,
-                             const char *method, const char *path,
-                             const char *body, struct cli_http_answer *answer,
+                             const struct cli_http_request *request,
+                             struct cli_http_answer *answer,
                              struct ht_error *err)
 {
     CURL *easy = http->easy;
     struct text received = {0};
-    char detail[CURL_ERROR_SIZE] = "";
     curl_easy_reset(easy); /* keeps the connection */
-    prepare(http, easy, path);
-    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method);
+    prepare(http, easy, request->path);
+    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, http->headers);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)http->timeout_ms);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, receive);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, &received);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, detail);
-    if (body != NULL || strcmp(method, "POST") == 0)
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body ? body : "");
+    if (request->body != NULL)
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body);
 
     long code = 0;
     CURLcode rc = curl_easy_perform(easy);
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &code);
     enum ht_status status = rc != CURLE_OK
-                                ? refuse_connection(http, rc, detail, err)
+                                ? refuse_connection(http, rc, err)
                                 : read_answer(arena, &received, answer, err);
     if (rc == CURLE_OK && code >= 400)
         status = refused(status == HT_OK ? answer->root : NULL, code, err);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, NULL);
     text_free(&received);
     return status;
 }

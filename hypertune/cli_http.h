@@ -18,6 +18,11 @@ struct cli_http_settings {
     int64_t timeout_ms; /* of one request, 0: 30 s */
 };
 
+struct cli_http_request {
+    const char *method, *path;
+    const char *body; /* JSON text or NULL */
+};
+
 struct cli_http_answer {
     const struct node *root; /* the JSON, NULL when the body is empty */
     const char *body;        /* as it came, NUL-terminated */
@@ -29,14 +34,13 @@ struct cli_http *cli_http_new(const struct cli_http_settings *settings);
 void cli_http_free(struct cli_http *http);
 const char *cli_http_url(const struct cli_http *http);
 
-/* Sends one request and reads the whole JSON answer into `arena`. `body` is
- * JSON text or NULL. Server errors keep the server's sentence and status.
- * HT_UNAVAILABLE  no connection, or it broke; the sentence names the cause
- * HT_TIMEOUT      no answer within the timeout
- * HT_CORRUPT      the answer is no JSON */
+/* Sends one request and reads the whole JSON answer into `arena`. Server errors
+ * keep the server's sentence and status. HT_UNAVAILABLE  no connection, or it
+ * broke; the sentence names the cause HT_TIMEOUT      no answer within the
+ * timeout HT_CORRUPT      the answer is no JSON */
 enum ht_status cli_http_call(struct cli_http *http, struct arena *arena,
-                             const char *method, const char *path,
-                             const char *body, struct cli_http_answer *answer,
+                             const struct cli_http_request *request,
+                             struct cli_http_answer *answer,
                              struct ht_error *err);
 
 /* Waits until the server says that some study changed (its event stream), one

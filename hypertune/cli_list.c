@@ -1,4 +1,4 @@
-#include <stdlib.h>
+#include <ctype.h>
 #include <string.h>
 
 #include "hypertune/cli_commands.h"
@@ -20,7 +20,7 @@ static const char *algorithm_name(struct cli *cli, const struct node *job)
         return "default";
     char *name = arena_strdup(cli->arena, vertex);
     for (char *s = name; *s != '\0'; s++)
-        *s = *s == '_' ? '-' : (char)(*s >= 'A' && *s <= 'Z' ? *s + 32 : *s);
+        *s = (char)(*s == '_' ? '-' : tolower((unsigned char)*s));
     return name;
 }
 
@@ -33,14 +33,14 @@ static void add_row(struct cli *cli, struct table *table,
     table_cell(table, study->name);
     table_cell(table, study->state);
     table_cell(table, algorithm_name(cli, study->job));
-    table_cell_printf(table, "%lld/%lld", (long long)cli_study_ended(study),
+    table_cell_printf(table, "%lld/%lld", cli_study_ended(study),
                       (long long)node_get_int(study->job, "maxTrialCount", 1));
     table_cell_printf(table, "%lld",
-                      (long long)(cli_study_count(study, "active") +
-                                  cli_study_count(study, "stopping")));
+                      cli_study_count(study, "active") +
+                          cli_study_count(study, "stopping"));
     table_cell_printf(table, "%lld",
-                      (long long)(cli_study_count(study, "failed") +
-                                  cli_study_count(study, "infeasible")));
+                      cli_study_count(study, "failed") +
+                          cli_study_count(study, "infeasible"));
     if (best != NULL) {
         text_printf(&cell, "%s=", study->metric);
         cli_trial_objective(best, &cell);
@@ -179,8 +179,7 @@ int cli_list(struct cli *cli)
 static void describe_counts(const struct cli_study *study, struct text *out)
 {
     const struct node *counts = node_find(study->status, "counts");
-    text_printf(out, "trials      %lld of %lld ended",
-                (long long)cli_study_ended(study),
+    text_printf(out, "trials      %lld of %lld ended", cli_study_ended(study),
                 (long long)node_get_int(study->job, "maxTrialCount", 1));
     for (const struct node *count = counts ? counts->first : NULL;
          count != NULL; count = count->next) {

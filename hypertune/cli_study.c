@@ -52,12 +52,12 @@ enum ht_status cli_study_get(struct cli *cli, const char *name,
     return HT_OK;
 }
 
-int64_t cli_study_count(const struct cli_study *study, const char *state)
+long long cli_study_count(const struct cli_study *study, const char *state)
 {
     return node_get_int(node_find(study->status, "counts"), state, 0);
 }
 
-int64_t cli_study_ended(const struct cli_study *study)
+long long cli_study_ended(const struct cli_study *study)
 {
     return cli_study_count(study, "succeeded") +
            cli_study_count(study, "stopped") +

@@ -31,8 +31,8 @@ void cli_study_read(const struct node *job, struct cli_study *study);
 /* Has it ended, so that no trial will run unless it is changed? */
 bool cli_study_is_over(const char *state);
 /* Sum of a study's counts: all trials; those that have ended. */
-int64_t cli_study_count(const struct cli_study *study, const char *state);
-int64_t cli_study_ended(const struct cli_study *study);
+long long cli_study_count(const struct cli_study *study, const char *state);
+long long cli_study_ended(const struct cli_study *study);
 
 /* The exit code that says how a study went: CLI_DONE when it ended with a
  * best trial, else CLI_FAILED. */

@@ -125,7 +125,7 @@ static void say_result(struct cli *cli, const struct cli_spec *spec,
         cli_say(cli,
                 "study %s exists with the same spec: %s, %lld of %lld "
                 "trials ended",
-                study->name, study->state, (long long)cli_study_ended(study),
+                study->name, study->state, cli_study_ended(study),
                 (long long)job->max_trials);
         return;
     case SUBMIT_CHANGED:
@@ -146,7 +146,7 @@ int cli_submit_spec(struct cli *cli, const struct cli_spec *spec,
     if (status == HT_EXISTS || status == HT_CONFLICT)
         code = settle_existing(cli, spec, study, result);
     else if (status != HT_OK)
-        code = cli_fail_error(cli, &err);
+        return cli_fail_error(cli, &err);
     if (code == CLI_DONE)
         say_result(cli, spec, study, *result);
     return code;
@@ -169,7 +169,7 @@ static int refuse_both(struct cli *cli)
 int cli_submit(struct cli *cli)
 {
     struct cli_spec spec;
-    struct cli_study study;
+    struct cli_study study = {0};
     enum submit_result result;
     if (cli->set.resume && cli->set.replace)
         return refuse_both(cli);
@@ -193,7 +193,7 @@ int cli_submit(struct cli *cli)
 int cli_run_study(struct cli *cli)
 {
     struct cli_spec spec;
-    struct cli_study study;
+    struct cli_study study = {0};
     enum submit_result result;
     if (cli->set.resume && cli->set.replace)
         return refuse_both(cli);

@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <string.h>
 
 #include "hypertune/cli_commands.h"
@@ -32,8 +33,8 @@ static bool select_trial(const struct node *trial, void *context)
         return true;
     if (selection->n == selection->room) {
         size_t room = selection->room == 0 ? 256 : 2 * selection->room;
-        const struct node **more =
-            arena_alloc(selection->cli->arena, room, sizeof *more);
+        const struct node **more = arena_alloc(selection->cli->arena, room,
+                                               sizeof(const struct node *));
         for (size_t i = 0; i < selection->n; i++)
             more[i] = selection->trials[i];
         selection->trials = more;
@@ -96,7 +97,7 @@ static struct table *trial_table(struct cli *cli, const struct cli_study *study)
     struct table *table = table_new(cli->arena);
     char *metric = arena_strdup(cli->arena, study->metric);
     for (char *s = metric; *s != '\0'; s++)
-        *s = (char)(*s >= 'a' && *s <= 'z' ? *s - 32 : *s);
+        *s = (char)toupper((unsigned char)*s);
     table_column(table, "ID", ALIGN_LEFT);
     table_column(table, "STATE", ALIGN_LEFT);
     table_column(table, metric, ALIGN_RIGHT);
@@ -353,5 +354,5 @@ int cli_best(struct cli *cli)
         return print_best(cli, &study, best);
     return cli_fail(cli, CLI_ABSENT,
                     "study \"%s\" has no succeeded trial yet (%lld running)",
-                    study.name, (long long)cli_study_count(&study, "active"));
+                    study.name, cli_study_count(&study, "active"));
 }
