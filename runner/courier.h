@@ -1,0 +1,39 @@
+/* courier.h - one thread that carries one request at a time to the server's
+ * control address, again and again until it is answered.
+ *
+ * Requests are repeatable by contract, so resending is always right: after a
+ * silence the courier asks the locator where the server is now and goes there
+ * with the same request. The supervising thread posts and takes; a wake-up
+ * descriptor tells it when an answer has come. */
+#ifndef HT_RUNNER_COURIER_H
+#define HT_RUNNER_COURIER_H
+
+#include <stdbool.h>
+
+#include "proto/error.h"
+#include "proto/text.h"
+
+struct courier;
+struct locator;
+
+/* `patience_ms` of silence make the courier look for the server anew; it must
+ * be longer than the server may hold the request. `wake` is an eventfd, both
+ * are borrowed. HT_IO: no thread can be made. */
+enum ht_status courier_start(struct locator *locator, int patience_ms, int wake,
+                             struct courier **courier, struct ht_error *err);
+/* Gives up whatever is under way; accepts NULL. Stop the locator first, or
+ * this waits for its question. */
+void courier_stop(struct courier *courier);
+
+bool courier_is_idle(struct courier *courier);
+/* Takes the text over, leaving it empty. Only when idle. */
+void courier_post(struct courier *courier, struct text *request);
+/* Forgets the request under way, whose answer does not matter any more, and
+ * posts this one. */
+void courier_replace(struct courier *courier, struct text *request);
+/* Carries the request under way, if any, to where the server is now. */
+void courier_relocate(struct courier *courier);
+/* Moves the answer into the empty text; the courier is idle then. */
+bool courier_take(struct courier *courier, struct text *answer);
+
+#endif

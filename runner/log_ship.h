@@ -1,0 +1,39 @@
+/* log_ship.h - one log stream of a replica on its way to the server, in chunks
+ * of valid UTF-8.
+ *
+ * What was sent is known to the server alone: after a restart the first chunk
+ * is sent again, and the answer says where to go on. */
+#ifndef HT_RUNNER_LOG_SHIP_H
+#define HT_RUNNER_LOG_SHIP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/text.h"
+#include "runner/log_source.h"
+
+struct log_ship {
+    struct log_source source;
+    int64_t sent_ms; /* monotonic time of the last chunk */
+    bool done;       /* the stream has ended and all of it was confirmed */
+};
+
+struct log_chunk {
+    int64_t offset; /* of its first byte */
+    int64_t bytes;  /* raw length */
+};
+
+void log_ship_init(struct log_ship *ship, const char *folder,
+                   const char *stream);
+
+/* Appends the next chunk's text to `out`. Small chunks are held back for a
+ * moment to travel together. With `final` the writer is dead. False when there
+ * is nothing to send now. */
+bool log_ship_next(struct log_ship *ship, int64_t now, bool final,
+                   struct log_chunk *chunk, struct text *out);
+
+/* The server stored the chunk and wants the byte at `wanted` next. */
+void log_ship_confirm(struct log_ship *ship, const struct log_chunk *chunk,
+                      int64_t wanted);
+
+#endif

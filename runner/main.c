@@ -1,0 +1,191 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <curl/curl.h>
+
+#include "proto/arena.h"
+#include "proto/json.h"
+#include "proto/token.h"
+#include "proto/utf8.h"
+#include "runner/disk.h"
+#include "runner/options.h"
+#include "runner/supervisor.h"
+
+enum { EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_TOKEN = 4, EXIT_CONFLICT = 5 };
+enum { RUNNER_ID_BYTES = 8, ALONE_MS = 30000 };
+
+static int complain(int code, const struct ht_error *err)
+{
+    (void)fprintf(stderr, "hypertune-runner: %s\n", err->text);
+    return code;
+}
+
+static int count_cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return CPU_COUNT(&set);
+    const long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
+}
+
+static struct pairs collect_inherited(struct arena *arena)
+{
+    static const char *const names[] = {"HOME", "USER", "LANG", "TZ", "TMPDIR"};
+    enum { N = sizeof names / sizeof *names };
+    struct pair *items = arena_alloc(arena, N, sizeof *items);
+    size_t n = 0;
+    for (size_t i = 0; i < N; i++) {
+        const char *value = getenv(names[i]);
+        /* launch.json is UTF-8; what is not cannot be passed on. */
+        if (value != NULL && utf8_is_valid(value, strlen(value)))
+            items[n++] = (struct pair){names[i], value};
+    }
+    return (struct pairs){.n = n, .items = items};
+}
+
+/* The folder part of a path, made absolute. */
+static enum ht_status make_state(struct arena *arena,
+                                 const struct runner_options *options,
+                                 char **state, struct ht_error *err)
+{
+    const char *path = options->state;
+    if (path == NULL) {
+        const char *slash = strrchr(options->token_file, '/');
+        const size_t len =
+            slash != NULL ? (size_t)(slash - options->token_file) : 0;
+        path = arena_printf(arena, "%.*s%sruns", (int)len, options->token_file,
+                            slash != NULL ? "/" : "");
+    }
+    const enum ht_status status = disk_make_folder(path, err);
+    if (status != HT_OK)
+        return status;
+    char real[PATH_MAX];
+    if (realpath(path, real) == NULL)
+        return ht_fail_errno(err, errno, "cannot resolve %s", path);
+    *state = arena_strdup(arena, real);
+    return HT_OK;
+}
+
+/* The lock lives as long as the process. */
+static enum ht_status lock_state(struct arena *arena, const char *state,
+                                 struct ht_error *err)
+{
+    const char *path = arena_printf(arena, "%s/runner.lock", state);
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return ht_fail_errno(err, errno, "cannot open %s", path);
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return HT_OK;
+    close(fd);
+    return ht_fail(err, HT_CONFLICT, "another runner works in %s", state);
+}
+
+static enum ht_status get_runner_id(struct arena *arena, const char *state,
+                                    struct sender *sender, struct ht_error *err)
+{
+    char *text;
+    size_t len;
+    enum ht_status status = disk_read(arena, state, "runner-id",
+                                      sizeof sender->runner, &text, &len, err);
+    if (status == HT_OK) {
+        text[strcspn(text, "\n")] = '\0';
+        if (text[0] != '\0') {
+            (void)snprintf(sender->runner, sizeof sender->runner, "%s", text);
+            return HT_OK;
+        }
+    } else if (status != HT_NOT_FOUND) {
+        return status;
+    }
+    char fresh[TOKEN_TEXT_BYTES];
+    token_make(fresh, RUNNER_ID_BYTES);
+    (void)snprintf(sender->runner, sizeof sender->runner, "%.32s", fresh);
+    return disk_write(state, "runner-id", fresh, strlen(fresh), 0600, err);
+}
+
+static enum ht_status find_shim(struct arena *arena, const char **shim,
+                                struct ht_error *err)
+{
+    char self[PATH_MAX];
+    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0)
+        return ht_fail_errno(err, errno, "cannot read /proc/self/exe");
+    self[n] = '\0';
+    *strrchr(self, '/') = '\0';
+    const char *path = arena_printf(arena, "%s/hypertune-shim", self);
+    if (access(path, X_OK) != 0)
+        return ht_fail_errno(err, errno, "cannot run %s", path);
+    *shim = path;
+    return HT_OK;
+}
+
+static int run(struct arena *arena, const struct runner_options *options)
+{
+    struct ht_error err;
+    char *state = NULL;
+    struct site site = {.slots = (int)options->slots, .cores = count_cores()};
+    struct supervisor_settings settings = {
+        .site = &site,
+        .engine = engine_find(options->engine),
+        .server = options->server,
+        .token_file = options->token_file,
+        .exit_when_alone = options->exit_when_alone,
+        .alone_ms = ALONE_MS,
+    };
+    char host[HOST_NAME_MAX + 1] = "";
+    gethostname(host, sizeof host - 1);
+    settings.host = host;
+    char boot[TOKEN_TEXT_BYTES];
+    token_make(boot, TOKEN_TRIAL_BYTES);
+    (void)snprintf(settings.sender.boot, sizeof settings.sender.boot, "%.32s",
+                   boot);
+    site.inherited = collect_inherited(arena);
+    enum ht_status status = make_state(arena, options, &state, &err);
+    if (status == HT_OK)
+        status = lock_state(arena, state, &err);
+    if (status == HT_OK)
+        status = get_runner_id(arena, state, &settings.sender, &err);
+    if (status == HT_OK)
+        status = find_shim(arena, &site.shim, &err);
+    if (status != HT_OK)
+        return complain(status == HT_CONFLICT ? EXIT_CONFLICT : EXIT_ERROR,
+                        &err);
+    site.state = state;
+    if (access(options->token_file, R_OK) != 0) {
+        ht_fail_errno(&err, errno, "cannot read token file %s",
+                      options->token_file);
+        return complain(EXIT_TOKEN, &err);
+    }
+    status = supervisor_run(&settings, &err);
+    return status == HT_OK ? 0 : complain(EXIT_ERROR, &err);
+}
+
+int main(int argc, char **argv)
+{
+    struct runner_options options;
+    enum runner_options_result result;
+    struct text out = {0};
+    struct ht_error err;
+    json_init();
+    if (runner_options_read(argc, argv, getenv, &options, &result, &out,
+                            &err) != HT_OK)
+        return complain(EXIT_USAGE, &err);
+    if (result == RUNNER_OPTIONS_SHOWN) {
+        (void)fputs(out.data, stdout);
+        text_free(&out);
+        return 0;
+    }
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    struct arena *arena = arena_new();
+    const int code = run(arena, &options);
+    arena_free(arena);
+    curl_global_cleanup();
+    return code;
+}

@@ -1,0 +1,36 @@
+/* options.h - how the runner was asked to run: defaults, HYPERTUNE_RUNNER_*
+ * variables, then flags, from one table that also prints --help. */
+#ifndef HT_RUNNER_OPTIONS_H
+#define HT_RUNNER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/error.h"
+#include "proto/text.h"
+
+struct runner_options {
+    const char *server;     /* HTTP URL; required */
+    const char *token_file; /* required */
+    const char *engine;     /* name */
+    int64_t slots;          /* attempts at once, >= 1 */
+    const char *state;      /* folder; NULL: "runs" beside the token file */
+    bool exit_when_alone;   /* end without server and attempts */
+};
+
+enum runner_options_result {
+    RUNNER_OPTIONS_RUN,
+    RUNNER_OPTIONS_SHOWN /* --help or --version was asked and is in `out` */
+};
+
+/* Strings point into argv, the environment or constants. `lookup` is getenv or
+ * a test's.
+ * HT_INVALID  an unknown flag, a missing or wrong value, an engine that this
+ *             version does not have */
+enum ht_status runner_options_read(int argc, char *const argv[],
+                                   char *(*lookup)(const char *name),
+                                   struct runner_options *options,
+                                   enum runner_options_result *result,
+                                   struct text *out, struct ht_error *err);
+
+#endif

@@ -1,0 +1,303 @@
+#include "runner/records.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/arena.h"
+#include "proto/clock.h"
+#include "proto/limits.h"
+#include "proto/pattern.h"
+#include "runner/log.h"
+#include "runner/log_source.h"
+#include "runner/metrics_line.h"
+#include "runner/seen.h"
+#include "runner/tail.h"
+
+enum {
+    QUEUE_ENOUGH = 5 * RECORD_BATCH,       /* read on when it got shorter */
+    COLLECT_BYTES = 4 * RECORD_BATCH_BYTES /* of one file in one call */
+};
+
+struct writer {
+    uint64_t id;
+    int64_t taken; /* highest seq that was read or that the server has */
+};
+
+struct records {
+    const struct order *order;
+    struct arena *arena;   /* paths, patterns */
+    struct arena *scratch; /* one line */
+    struct tail reports, foreign, file;
+    struct metrics_header header; /* of the metrics file */
+    size_t n_patterns;
+    struct pattern **patterns;
+    struct log_source output; /* stdout, for the patterns */
+    struct text line;         /* its last, unfinished line */
+    int64_t line_at;          /* where that line begins */
+    bool overlong;            /* that line is passed over */
+    size_t n_writers, room;
+    struct writer *writers; /* owned */
+    struct seen seen;
+    struct record_queue queue;
+    int64_t next_beat; /* of the running records_collect() */
+    uint64_t malformed;
+};
+
+static void compile_patterns(struct records *records)
+{
+    const struct strings *texts = &records->order->stdout_patterns;
+    records->patterns =
+        arena_alloc(records->arena, texts->n + 1, sizeof *records->patterns);
+    for (size_t i = 0; i < texts->n; i++) {
+        struct ht_error err;
+        struct pattern *pattern;
+        if (pattern_compile(records->arena, texts->items[i], &pattern, &err) ==
+            HT_OK)
+            records->patterns[records->n_patterns++] = pattern;
+        else
+            runner_log(RUNNER_WARN, "pattern.refused", "name=%s reason=\"%s\"",
+                       records->order->name, err.text);
+    }
+}
+
+struct records *records_new(const struct order *order, size_t replica,
+                            const char *folder)
+{
+    struct records *records = ht_xcalloc(1, sizeof *records);
+    records->order = order;
+    records->arena = arena_new();
+    records->scratch = arena_new();
+    struct arena *arena = records->arena;
+    tail_init(&records->reports,
+              arena_printf(arena, "%s/reports.jsonl", folder));
+    tail_init(&records->foreign,
+              arena_printf(arena, "%s/output.metrics", folder));
+    const char *file = order->metrics_file;
+    const char *workdir = order->replicas[replica].workdir;
+    if (file != NULL && file[0] != '/')
+        file = arena_printf(arena, "%s/%s", workdir ? workdir : folder, file);
+    tail_init(&records->file, file);
+    records->output = (struct log_source){.folder = arena_strdup(arena, folder),
+                                          .stream = "stdout"};
+    record_queue_init(&records->queue);
+    compile_patterns(records);
+    return records;
+}
+
+void records_free(struct records *records)
+{
+    if (records == NULL)
+        return;
+    record_queue_fini(&records->queue);
+    seen_fini(&records->seen);
+    text_free(&records->line);
+    free(records->writers);
+    arena_free(records->scratch);
+    arena_free(records->arena);
+    free(records);
+}
+
+static struct writer *get_writer(struct records *records, uint64_t id)
+{
+    for (size_t i = records->n_writers; i > 0; i--) {
+        if (records->writers[i - 1].id == id)
+            return &records->writers[i - 1];
+    }
+    if (records->n_writers == records->room) {
+        records->room = records->room > 0 ? 2 * records->room : 4;
+        records->writers = ht_xrealloc(records->writers, records->room,
+                                       sizeof *records->writers);
+    }
+    struct writer *writer = &records->writers[records->n_writers++];
+    *writer = (struct writer){.id = id};
+    return writer;
+}
+
+void records_have(struct records *records, uint64_t id, int64_t seq)
+{
+    if (id == 0)
+        return; /* foreign records are hashed, not counted */
+    struct writer *writer = get_writer(records, id);
+    if (writer->taken < seq)
+        writer->taken = seq;
+    record_queue_have(&records->queue, id, seq);
+}
+
+/* ---- our own file ---- */
+
+static void take_report(void *context, const char *line, size_t len,
+                        int64_t offset)
+{
+    struct records *records = context;
+    struct report report;
+    (void)offset;
+    arena_reset(records->scratch);
+    if (len > HT_MAX_REPORT_LINE ||
+        report_parse(records->scratch, line, len, &report, NULL) != HT_OK) {
+        records->malformed++;
+        return;
+    }
+    if (report.writer == 0) { /* only the runner gives this name */
+        records->malformed++;
+        return;
+    }
+    struct writer *writer = get_writer(records, report.writer);
+    if (report.seq <= writer->taken)
+        return;
+    writer->taken = report.seq;
+    const bool delivered = records->order->report_url != NULL;
+    record_queue_add(&records->queue, &report,
+                     delivered ? records->next_beat : 0);
+}
+
+/* ---- files of others ---- */
+
+static void take_foreign(void *context, const char *line, size_t len,
+                         int64_t offset)
+{
+    struct records *records = context;
+    const struct strings *metrics = &records->order->metrics;
+    struct report report;
+    (void)offset;
+    arena_reset(records->scratch);
+    if (len > HT_MAX_REPORT_LINE ||
+        report_parse_foreign(records->scratch, line, len, metrics->n,
+                             metrics->items, &report, NULL) != HT_OK) {
+        records->malformed++;
+        return;
+    }
+    if (seen_add(&records->seen, (uint64_t)report.seq))
+        record_queue_add(&records->queue, &report, 0);
+}
+
+static void take_metrics(void *context, const char *line, size_t len,
+                         int64_t offset)
+{
+    struct records *records = context;
+    const struct strings *metrics = &records->order->metrics;
+    if (offset == 0) {
+        records->header.n = 0;
+        if (metrics_line_is_header(line, len)) {
+            metrics_line_read_header(&records->header, metrics, line, len);
+            return;
+        }
+    }
+    struct report report = {.time_ms = clock_wall_ms(), .checkpoint = ""};
+    arena_reset(records->scratch);
+    if (len > HT_MAX_REPORT_LINE ||
+        !metrics_line_read(records->scratch, &records->header, metrics, line,
+                           len, &report)) {
+        records->malformed++;
+        return;
+    }
+    /* The place counts too: the same values may come twice on purpose. */
+    const uint64_t hash = tail_hash((uint64_t)offset + 1, line, len);
+    report.seq = (int64_t)(hash >> 1) | 1;
+    if (seen_add(&records->seen, (uint64_t)report.seq))
+        record_queue_add(&records->queue, &report, 0);
+}
+
+/* ---- stdout ---- */
+
+static void take_output(struct records *records)
+{
+    const char *line = records->line.data;
+    struct report report = {0};
+    arena_reset(records->scratch);
+    for (size_t i = 0; i < records->n_patterns; i++) {
+        if (!pattern_match(records->scratch, records->patterns[i], line,
+                           records->line.len, &report))
+            continue;
+        report.writer = 0;
+        report.seq = records->line_at + 1;
+        report.time_ms = clock_wall_ms();
+        report.checkpoint = "";
+        record_queue_add(&records->queue, &report, 0);
+        return;
+    }
+}
+
+static void add_output(struct records *records, const char *bytes, size_t len)
+{
+    if (records->line.len + len > TAIL_LINE_BYTES)
+        records->overlong = true;
+    if (!records->overlong)
+        text_append(&records->line, bytes, len);
+}
+
+static void end_output_line(struct records *records, int64_t next)
+{
+    if (!records->overlong && records->line.len > 0)
+        take_output(records);
+    text_clear(&records->line);
+    records->overlong = false;
+    records->line_at = next;
+}
+
+static void split_output(struct records *records, const char *bytes, size_t len,
+                         int64_t at)
+{
+    size_t used = 0;
+    const char *newline;
+    while ((newline = memchr(bytes + used, '\n', len - used)) != NULL) {
+        const size_t n = (size_t)(newline - (bytes + used));
+        add_output(records, bytes + used, n);
+        used += n + 1;
+        end_output_line(records, at + (int64_t)used);
+    }
+    add_output(records, bytes + used, len - used);
+}
+
+static bool read_output(struct records *records, bool final)
+{
+    char buffer[16 * 1024];
+    size_t budget = COLLECT_BYTES;
+    for (;;) {
+        const int64_t expected = records->output.offset;
+        int64_t at;
+        const size_t n =
+            log_source_read(&records->output, buffer, sizeof buffer, &at);
+        if (n == 0)
+            break;
+        if (at != expected) { /* the middle of the log is gone */
+            text_clear(&records->line);
+            records->line_at = at;
+            records->overlong = true; /* until the next line begins */
+        }
+        split_output(records, buffer, n, at);
+        if (n >= budget || records->queue.n >= QUEUE_ENOUGH)
+            return true;
+        budget -= n;
+    }
+    if (final)
+        end_output_line(records, records->output.offset);
+    return false;
+}
+
+bool records_collect(struct records *records, int64_t next_beat, bool final)
+{
+    if (records->queue.n >= QUEUE_ENOUGH)
+        return true;
+    records->next_beat = next_beat;
+    bool more = tail_read(&records->reports, COLLECT_BYTES, final, take_report,
+                          records);
+    more |= tail_read(&records->foreign, COLLECT_BYTES, final, take_foreign,
+                      records);
+    if (records->order->metrics_file != NULL)
+        more |= tail_read(&records->file, COLLECT_BYTES, final, take_metrics,
+                          records);
+    if (records->n_patterns > 0)
+        more |= read_output(records, final);
+    return more;
+}
+
+struct record_queue *records_queue(struct records *records)
+{
+    return &records->queue;
+}
+
+uint64_t records_skipped(const struct records *records)
+{
+    return records->malformed + records->reports.skipped +
+           records->foreign.skipped + records->file.skipped;
+}

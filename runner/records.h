@@ -1,0 +1,36 @@
+/* records.h - every measurement that one replica leaves behind, whatever the
+ * way: our library's file, cloudml-hypertune's, a metrics file of the user's
+ * own, lines on stdout.
+ *
+ * Nothing is remembered on disk: a restarted runner reads all again, and the
+ * record's key makes twice the same as once. */
+#ifndef HT_RUNNER_RECORDS_H
+#define HT_RUNNER_RECORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/error.h"
+#include "runner/order.h"
+#include "runner/record_queue.h"
+
+struct records;
+
+/* `order` and `folder` are borrowed for the life of the result. A pattern that
+ * does not compile is left out, with a line in the log. */
+struct records *records_new(const struct order *order, size_t replica,
+                            const char *folder);
+void records_free(struct records *records); /* accepts NULL */
+
+/* Reads what is new into the queue, a bounded amount; true when there is more.
+ * Records that the library may deliver itself wait for heartbeat `next_beat`.
+ * `final`: all writers are dead. */
+bool records_collect(struct records *records, int64_t next_beat, bool final);
+
+/* The server has seq 1 to `seq` of the writer. */
+void records_have(struct records *records, uint64_t writer, int64_t seq);
+
+struct record_queue *records_queue(struct records *records);
+uint64_t records_skipped(const struct records *records); /* malformed lines */
+
+#endif

@@ -1,0 +1,173 @@
+#include "runner/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "proto/clock.h"
+#include "runner/disk.h"
+#include "runner/log.h"
+#include "runner/prepare.h"
+
+/* Marks in the attempt's folder. */
+static const char mark_started[] = "started";
+static const char mark_ended[] = "ended";
+
+struct run *run_new(const struct site *site, const struct engine *engine,
+                    struct order *order)
+{
+    struct run *run = ht_xcalloc(1, sizeof *run);
+    run->engine = engine;
+    run->order = order;
+    run->folder = prepare_attempt_folder(order->arena, site, &order->key);
+    run->place = (struct engine_place){
+        .site = site, .order = order, .folder = run->folder};
+    run->replicas =
+        arena_alloc(order->arena, order->n_replicas, sizeof *run->replicas);
+    for (size_t i = 0; i < order->n_replicas; i++) {
+        struct run_replica *replica = &run->replicas[i];
+        replica->name = order->replicas[i].name;
+        replica->folder = prepare_replica_folder(order->arena, run->folder,
+                                                 &order->replicas[i]);
+        replica->records = records_new(order, i, replica->folder);
+        log_ship_init(&replica->logs[0], replica->folder, "stdout");
+        log_ship_init(&replica->logs[1], replica->folder, "stderr");
+        replica->watch = -1;
+    }
+    return run;
+}
+
+void run_free(struct run *run)
+{
+    if (run == NULL)
+        return;
+    for (size_t i = 0; i < run->order->n_replicas; i++)
+        records_free(run->replicas[i].records);
+    order_free(run->order);
+    free(run);
+}
+
+static void end_lost(struct run *run, const struct ht_error *err)
+{
+    run->engine->remove(&run->place);
+    run->told_started = true; /* there is nothing to tell about a start */
+    run->ended = true;
+    run->ending =
+        (struct ending){.outcome = OUTCOME_LOST, .ended_ms = clock_wall_ms()};
+    (void)snprintf(run->ending.reason, sizeof run->ending.reason,
+                   "the runner could not start it: %s", err->text);
+    runner_log(RUNNER_ERROR, "attempt.unstarted", "name=%s reason=\"%s\"",
+               run->order->name, err->text);
+}
+
+void run_start(struct run *run, const char *lease, size_t len)
+{
+    struct ht_error err;
+    run->accepted = true;
+    enum ht_status status = prepare_lease(run->folder, lease, len, &err);
+    if (status == HT_OK)
+        status =
+            prepare_replicas(run->place.site, run->order, run->folder, &err);
+    if (status == HT_OK)
+        status = run->engine->start(&run->place, &err);
+    if (status != HT_OK)
+        end_lost(run, &err);
+    else
+        runner_log(RUNNER_INFO, "attempt.started", "name=%s", run->order->name);
+}
+
+void run_adopt(struct run *run)
+{
+    struct ht_error err;
+    enum ht_status status = HT_OK;
+    run->accepted = true;
+    run->told_started = disk_has(run->folder, mark_started);
+    run->told_ended = disk_has(run->folder, mark_ended);
+    if (!prepare_is_complete(run->order, run->folder))
+        status =
+            prepare_replicas(run->place.site, run->order, run->folder, &err);
+    if (status == HT_OK)
+        status = run->engine->adopt(&run->place, &err);
+    if (status != HT_OK)
+        end_lost(run, &err);
+    else
+        runner_log(RUNNER_INFO, "attempt.adopted", "name=%s", run->order->name);
+}
+
+void run_remove(struct run *run)
+{
+    run->engine->remove(&run->place);
+    prepare_remove(run->place.site, &run->order->key);
+}
+
+void run_stop(struct run *run, const struct stop_order *order)
+{
+    if (!run->ended)
+        run->engine->stop(&run->place, order);
+}
+
+static void note_end(struct run *run)
+{
+    run->ended = true;
+    runner_log(RUNNER_INFO, "attempt.ended", "name=%s outcome=%s reason=\"%s\"",
+               run->order->name, outcome_name(run->ending.outcome),
+               run->ending.reason);
+}
+
+static uint64_t count_skipped(const struct run *run)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < run->order->n_replicas; i++)
+        n += records_skipped(run->replicas[i].records);
+    return n;
+}
+
+bool run_tick(struct run *run, int64_t next_beat)
+{
+    if (!run->accepted || run->collected)
+        return false;
+    if (!run->ended &&
+        run->engine->poll(&run->place, &run->ending) == ENGINE_ENDED)
+        note_end(run);
+    /* Asked before reading: a file read after the end is read whole. */
+    const bool final = run->ended;
+    bool more = false;
+    for (size_t i = 0; i < run->order->n_replicas; i++)
+        more |= records_collect(run->replicas[i].records, next_beat, final);
+    run->collected = final && !more;
+    if (run->collected && count_skipped(run) > 0)
+        runner_log(RUNNER_WARN, "records.skipped", "name=%s lines=%llu",
+                   run->order->name, (unsigned long long)count_skipped(run));
+    return more;
+}
+
+void run_mark_started(struct run *run)
+{
+    run->told_started = true;
+    (void)disk_mark(run->folder, mark_started, NULL);
+}
+
+void run_mark_ended(struct run *run)
+{
+    run->told_ended = true;
+    (void)disk_mark(run->folder, mark_ended, NULL);
+}
+
+bool run_has_queue(const struct run *run)
+{
+    for (size_t i = 0; i < run->order->n_replicas; i++) {
+        if (records_queue(run->replicas[i].records)->n > 0)
+            return true;
+    }
+    return false;
+}
+
+bool run_is_shipped(const struct run *run)
+{
+    if (!run->collected || run_has_queue(run))
+        return false;
+    for (size_t i = 0; i < run->order->n_replicas; i++) {
+        if (!run->replicas[i].logs[0].done || !run->replicas[i].logs[1].done)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,66 @@
+/* run.h - one attempt in this runner's care, from lease to drained.
+ *
+ * What is still to be said about it follows from four facts: was `started`
+ * confirmed, has it ended, was `ended` confirmed, is everything shipped. The
+ * confirmed ones lie in the folder as marks, so a restarted runner goes on
+ * where it was. */
+#ifndef HT_RUNNER_RUN_H
+#define HT_RUNNER_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runner/engine.h"
+#include "runner/log_ship.h"
+#include "runner/order.h"
+#include "runner/records.h"
+#include "runner/site.h"
+
+struct run_replica {
+    const char *name; /* "master-0" */
+    const char *folder;
+    struct records *records;
+    struct log_ship logs[2]; /* stdout, stderr */
+    int watch;               /* inotify descriptor, -1: none */
+};
+
+struct run {
+    struct run *next;
+    const struct engine *engine;
+    struct engine_place place;
+    struct order *order;
+    const char *folder;
+    struct run_replica *replicas; /* order->n_replicas of them */
+    bool accepted;     /* the server wants it here; else it waits for hello */
+    bool told_started; /* confirmed by the server */
+    bool ended;
+    struct ending ending; /* once ended */
+    bool collected;       /* ended, and every record was read */
+    bool told_ended;      /* confirmed by the server */
+};
+
+/* Takes the order over. */
+struct run *run_new(const struct site *site, const struct engine *engine,
+                    struct order *order);
+void run_free(struct run *run); /* accepts NULL; leaves processes alone */
+
+/* Puts the lease on disk, prepares and starts the attempt. Whatever fails
+ * ends the run as lost, with the reason. */
+void run_start(struct run *run, const char *lease, size_t len);
+/* Goes on with an attempt of an earlier life that the server still wants. */
+void run_adopt(struct run *run);
+/* Kills what is left and removes the folder. */
+void run_remove(struct run *run);
+void run_stop(struct run *run, const struct stop_order *order);
+
+/* Asks the engine and reads new records; true when there is more to read. */
+bool run_tick(struct run *run, int64_t next_beat);
+
+void run_mark_started(struct run *run); /* `started` was confirmed */
+void run_mark_ended(struct run *run);   /* `ended` was confirmed */
+
+bool run_has_queue(const struct run *run); /* records wait to be sent */
+/* Everything the attempt left was confirmed by the server. */
+bool run_is_shipped(const struct run *run);
+
+#endif

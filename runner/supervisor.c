@@ -1,0 +1,239 @@
+#include "runner/supervisor.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "proto/clock.h"
+#include "runner/courier.h"
+#include "runner/fleet.h"
+#include "runner/leasing.h"
+#include "runner/locator.h"
+#include "runner/log.h"
+#include "runner/talk.h"
+
+enum {
+    SHORT_PATIENCE_MS = 3000, /* of silence before the server is looked for */
+    TICK_MS = 1000,           /* between looks when nothing is told */
+    BUSY_TICK_MS = 250,       /* ... while something moved lately */
+    TICK_GAP_MS = 20          /* events closer than this are seen together */
+};
+
+struct supervisor {
+    const struct supervisor_settings *settings;
+    struct sender sender;
+    int signals, wake;
+    struct locator *locator;
+    struct courier *short_courier, *lease_courier;
+    struct fleet fleet;
+    struct talk talk;
+    struct leasing leasing;
+    uint64_t greetings; /* at which the lease courier was sent along */
+    int64_t ticked_at;  /* monotonic */
+    int64_t moved_at;   /* monotonic: when a folder last changed */
+    bool more;          /* the last tick left something unread */
+    bool ending;
+};
+
+static enum ht_status open_events(struct supervisor *supervisor,
+                                  struct ht_error *err)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGCHLD);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    (void)signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    supervisor->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    supervisor->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (supervisor->signals < 0 || supervisor->wake < 0)
+        return ht_fail_errno(err, errno, "no descriptor for events");
+    return HT_OK;
+}
+
+static enum ht_status open_all(struct supervisor *supervisor,
+                               struct ht_error *err)
+{
+    const struct supervisor_settings *settings = supervisor->settings;
+    enum ht_status status =
+        locator_token(settings->token_file, supervisor->sender.token, err);
+    if (status == HT_OK)
+        status = open_events(supervisor, err);
+    if (status != HT_OK)
+        return status;
+    supervisor->locator = locator_new(settings->server, settings->token_file);
+    status = courier_start(supervisor->locator, SHORT_PATIENCE_MS,
+                           supervisor->wake, &supervisor->short_courier, err);
+    if (status == HT_OK)
+        status =
+            courier_start(supervisor->locator, LEASE_PATIENCE_MS,
+                          supervisor->wake, &supervisor->lease_courier, err);
+    if (status != HT_OK)
+        return status;
+    fleet_init(&supervisor->fleet, settings->site, settings->engine);
+    fleet_scan(&supervisor->fleet);
+    talk_init(&supervisor->talk, &supervisor->fleet, supervisor->short_courier,
+              &supervisor->sender, settings->token_file, settings->host);
+    supervisor->leasing = (struct leasing){
+        .fleet = &supervisor->fleet,
+        .courier = supervisor->lease_courier,
+        .sender = &supervisor->sender,
+    };
+    return HT_OK;
+}
+
+static void close_all(struct supervisor *supervisor)
+{
+    if (supervisor->locator != NULL)
+        locator_stop(supervisor->locator);
+    courier_stop(supervisor->short_courier);
+    courier_stop(supervisor->lease_courier);
+    locator_free(supervisor->locator);
+    talk_fini(&supervisor->talk);
+    fleet_fini(&supervisor->fleet);
+    if (supervisor->signals >= 0)
+        close(supervisor->signals);
+    if (supervisor->wake >= 0)
+        close(supervisor->wake);
+}
+
+static void read_signals(struct supervisor *supervisor)
+{
+    struct signalfd_siginfo info;
+    while (read(supervisor->signals, &info, sizeof info) == sizeof info) {
+        if (info.ssi_signo == SIGCHLD)
+            supervisor->fleet.dirty = true;
+        else
+            supervisor->ending = true;
+    }
+}
+
+static void drain_wake(const struct supervisor *supervisor)
+{
+    uint64_t count;
+    const ssize_t n = read(supervisor->wake, &count, sizeof count);
+    (void)n; /* only its having been readable matters */
+}
+
+static int64_t tick_at(const struct supervisor *supervisor)
+{
+    const struct fleet *fleet = &supervisor->fleet;
+    if (fleet->first == NULL && !fleet->dirty)
+        return INT64_MAX;
+    if (fleet->dirty || supervisor->more)
+        return supervisor->ticked_at + TICK_GAP_MS;
+    const bool busy = supervisor->ticked_at - supervisor->moved_at < TICK_MS;
+    return supervisor->ticked_at + (busy ? BUSY_TICK_MS : TICK_MS);
+}
+
+static void tick(struct supervisor *supervisor, int64_t now)
+{
+    if (now < tick_at(supervisor))
+        return;
+    if (supervisor->fleet.dirty)
+        supervisor->moved_at = now;
+    supervisor->ticked_at = now;
+    supervisor->more =
+        fleet_tick(&supervisor->fleet, supervisor->talk.beats_sent + 1);
+    /* Orphans of dead shims come to us as their subreaper. The engine has
+     * just looked at its own children. */
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        continue;
+}
+
+static void speak(struct supervisor *supervisor)
+{
+    talk_go_on(&supervisor->talk);
+    leasing_go_on(&supervisor->leasing, &supervisor->talk.greeted);
+    if (supervisor->greetings != supervisor->talk.greetings) {
+        /* A greeted server may be a new one: the held poll has to follow. */
+        if (supervisor->greetings > 0)
+            courier_relocate(supervisor->lease_courier);
+        supervisor->greetings = supervisor->talk.greetings;
+    }
+}
+
+static int64_t alone_at(const struct supervisor *supervisor)
+{
+    if (!supervisor->settings->exit_when_alone ||
+        supervisor->fleet.first != NULL)
+        return INT64_MAX;
+    return supervisor->talk.heard_at + supervisor->settings->alone_ms;
+}
+
+static int wait_ms(const struct supervisor *supervisor)
+{
+    int64_t wake = tick_at(supervisor);
+    const int64_t others[] = {
+        talk_wake_at(&supervisor->talk), alone_at(supervisor),
+        supervisor->leasing.polling || !supervisor->talk.greeted
+            ? INT64_MAX
+            : supervisor->leasing.next_at};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        wake = others[i] < wake ? others[i] : wake;
+    if (wake == INT64_MAX)
+        return -1;
+    const int64_t left = wake - clock_monotonic_ms();
+    return left <= 0 ? 0 : left < INT32_MAX ? (int)left : INT32_MAX;
+}
+
+static void loop(struct supervisor *supervisor)
+{
+    speak(supervisor);
+    while (!supervisor->ending) {
+        struct pollfd fds[] = {
+            {.fd = supervisor->signals, .events = POLLIN},
+            {.fd = supervisor->wake, .events = POLLIN},
+            {.fd = supervisor->fleet.watch, .events = POLLIN},
+        };
+        if (poll(fds, 3, wait_ms(supervisor)) < 0 && errno != EINTR)
+            return;
+        if (fds[0].revents != 0)
+            read_signals(supervisor);
+        if (fds[1].revents != 0)
+            drain_wake(supervisor);
+        if (fds[2].revents != 0)
+            fleet_read_watch(&supervisor->fleet);
+        const int64_t now = clock_monotonic_ms();
+        tick(supervisor, now);
+        speak(supervisor);
+        if (now >= alone_at(supervisor)) {
+            runner_log(RUNNER_INFO, "runner.alone", "after_ms=%d",
+                       supervisor->settings->alone_ms);
+            return;
+        }
+    }
+}
+
+enum ht_status supervisor_run(const struct supervisor_settings *settings,
+                              struct ht_error *err)
+{
+    struct supervisor supervisor = {
+        .settings = settings,
+        .sender = settings->sender,
+        .signals = -1,
+        .wake = -1,
+        .fleet = {.watch = -1},
+    };
+    const enum ht_status status = open_all(&supervisor, err);
+    if (status == HT_OK) {
+        runner_log(RUNNER_INFO, "runner.ready",
+                   "runner=%s engine=%s slots=%d found=%zu",
+                   supervisor.sender.runner, settings->engine->name,
+                   settings->site->slots, fleet_count(&supervisor.fleet));
+        loop(&supervisor);
+        runner_log(RUNNER_INFO, "runner.end", "attempts=%zu",
+                   fleet_count(&supervisor.fleet));
+    }
+    close_all(&supervisor);
+    return status;
+}
