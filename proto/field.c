@@ -12,8 +12,8 @@ static const int64_t longest_ms = INT64_C(10) * 366 * 24 * 3600 * 1000;
 
 /* ---- faults ---- */
 
-static const char *format_text(const struct field_reader *reader,
-                               const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static const char *
+format_text(const struct field_reader *reader, const char *format, va_list args)
 {
     return arena_vprintf(reader->arena, format, args);
 }

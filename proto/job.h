@@ -72,35 +72,35 @@ struct job {
     const struct metric_goal *metrics;
     enum job_algorithm algorithm;
     bool has_seed;
-    int64_t seed;                 /* >= 0 */
+    int64_t seed; /* >= 0 */
     enum job_selection selection;
     enum job_early_stop early_stop;
-    struct strings constraints;   /* texts, kept for the search issue */
+    struct strings constraints; /* texts, kept for the search issue */
 
     int64_t max_trials; /* >= 1 */
     int64_t parallel;   /* >= 1 */
     int64_t max_failed; /* 0: no limit of its own */
     bool has_target;
-    double target;               /* objective that ends the study */
-    int64_t time_ms;             /* the study's time, 0: none */
-    int64_t no_progress;         /* trials in a row without gain, 0: none */
-    int64_t trial_timeout_ms;    /* 0: none */
-    int64_t retries;             /* starts after a failed one */
-    int64_t grace_ms;            /* SIGTERM to SIGKILL */
+    double target;            /* objective that ends the study */
+    int64_t time_ms;          /* the study's time, 0: none */
+    int64_t no_progress;      /* trials in a row without gain, 0: none */
+    int64_t trial_timeout_ms; /* 0: none */
+    int64_t retries;          /* starts after a failed one */
+    int64_t grace_ms;         /* SIGTERM to SIGKILL */
 
     size_t n_pools;
-    struct pool *pools; /* pools[0] is the master's */
+    struct pool *pools; /* master first, then in the order of types above */
     enum job_args_mode args_mode;
-    bool substitute;             /* ${name} is replaced (native form only) */
-    const char *workdir;         /* absolute once submitted, or NULL */
-    struct strings pass_env;     /* names to copy from submit's environment */
-    struct pairs captured_env;   /* what submit recorded */
-    double cpus;                 /* 0: not asked */
-    int64_t memory_bytes;        /* 0: not asked */
+    bool substitute;           /* ${name} is replaced (native form only) */
+    const char *workdir;       /* absolute once submitted, or NULL */
+    struct strings pass_env;   /* names to copy from submit's environment */
+    struct pairs captured_env; /* what submit recorded */
+    double cpus;               /* 0: not asked */
+    int64_t memory_bytes;      /* 0: not asked */
     int64_t gpus;
     struct strings volumes;
     struct strings stdout_patterns; /* 'acc={accuracy} step={step}' */
-    const char *metrics_file;       /* JSON lines or CSV in the trial, or NULL */
+    const char *metrics_file; /* JSON lines or CSV in the trial, or NULL */
 };
 
 /* Defaults of fields that a spec may leave out. */

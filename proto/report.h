@@ -24,8 +24,8 @@ struct report {
     uint64_t writer; /* 0: read from a foreign file, seq is a hash */
     int64_t seq;     /* >= 1 */
     int64_t step;
-    bool has_step;   /* false: the tuner counts */
-    int64_t time_ms; /* wall clock of the report */
+    bool has_step;          /* false: the tuner counts */
+    int64_t time_ms;        /* wall clock of the report */
     const char *checkpoint; /* "" when none */
     size_t n_metrics;       /* 1..HT_MAX_METRICS */
     const struct report_metric *metrics;

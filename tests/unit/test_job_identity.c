@@ -1,0 +1,399 @@
+/* A job written in the Vertex form and read again is the same job, in every
+ * string byte, every bit of a double and every int64. */
+#include <math.h>
+
+#include "proto/job.h"
+#include "proto/json.h"
+#include "proto/limits.h"
+#include "tests/check.h"
+
+static struct arena *arena;
+
+/* ---- random jobs ---- */
+
+static uint64_t state;
+
+static uint64_t draw(void) /* xorshift64 */
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static size_t below(size_t n)
+{
+    return (size_t)(draw() % n);
+}
+
+static bool coin(void)
+{
+    return draw() & 1024;
+}
+
+/* Texts with everything that JSON has to escape, and beyond. */
+static const char *draw_text(void)
+{
+    static const char *const parts[] = {"a",
+                                        "\"",
+                                        "\\",
+                                        "\n",
+                                        "\x01",
+                                        "\x7f",
+                                        "/",
+                                        " ",
+                                        "\xc3\xa9",
+                                        "=",
+                                        "${lr}",
+                                        "\xf0\x9f\x98\x80",
+                                        "\xe2\x80\xae",
+                                        "'"};
+    struct text text = {0};
+    text_puts(&text, "");
+    for (size_t i = below(9); i > 0; i--)
+        text_puts(&text, parts[below(sizeof parts / sizeof *parts)]);
+    const char *result = arena_strdup(arena, text.data);
+    text_free(&text);
+    return result;
+}
+
+static const char *draw_name(const char *prefix, size_t i)
+{
+    return arena_printf(arena, "%s%zu_%llx./-", prefix, i,
+                        (unsigned long long)(draw() & 0xffff));
+}
+
+/* Any finite double, from its bits. */
+static double draw_double(void)
+{
+    for (;;) {
+        uint64_t bits = draw();
+        double x;
+        memcpy(&x, &bits, sizeof x);
+        if (isfinite(x) && x != 0)
+            return x;
+    }
+}
+
+static struct strings draw_strings(void)
+{
+    size_t n = below(4);
+    const char **items = arena_alloc(arena, n + 1, sizeof *items);
+    for (size_t i = 0; i < n; i++)
+        items[i] = draw_text();
+    return (struct strings){n, items};
+}
+
+static struct pairs draw_pairs(void)
+{
+    size_t n = below(4);
+    struct pair *items = arena_alloc(arena, n + 1, sizeof *items);
+    for (size_t i = 0; i < n; i++)
+        items[i] = (struct pair){draw_name("k", i), draw_text()};
+    return (struct pairs){n, items};
+}
+
+static void draw_real(struct param *param)
+{
+    double a = draw_double(), b = draw_double();
+    param->min = fmin(a, b);
+    param->max = fmax(a, b);
+    if (param->min > 0)
+        param->scale = (enum param_scale)below(3);
+    if (isfinite(param->max - param->min) && coin())
+        param->step = (param->max - param->min) / (double)(1 + below(9));
+    if (param->step < 1e-12 * fmax(fabs(param->min), fabs(param->max)))
+        param->step = 0;
+    param->has_default = coin();
+    if (param->has_default)
+        param->fallback = param->step > 0
+                              ? param_level(param, 0)
+                              : param_from_unit(param, (double)below(99) / 99);
+}
+
+static void draw_whole(struct param *param)
+{
+    int64_t a = (int64_t)draw(), b = (int64_t)draw();
+    param->int_min = a < b ? a : b;
+    param->int_max = a < b ? b : a;
+    if (param->int_min > 0)
+        param->scale = (enum param_scale)below(3);
+    param->int_step = 1;
+    uint64_t span = (uint64_t)param->int_max - (uint64_t)param->int_min;
+    if (coin() && span / 3 <= INT64_MAX && span >= 3)
+        param->int_step = (int64_t)(span / 3);
+    param->has_default = coin();
+    if (param->has_default)
+        param->fallback = param_level(param, below(3));
+}
+
+static void draw_list(struct param *param)
+{
+    double *numbers = arena_alloc(arena, 5, sizeof *numbers);
+    const char **labels = arena_alloc(arena, 5, sizeof *labels);
+    double x = draw_double();
+    param->n_values = 1 + below(5);
+    for (size_t i = 0; i < param->n_values; i++) {
+        numbers[i] = x;
+        x = nextafter(x, INFINITY);
+        labels[i] = arena_printf(arena, "%zu%s", i, draw_text());
+    }
+    param->numbers = param->type == PARAM_DISCRETE ? numbers : NULL;
+    param->labels = param->type == PARAM_CATEGORICAL ? labels : NULL;
+    param->has_default = coin();
+    if (param->has_default)
+        param->fallback.whole = (int64_t)below(param->n_values);
+}
+
+static struct strings draw_constraints(const struct space *space)
+{
+    const char **items = arena_alloc(arena, space->n + 1, sizeof *items);
+    size_t n = below(space->n + 1);
+    for (size_t i = 0; i < n; i++)
+        items[i] = arena_printf(arena, "%s*1e-3 <= max(%s, 'x')",
+                                space->params[i].name, space->params[0].name);
+    return (struct strings){n, items};
+}
+
+/* A condition on an earlier list parameter, so that there is no cycle. */
+static void draw_condition(const struct space *space, size_t child)
+{
+    for (size_t i = 0; i < child; i++) {
+        const struct param *parent = &space->params[i];
+        if (parent->type != PARAM_CATEGORICAL || coin())
+            continue;
+        struct condition *condition = arena_alloc(arena, 1, sizeof *condition);
+        condition->parent = parent->name;
+        condition->n = 1 + below(parent->n_values);
+        condition->values = parent->labels;
+        condition->next = space->params[child].when;
+        space->params[child].when = condition;
+    }
+}
+
+static struct space draw_space(void)
+{
+    struct space space = {.n = 1 + below(6)};
+    space.params = arena_alloc(arena, space.n, sizeof *space.params);
+    for (size_t i = 0; i < space.n; i++) {
+        struct param *param = &space.params[i];
+        param->name = draw_name("p", i);
+        param->type = (enum param_type)below(4);
+        if (param->type == PARAM_DOUBLE)
+            draw_real(param);
+        else if (param->type == PARAM_INTEGER)
+            draw_whole(param);
+        else
+            draw_list(param);
+        draw_condition(&space, i);
+    }
+    return space;
+}
+
+static bool has_finite_levels(const struct space *space)
+{
+    uint64_t size = space_size(space);
+    return size > 0 && size <= HT_MAX_GRID;
+}
+
+static void draw_study(struct job *job)
+{
+    struct metric_goal *metrics = arena_alloc(arena, 3, sizeof *metrics);
+    job->n_metrics = 1 + below(3);
+    for (size_t i = 0; i < job->n_metrics; i++)
+        metrics[i] = (struct metric_goal){draw_name("m", i), coin()};
+    job->metrics = metrics;
+    job->space = draw_space();
+    job->constraints = draw_constraints(&job->space);
+    job->algorithm = coin() ? ALGORITHM_DEFAULT : ALGORITHM_RANDOM;
+    if (has_finite_levels(&job->space) && coin())
+        job->algorithm = ALGORITHM_GRID;
+    job->has_seed = coin();
+    job->seed = job->has_seed ? (int64_t)(draw() >> 1) : 0;
+    job->selection = (enum job_selection)below(2);
+    job->early_stop = (enum job_early_stop)below(3);
+    job->max_trials = 1 + (int64_t)below(HT_MAX_TRIALS);
+    job->parallel = 1 + (int64_t)below(HT_MAX_PARALLEL);
+    job->max_failed = (int64_t)below(3);
+    job->has_target = coin();
+    job->target = job->has_target ? draw_double() : 0;
+    job->time_ms = (int64_t)below(3) * (int64_t)below(100000000);
+    job->no_progress = (int64_t)below(3);
+}
+
+static void draw_pools(struct job *job)
+{
+    static const char *const types[] = {"master", "worker", "ps", "evaluator"};
+    job->pools = arena_alloc(arena, 4, sizeof *job->pools);
+    for (size_t i = 0; i < 4; i++) {
+        if (i > 0 && coin())
+            continue;
+        job->pools[job->n_pools++] =
+            (struct pool){.type = types[i],
+                          .count = i == 0 ? 1 : 1 + (int)below(5),
+                          .image = coin() ? draw_text() : NULL,
+                          .command = {1, &types[i]},
+                          .args = draw_strings(),
+                          .env = draw_pairs()};
+    }
+}
+
+static struct job *draw_job(void)
+{
+    struct job *job = arena_alloc(arena, 1, sizeof *job);
+    draw_study(job);
+    draw_pools(job);
+    job->name = coin() ? draw_name("s", 0) : NULL;
+    job->display = coin() ? draw_text() : job->name;
+    job->labels = draw_pairs();
+    job->trial_timeout_ms = (int64_t)below(2) * (1 + (int64_t)below(99999));
+    job->retries = (int64_t)below(HT_MAX_RETRIES + 1);
+    job->grace_ms = (int64_t)below(100000);
+    job->args_mode = (enum job_args_mode)below(3);
+    job->substitute = coin();
+    job->workdir = coin() ? draw_text() : NULL;
+    job->pass_env = draw_strings();
+    job->captured_env = draw_pairs();
+    job->cpus = coin() ? (double)below(1000) / 7 : 0;
+    job->memory_bytes = coin() ? (int64_t)(draw() >> 1) : 0;
+    job->gpus = (int64_t)below(9);
+    job->volumes = draw_strings();
+    job->stdout_patterns = draw_strings();
+    job->metrics_file = coin() ? draw_text() : NULL;
+    return job;
+}
+
+/* ---- equality ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_strings(struct strings a, struct strings b)
+{
+    bool same = a.n == b.n;
+    for (size_t i = 0; same && i < a.n; i++)
+        same = same_text(a.items[i], b.items[i]);
+    return same;
+}
+
+static bool same_pairs(struct pairs a, struct pairs b)
+{
+    bool same = a.n == b.n;
+    for (size_t i = 0; same && i < a.n; i++)
+        same = same_text(a.items[i].name, b.items[i].name) &&
+               same_text(a.items[i].value, b.items[i].value);
+    return same;
+}
+
+static bool same_conditions(const struct condition *a,
+                            const struct condition *b)
+{
+    for (; a && b; a = a->next, b = b->next)
+        if (!same_text(a->parent, b->parent) ||
+            !same_strings((struct strings){a->n, a->values},
+                          (struct strings){b->n, b->values}))
+            return false;
+    return a == b;
+}
+
+static bool same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static bool same_param(const struct param *a, const struct param *b)
+{
+    bool same = same_text(a->name, b->name) && a->type == b->type &&
+                a->scale == b->scale && same_bits(a->min, b->min) &&
+                same_bits(a->max, b->max) && same_bits(a->step, b->step) &&
+                a->int_min == b->int_min && a->int_max == b->int_max &&
+                a->int_step == b->int_step && a->n_values == b->n_values &&
+                a->has_default == b->has_default &&
+                same_bits(a->fallback.real, b->fallback.real) &&
+                a->fallback.whole == b->fallback.whole &&
+                same_conditions(a->when, b->when);
+    for (size_t i = 0; same && i < a->n_values; i++)
+        same = a->type == PARAM_DISCRETE
+                   ? same_bits(a->numbers[i], b->numbers[i])
+                   : same_text(a->labels[i], b->labels[i]);
+    return same;
+}
+
+static void check_study(const struct job *a, const struct job *b)
+{
+    CHECK(a->space.n == b->space.n);
+    for (size_t i = 0; i < a->space.n && i < b->space.n; i++)
+        CHECK(same_param(&a->space.params[i], &b->space.params[i]));
+    CHECK(a->n_metrics == b->n_metrics);
+    for (size_t i = 0; i < a->n_metrics && i < b->n_metrics; i++)
+        CHECK(same_text(a->metrics[i].name, b->metrics[i].name) &&
+              a->metrics[i].maximize == b->metrics[i].maximize);
+    CHECK(a->algorithm == b->algorithm && a->has_seed == b->has_seed);
+    CHECK(a->seed == b->seed && a->selection == b->selection);
+    CHECK(a->early_stop == b->early_stop && a->max_trials == b->max_trials);
+    CHECK(a->parallel == b->parallel && a->max_failed == b->max_failed);
+    CHECK(a->has_target == b->has_target && same_bits(a->target, b->target));
+    CHECK(a->time_ms == b->time_ms && a->no_progress == b->no_progress);
+}
+
+static void check_rest(const struct job *a, const struct job *b)
+{
+    CHECK(same_text(a->name, b->name) && same_text(a->display, b->display));
+    CHECK(same_pairs(a->labels, b->labels));
+    CHECK(a->trial_timeout_ms == b->trial_timeout_ms);
+    CHECK(a->retries == b->retries && a->grace_ms == b->grace_ms);
+    CHECK(a->args_mode == b->args_mode && a->substitute == b->substitute);
+    CHECK(same_text(a->workdir, b->workdir));
+    CHECK(same_strings(a->pass_env, b->pass_env));
+    CHECK(same_pairs(a->captured_env, b->captured_env));
+    CHECK(same_bits(a->cpus, b->cpus) && a->gpus == b->gpus);
+    CHECK(a->memory_bytes == b->memory_bytes);
+    CHECK(same_strings(a->volumes, b->volumes));
+    CHECK(same_strings(a->stdout_patterns, b->stdout_patterns));
+    CHECK(same_text(a->metrics_file, b->metrics_file));
+    CHECK(same_strings(a->constraints, b->constraints));
+    CHECK(a->n_pools == b->n_pools);
+    for (size_t i = 0; i < a->n_pools && i < b->n_pools; i++) {
+        const struct pool *x = &a->pools[i], *y = &b->pools[i];
+        CHECK(same_text(x->type, y->type) && x->count == y->count);
+        CHECK(same_text(x->image, y->image));
+        CHECK(same_strings(x->command, y->command));
+        CHECK(same_strings(x->args, y->args));
+        CHECK(same_pairs(x->env, y->env));
+    }
+}
+
+static void writing_and_reading_is_the_identity(void)
+{
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        state = seed * 0x9e3779b97f4a7c15;
+        const struct job *job = draw_job();
+        struct text json = {0}, diff = {0};
+        struct job *back = NULL;
+        struct ht_error err;
+        json_print(job_write_vertex(job), &json);
+        enum ht_status status = job_parse(arena, json.data, &back, &err);
+        if (status != HT_OK) {
+            printf("# seed %d: %s\n", (int)seed, err.text);
+            CHECK(status == HT_OK);
+        } else {
+            check_study(job, back);
+            check_rest(job, back);
+            CHECK(job_diff(job, back, &diff) == 0);
+        }
+        text_free(&json);
+        text_free(&diff);
+        arena_reset(arena);
+    }
+}
+
+int main(void)
+{
+    json_init();
+    arena = arena_new();
+    RUN(writing_and_reading_is_the_identity);
+    arena_free(arena);
+    return check_done();
+}
