@@ -66,14 +66,14 @@ study("flaky", shell("hypertune report accuracy=0.5 --step 1;"
 study("signal", shell("kill -SEGV $$"), args="none")
 study("timeout", shell("hypertune report accuracy=0.5 --step 1; exec sleep 99"),
       args="none", trialTimeout="2s", grace="5s")
+study("endless", shell("exec sleep 99"), args="none", trialTimeout="1s")
 study("stubborn", ["sh", script("stubborn.sh")], args="none",
       trialTimeout="2s", grace="1s")
 study("child", shell("sleep 300 & hypertune report accuracy=0.5"), args="none")
 study("words", shell("printf '<%s>\\n' \"$0\" \"$@\";"
                      "hypertune report accuracy=1")
       + ["--rate=${rate}", "${other}", "$HOME"],
-      parameters={"rate": {"type": "double", "min": 0.25, "max": 0.25},
-                  "name": ["two words", "it's"]})
+      parameters={"rate": 0.25, "name": ["two words", "it's"]})
 study("environment", shell("env; hypertune report accuracy=1"), args="none",
       env={"COLOUR": "green"})
 
@@ -168,13 +168,18 @@ def main():
             tap.equal(ours["attempts"][0]["outcome"], "failed")
             tap.equal(ours["attempts"][0]["signal"], 11)
 
-        def a_trial_that_takes_too_long_is_ended():
-            ours = ends("timeout", "FAILED", reason="time",
-                        objective=None)
+        def a_trial_that_takes_too_long_keeps_what_it_reported():
+            ours = ends("timeout", "STOPPED", reason="ran longer than 2s",
+                        objective=0.5, step=1)
+            tap.equal(ours["attempts"][0]["outcome"], "timeout")
+
+        def a_trial_that_takes_too_long_in_silence_has_failed():
+            ours = ends("endless", "FAILED", reason="ran longer than 1s")
             tap.equal(ours["attempts"][0]["outcome"], "timeout")
 
         def a_trial_that_ignores_sigterm_is_killed():
-            ours = ends("stubborn", "FAILED", reason="time")
+            ours = ends("stubborn", "STOPPED", reason="ran longer than 2s",
+                        objective=0.5)
             attempt = ours["attempts"][0]
             tap.equal(attempt["outcome"], "timeout")
             took = int(attempt["endTimeMs"]) - int(attempt["startTimeMs"])

@@ -60,6 +60,9 @@ ALLOWED = {
     },
 }
 
+# States that need no words; every other one says why it was entered.
+SELF_EVIDENT = {"ACTIVE", "RUNNING", "SUCCEEDED"}
+
 Key = collections.namedtuple("Key", "study trial attempt seq")
 
 
@@ -176,7 +179,7 @@ def check_events(db, faults):
         if before != states.get((thing,) + name, ""):
             faults.append("%s %s moved from %s and was %s" % (
                 thing, name, before, states.get((thing,) + name, "not made")))
-        if verb == "moved" and not row["reason"]:
+        if after not in SELF_EVIDENT and not row["reason"]:
             faults.append("%s %s moved to %s without a reason" %
                           (thing, name, after))
         states[(thing,) + name] = after

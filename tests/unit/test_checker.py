@@ -35,8 +35,8 @@ INSERT INTO measurements VALUES
     (1, 1, 1, 'master-0', 99, 2, 2, '{"accuracy":0.75}');
 INSERT INTO writers VALUES(1, 1, 1, 'master-0', 99, 2);
 INSERT INTO events VALUES
-    (1, 1, 'study.created', 0, 0, '', 'RUNNING', ''),
-    (1, 2, 'trial.created', 1, 0, '', 'REQUESTED', ''),
+    (1, 1, 'study.created', 0, 0, '', 'RUNNING', 'submitted'),
+    (1, 2, 'trial.created', 1, 0, '', 'REQUESTED', 'waits'),
     (1, 3, 'attempt.moved', 1, 1, '', 'STARTING', 'leased'),
     (1, 4, 'trial.moved', 1, 0, 'REQUESTED', 'ACTIVE', 'leased'),
     (1, 5, 'attempt.moved', 1, 1, 'STARTING', 'DRAINING', 'exit 0'),
@@ -145,8 +145,8 @@ def a_move_from_another_state_is_noticed():
 
 
 def a_move_without_a_reason_is_noticed():
-    notices("UPDATE events SET reason = '' WHERE revision = 7",
-            "moved to SUCCEEDED without a reason")
+    notices("UPDATE events SET reason = '' WHERE revision = 6",
+            "moved to ENDED without a reason")
 
 
 def a_state_without_its_event_is_noticed():

@@ -1,0 +1,202 @@
+"""The user's own server: found, started, restarted, never a stranger's."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import tap
+from harness import bin_dir, wait_until
+
+SPEC = {"spec": 1, "name": "quick", "goal": "maximize accuracy",
+        "parameters": {"lr": [1, 2, 3]}, "trials": 1,
+        "command": ["sh", "-c", "echo accuracy=0.5 $0 $@"],
+        "metrics": {"stdout": "accuracy={accuracy}"}}
+
+
+class Home:
+    """A state folder of its own; its server is stopped at the end."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="ht-cli-")
+        self.state = os.path.join(self.folder, "state")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        note = self.note()
+        if note:
+            stop(note["pid"])
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def note(self):
+        try:
+            with open(os.path.join(self.state, "server.json"),
+                      encoding="utf-8") as file:
+                return json.load(file)
+        except (OSError, ValueError):
+            return None
+
+    def start(self, *arguments, **variables):
+        clean = {k: v for k, v in os.environ.items()
+                 if not k.startswith("HYPERTUNE_")}
+        return subprocess.Popen(
+            [os.path.join(bin_dir(), "hypertune")] + list(arguments),
+            env={**clean, "HYPERTUNE_STATE": self.state, **variables},
+            cwd=self.folder, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+
+    def cli(self, *arguments, want=0, **variables):
+        process = self.start(*arguments, **variables)
+        out, err = process.communicate(timeout=60)
+        tap.equal(process.returncode, want, "%s: %s%s" % (arguments, out, err))
+        return out, err
+
+
+def gone(pid):
+    try:
+        with open("/proc/%d/stat" % pid, encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def stop(pid, how=signal.SIGTERM):
+    try:
+        os.kill(pid, how)
+    except ProcessLookupError:
+        return
+    wait_until(lambda: gone(pid), 20, "the end of server %d" % pid)
+
+
+def the_first_command_starts_a_server_and_the_next_finds_it():
+    with Home() as home:
+        home.cli("list")
+        first = home.note()
+        home.cli("list")
+        tap.equal(home.note()["pid"], first["pid"])
+        tap.equal(os.stat(home.state).st_mode & 0o777, 0o700)
+        with open("/proc/%d/stat" % first["pid"], encoding="utf-8") as file:
+            session = int(file.read().rsplit(")", 1)[1].split()[3])
+        tap.equal(session, first["pid"], "the server leads its own session:")
+
+
+def a_killed_server_is_started_again_by_the_next_command():
+    with Home() as home:
+        home.cli("list")
+        first = home.note()
+        stop(first["pid"], signal.SIGKILL)
+        tap.equal(home.note()["pid"], first["pid"], "a stale note stays:")
+        home.cli("list")
+        if home.note()["pid"] == first["pid"]:
+            raise AssertionError("no new server")
+
+
+def two_state_folders_have_two_servers():
+    with Home() as one, Home() as two:
+        one.cli("list")
+        two.cli("list")
+        if one.note()["http"] == two.note()["http"]:
+            raise AssertionError("one address for two servers")
+        path = os.path.join(one.folder, "quick.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(SPEC, file)
+        one.cli("submit", path)
+        tap.equal(one.cli("list", "-o", "name")[0], "quick\n")
+        tap.equal(two.cli("list", "-o", "name")[0], "")
+
+
+def commands_that_start_at_once_share_one_server():
+    with Home() as home:
+        started = [home.start("list", "-v") for _ in range(4)]
+        said = [process.communicate(timeout=60)[1] for process in started]
+        tap.equal([process.returncode for process in started], [0] * 4)
+        tap.equal(sum("started a server" in text for text in said), 1)
+
+
+def a_busy_port_does_not_hinder_a_start():
+    with socket.socket() as busy, Home() as home:
+        try:
+            busy.bind(("127.0.0.1", 8470))
+            busy.listen()
+        except OSError:
+            pass  # somebody else keeps it busy
+        home.cli("list")
+        if home.note()["http"].endswith(":8470"):
+            raise AssertionError("took a port that was in use")
+
+
+def a_named_server_is_never_started():
+    with Home() as home, socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = "http://127.0.0.1:%d" % unused.getsockname()[1]
+        for said in (home.cli("list", HYPERTUNE_SERVER=url, want=6)[1],
+                     home.cli("--server", url, "list", want=6)[1]):
+            tap.equal(said.splitlines(), [
+                "hypertune: cannot reach %s (connection refused)" % url,
+                "  start a server with \"hypertune serve\", or name one with "
+                "--server or HYPERTUNE_SERVER"])
+        tap.equal(os.path.exists(home.state), False)
+
+
+def a_server_that_cannot_start_shows_its_last_words():
+    with Home() as home:
+        os.mkdir(home.state, 0o755)
+        os.chmod(home.state, 0o755)
+        said = home.cli("list", want=6)[1]
+        if "ended at once" not in said or home.state not in said:
+            raise AssertionError(said)
+        tap.equal(len(said.splitlines()) > 1, True, said)
+
+
+def a_stranger_needs_a_token():
+    with Home() as home:
+        home.cli("list")
+        url = home.note()["http"]
+        said = home.cli("--server", url, "list", want=4)[1]
+        if "--token-file" not in said:
+            raise AssertionError(said)
+        token = os.path.join(home.folder, "token")
+        shutil.copy(os.path.join(home.state, "token"), token)
+        os.chmod(token, 0o644)
+        said = home.cli("--server", url, "--token-file", token, "list")[1]
+        if "chmod 600" not in said:
+            raise AssertionError("no warning: " + said)
+        with open(token, "w", encoding="ascii") as file:
+            file.write("0" * 64)
+        home.cli("--server", url, "--token-file", token, "list", want=4)
+
+
+def data_keeps_a_server_of_its_own():
+    with Home() as home:
+        home.state = os.path.join(home.folder, "mine")
+        path = os.path.join(home.folder, "quick.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(SPEC, file)
+        elsewhere = os.path.join(home.folder, "state")
+        out, _ = home.cli("run", path, "--data", "mine",
+                          HYPERTUNE_STATE=elsewhere)
+        if "accuracy=0.5" not in out:
+            raise AssertionError(out)
+        tap.equal(os.path.exists(elsewhere), False)
+        _, err = home.cli("run", path, "--data", "mine")
+        if "same spec" not in err:
+            raise AssertionError("not continued: " + err)
+
+
+if __name__ == "__main__":
+    tap.run([the_first_command_starts_a_server_and_the_next_finds_it,
+             a_killed_server_is_started_again_by_the_next_command,
+             two_state_folders_have_two_servers,
+             commands_that_start_at_once_share_one_server,
+             a_busy_port_does_not_hinder_a_start,
+             a_named_server_is_never_started,
+             a_server_that_cannot_start_shows_its_last_words,
+             a_stranger_needs_a_token,
+             data_keeps_a_server_of_its_own])
