@@ -51,8 +51,11 @@ static void take_answer(struct leasing *leasing, const struct text *text,
         *greeted = false;
         leasing->next_at = now + EMPTY_PAUSE_MS;
         break;
-    case ANSWER_DENIED:
     case ANSWER_INVALID:
+        *greeted = false; /* an unknown boot may be called so, too */
+        leasing->next_at = now + REFUSED_PAUSE_MS;
+        break;
+    case ANSWER_DENIED:
         runner_log(RUNNER_ERROR, "lease.refused", "error=\"%s\"", answer.error);
         leasing->next_at = now + REFUSED_PAUSE_MS;
         break;

@@ -55,10 +55,10 @@ static struct text *open_request(struct talk *talk, enum request_kind kind,
     text_clear(&request->body);
     request->kind = kind;
     message_open(&request->body, talk->sender, types[kind], ++talk->id);
-    if (run != NULL) {
-        request->key = run->order->key;
+    request->key =
+        run != NULL ? run->order->key : (struct attempt_key){.study = 0};
+    if (run != NULL)
         message_attempt(&request->body, &run->order->key);
-    }
     return &request->body;
 }
 
@@ -351,6 +351,8 @@ static void take_report(struct talk *talk, struct run *run,
 static void take_ok(struct talk *talk, const struct node *map)
 {
     struct run *run = fleet_find(talk->fleet, &talk->request.key);
+    if (talk->request.kind != REQUEST_HELLO)
+        talk->doubtful = false;
     switch (talk->request.kind) {
     case REQUEST_HELLO:
         take_hello(talk, map);
@@ -386,13 +388,18 @@ static void take_ok(struct talk *talk, const struct node *map)
     }
 }
 
-/* What was not accepted is said again later, in a new request. */
-static void fall_quiet(struct talk *talk)
+static void return_records(struct talk *talk)
 {
     const struct run *run = fleet_find(talk->fleet, &talk->request.key);
     if (run != NULL && talk->request.kind == REQUEST_REPORT)
         record_queue_return(
             records_queue(run->replicas[talk->request.replica].records));
+}
+
+/* What was not accepted is said again later, in a new request. */
+static void fall_quiet(struct talk *talk)
+{
+    return_records(talk);
     talk->quiet_until = clock_monotonic_ms() + DENIED_MS;
 }
 
@@ -408,25 +415,41 @@ static void take_gone(struct talk *talk)
         drop(talk, run, "the server does not want it any more");
 }
 
+/* The message itself is wrong: it must never be said again. */
+static void give_up_request(struct talk *talk, struct run *run)
+{
+    const struct request *request = &talk->request;
+    if (request->kind == REQUEST_REPORT) {
+        if (record_queue_refuse(
+                records_queue(run->replicas[request->replica].records)) > 0)
+            runner_log(RUNNER_WARN, "records.refused", "name=%s",
+                       run->order->name);
+    } else if (request->kind == REQUEST_LOG) {
+        log_ship_confirm(&run->replicas[request->replica].logs[request->stream],
+                         &request->chunk, 0);
+    } else {
+        drop(talk, run, "the server refused a message about it");
+    }
+}
+
+/* A server that does not know this boot calls everything wrong but hello, so
+ * that comes before judging the message. */
 static void take_invalid(struct talk *talk, const char *error)
 {
     struct run *run = fleet_find(talk->fleet, &talk->request.key);
     runner_log(RUNNER_ERROR, "request.invalid", "kind=%d error=\"%s\"",
                (int)talk->request.kind, error);
-    if (run != NULL && talk->request.kind == REQUEST_REPORT) {
-        const size_t n = record_queue_refuse(
-            records_queue(run->replicas[talk->request.replica].records));
-        if (n > 0)
-            runner_log(RUNNER_WARN, "records.refused", "name=%s",
-                       run->order->name);
-    } else if (run != NULL && talk->request.kind == REQUEST_LOG) {
-        log_ship_confirm(
-            &run->replicas[talk->request.replica].logs[talk->request.stream],
-            &talk->request.chunk, 0);
-    } else if (run != NULL && talk->request.kind >= REQUEST_STARTED) {
-        drop(talk, run, "the server refused a message about it");
-    } else {
-        fall_quiet(talk); /* hello and heartbeat cannot be left out */
+    if (talk->request.kind == REQUEST_HELLO) {
+        fall_quiet(talk);
+    } else if (!talk->doubtful) {
+        return_records(talk);
+        talk->doubtful = true;
+        talk->greeted = false;
+    } else if (talk->request.kind == REQUEST_HEARTBEAT) {
+        fall_quiet(talk);
+    } else if (run != NULL) {
+        give_up_request(talk, run);
+        talk->doubtful = false;
     }
 }
 
