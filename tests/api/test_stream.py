@@ -1,0 +1,187 @@
+"""Server-sent events: every study at connect, then each change."""
+
+import json
+import socket
+import time
+
+import api
+import harness
+import tap
+
+server = None
+PATH = api.OURS + "/events"
+
+
+class Stream:
+    """Events of one connection, chunked coding undone."""
+
+    def __init__(self, receive_buffer=None):
+        self.sock = socket.socket()
+        if receive_buffer:
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF,
+                                 receive_buffer)
+        self.sock.settimeout(20)
+        self.sock.connect(api.address(server))
+        self.sock.sendall(api.head(server, "GET", PATH,
+                                   "Accept: text/event-stream"))
+        self.file = self.sock.makefile("rb")
+        self.status = int(self.file.readline().split()[1])
+        self.headers = {}
+        for line in iter(self.file.readline, b"\r\n"):
+            name, value = line.decode().split(":", 1)
+            self.headers[name.lower()] = value.strip()
+        self.text = b""
+
+    def block(self):
+        """The next event or comment; None at the end of the stream."""
+        while b"\n\n" not in self.text:
+            line = self.file.readline()
+            size = int(line or b"0", 16)
+            if size == 0:
+                return None
+            self.text += self.file.read(size)
+            self.file.readline()
+        text, self.text = self.text.split(b"\n\n", 1)
+        return text.decode()
+
+    def revision(self):
+        """The next (study, revision), comments left out."""
+        while True:
+            text = self.block()
+            if text is None:
+                return None
+            if text.startswith(":"):
+                continue
+            event, data = text.split("\n")
+            tap.equal(event, "event: revision")
+            found = json.loads(data[len("data: "):])
+            return found["study"], found["revision"]
+
+    def wait_for(self, study, revision):
+        while True:
+            found = self.revision()
+            if found is None:
+                raise AssertionError("the stream ended")
+            if found[0] == study and found[1] >= revision:
+                return found
+
+    def close(self):
+        self.file.close()
+        self.sock.close()
+
+
+def create(name):
+    status, answer = server.call("POST", api.JOBS, api.job(name))
+    tap.equal(status, 200, answer)
+    return int(answer["name"].rsplit("/", 1)[1])
+
+
+def revision_of(name):
+    return server.study(name)["revision"]
+
+
+def a_stream_begins_with_every_study():
+    numbers = [create("s%d" % i) for i in range(3)]
+    # What an earlier server left is in the database alone.
+    server.stop()
+    server.start()
+    stream = Stream()
+    tap.equal((stream.status, stream.headers["content-type"]),
+              (200, "text/event-stream"))
+    found = dict(stream.revision() for _ in numbers)
+    tap.equal(sorted(found), numbers)
+    for i, number in enumerate(numbers):
+        tap.equal(found[number] <= revision_of("s%d" % i), True)
+    stream.close()
+
+
+def a_change_arrives_at_every_stream():
+    streams = [Stream() for _ in range(5)]
+    number = create("news")
+    for stream in streams:
+        stream.wait_for(number, 1)
+    server.call("POST", api.OURS + "/studies/news:pause")
+    revision = revision_of("news")
+    for stream in streams:
+        stream.wait_for(number, revision)
+        stream.close()
+
+
+def a_slow_client_delays_nobody_and_gets_the_newest():
+    slow = Stream(receive_buffer=1024)
+    number = create("busy")
+    path = api.OURS + "/studies/busy"
+    begin = time.monotonic()
+    for _ in range(30):
+        server.call("POST", path + ":pause")
+        server.call("POST", path + ":resume")
+    tap.equal(time.monotonic() - begin < 15, True)
+    slow.wait_for(number, revision_of("busy"))
+    slow.close()
+
+
+def without_the_right_accept_it_is_no_stream():
+    answer = api.ask(server, "GET", PATH)
+    tap.equal((answer.status, answer.error()["message"]),
+              (400, "this is a stream: ask with Accept: text/event-stream"))
+    tap.equal(api.ask(server, "GET", PATH, "Accept: text/event-stream",
+                      auth=None).status, 401)
+
+
+def there_are_at_most_256_streams():
+    open_ones = []
+    last = None
+    try:
+        while len(open_ones) < 300:
+            last = Stream()
+            if last.status != 200:
+                break
+            open_ones.append(last)
+        tap.equal(last.status, 429)
+        # Closed earlier ones may still be counted until their next comment.
+        tap.equal(200 < len(open_ones) <= 256, True, len(open_ones))
+        tap.equal(api.ask(server, "GET", "/healthz").status, 200)
+    finally:
+        for stream in open_ones:
+            stream.close()
+
+
+def silence_is_broken_by_a_comment():
+    stream = Stream()
+    begin = time.monotonic()
+    while not stream.block().startswith(":"):
+        pass
+    tap.equal(time.monotonic() - begin < 18, True)
+    stream.close()
+
+
+def closed_streams_make_room():
+    def room():
+        stream = Stream()
+        stream.close()
+        return stream.status == 200
+    harness.wait_until(room, 20, "room for a stream")
+
+
+def a_stop_ends_the_streams():
+    stream = Stream()
+    stream.wait_for(create("last"), 1)
+    begin = time.monotonic()
+    tap.equal(server.stop(), 0)
+    tap.equal(time.monotonic() - begin < 5, True)
+    while stream.revision() is not None:
+        pass
+    stream.close()
+
+
+with harness.Server("--runner", "none") as server:
+    tap.run([
+        a_stream_begins_with_every_study,
+        a_change_arrives_at_every_stream,
+        a_slow_client_delays_nobody_and_gets_the_newest,
+        without_the_right_accept_it_is_no_stream,
+        there_are_at_most_256_streams,
+        closed_streams_make_room,
+        silence_is_broken_by_a_comment,
+        a_stop_ends_the_streams,
+    ])
