@@ -32,8 +32,6 @@ flags=$(hypertune best digits -o args)
 command=$(sed -n 's/^command: \[\(.*\)\]$/\1/p' spec.yaml | tr -d ,)
 
 echo
-hypertune best digits
-echo
 echo "Training it again from its flags, then testing it on images that no"
 echo "trial has seen:"
 echo

@@ -54,7 +54,11 @@ class Home:
 
     def cli(self, *arguments, want=0, **variables):
         process = self.start(*arguments, **variables)
-        out, err = process.communicate(timeout=60)
+        try:
+            out, err = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
         tap.equal(process.returncode, want, "%s: %s%s" % (arguments, out, err))
         return out, err
 
