@@ -62,18 +62,17 @@ static void apply_presence(struct core *core, const void *data)
         runner->slots = presence->slots;
 }
 
-static void visit_look_again(void *context, struct memory_study *study)
+static void visit_stale(void *context, struct memory_study *study)
 {
-    const int64_t *now_ms = context;
-    study->look_at_ms = *now_ms;
+    (void)context;
+    study->stale = true;
 }
 
 /* "no runner is connected" and "6 of 8 wait: 2 slots" may have changed. */
-static void apply_look_again(struct core *core, const void *data)
+static void apply_stale(struct core *core, const void *data)
 {
     (void)data;
-    int64_t now_ms = core_now_ms(core);
-    memory_each_study(core_memory(core), visit_look_again, &now_ms);
+    memory_each_study(core_memory(core), visit_stale, NULL);
 }
 
 static void note_presence(struct core *core, const struct memory_runner *runner,
@@ -82,7 +81,7 @@ static void note_presence(struct core *core, const struct memory_runner *runner,
     struct presence presence = {.online = online, .slots = slots};
     memcpy(presence.id, runner->id, sizeof presence.id);
     core_defer(core, apply_presence, &presence, sizeof presence);
-    core_defer(core, apply_look_again, NULL, 0);
+    core_defer(core, apply_stale, NULL, 0);
 }
 
 /* A runner that was given up and speaks again is online, without its old

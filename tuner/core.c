@@ -403,9 +403,10 @@ static void run_group(struct core *core, struct queue *todo)
     handle_queue(core, todo, &done);
     status = close_group(core, changes, &err);
     const bool wake = status == HT_OK && core->group.wake;
+    finish_all(core, &done, status, &err);
+    /* Those held by this very group may have come before its news. */
     if (wake)
         queue_prepend(todo, &core->held);
-    finish_all(core, &done, status, &err);
 }
 
 /* --- tick --- */
@@ -419,8 +420,8 @@ static enum ht_status work_tick(struct core *core, void *data,
 
 static void tick_in_group(struct core *core)
 {
-    static core_tick_part *const parts[] = {control_tick, report_tick,
-                                            study_tick};
+    static core_tick_part *const parts[] = {study_tick, control_tick,
+                                            report_tick};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         struct ht_error err;
         core_tick_part *part = parts[i];

@@ -56,6 +56,12 @@ static void look_at(struct core *core, int64_t study, int64_t at_ms)
     core_defer(core, apply_look_at, &look, sizeof look);
 }
 
+static void apply_fresh(struct core *core, const void *data)
+{
+    const int64_t *study = data;
+    memory_study(core_memory(core), *study)->stale = false;
+}
+
 static void apply_mark(struct core *core, const void *data)
 {
     const struct look_at *look = data;
@@ -593,10 +599,11 @@ enum ht_status study_recover(struct core *core, struct ht_error *err)
 static void visit_due(void *context, struct memory_study *study)
 {
     struct core *core = context;
-    if (study->look_at_ms > core_now_ms(core))
+    if (!study->stale && study->look_at_ms > core_now_ms(core))
         return;
     /* Settling well sets its own time; this one holds when it fails. */
     look_at(core, study->id, core_now_ms(core) + RETRY_MS);
+    core_defer(core, apply_fresh, &study->id, sizeof study->id);
     core_touch(core, study->id);
 }
 
@@ -610,8 +617,9 @@ enum ht_status study_tick(struct core *core, struct ht_error *err)
 static void visit_earliest(void *context, struct memory_study *study)
 {
     int64_t *next = context;
-    if (study->look_at_ms < *next)
-        *next = study->look_at_ms;
+    const int64_t at_ms = study->stale ? 0 : study->look_at_ms;
+    if (at_ms < *next)
+        *next = at_ms;
 }
 
 int64_t study_deadline(struct core *core)

@@ -285,6 +285,20 @@ static inline bool fixture_await_study(struct fixture *fixture, int64_t study,
     return row.state == state;
 }
 
+/* For reasons that follow other news by a moment. */
+static inline bool fixture_await_reason(struct fixture *fixture, int64_t study,
+                                        const char *reason)
+{
+    const int64_t end_ms = clock_monotonic_ms() + DEADLINE_MS;
+    struct study_row row = fixture_study(fixture, study);
+    while (strcmp(row.reason, reason) != 0 && clock_monotonic_ms() < end_ms) {
+        fixture_nap();
+        row = fixture_study(fixture, study);
+    }
+    CHECK_TEXT(row.reason, reason);
+    return strcmp(row.reason, reason) == 0;
+}
+
 /* --- a runner --- */
 
 /* Sends {v, type, token, runner, boot, id, <members>}. */

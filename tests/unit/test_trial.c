@@ -1,0 +1,311 @@
+/* How trials end: final measurements, retries, losses, and who wins. */
+#include "tests/unit/core_fixture.h"
+
+static void submit(struct fixture *fixture, const char *more)
+{
+    struct text spec = {0};
+    text_printf(&spec,
+                "spec: 1\nname: s\ngoal: maximize accuracy\n"
+                "parameters:\n  lr: {type: double, min: 0, max: 1}\n"
+                "algorithm: random\ntrials: 9\nparallel: 1\n"
+                "command: [./train]\n%s",
+                more);
+    CHECK(fixture_submit(fixture, spec.data)->status == HT_OK);
+    text_free(&spec);
+    fixture_hello(fixture, 4);
+}
+
+static struct leased lease_one(struct fixture *fixture)
+{
+    struct leased leased = {0};
+    CHECK(fixture_lease(fixture, 1, &leased) == 1);
+    return leased;
+}
+
+static void run_with(struct fixture *fixture, const struct leased *leased,
+                     const char *records)
+{
+    fixture_tell(fixture, "started", &leased->name, "");
+    if (*records)
+        CHECK(fixture_report(fixture, leased->token, records)->status == HT_OK);
+    fixture_tell(fixture, "ended", &leased->name,
+                 "\"outcome\":\"succeeded\",\"exit\":0");
+    fixture_tell(fixture, "drained", &leased->name, "");
+}
+
+static void the_newest_step_decides_whatever_came_last(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, "");
+    const struct leased leased = lease_one(&f);
+    const char *records = arena_printf(
+        f.arena, "%s,%s,%s", fixture_record(&f, 3, 30, "0.3"),
+        fixture_record(&f, 1, 10, "0.9"), fixture_record(&f, 2, 20, "0.2"));
+    run_with(&f, &leased, records);
+    const struct trial_row trial = fixture_trial(&f, 1, 1);
+    CHECK(trial.state == TRIAL_SUCCEEDED && trial.objective == 0.3);
+    CHECK(trial.final_step == 30);
+    fixture_close(&f);
+}
+
+static void the_later_of_two_records_of_a_step_decides(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, "");
+    const struct leased leased = lease_one(&f);
+    const char *records =
+        arena_printf(f.arena, "%s,%s", fixture_record(&f, 2, 10, "0.2"),
+                     fixture_record(&f, 1, 10, "0.9"));
+    run_with(&f, &leased, records);
+    CHECK(fixture_trial(&f, 1, 1).objective == 0.2);
+    fixture_close(&f);
+}
+
+static void nan_at_the_end_is_infeasible(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, "");
+    const struct leased leased = lease_one(&f);
+    const char *records =
+        arena_printf(f.arena, "%s,%s", fixture_record(&f, 1, 4, "0.9"),
+                     fixture_record(&f, 2, 5, "\"NaN\""));
+    run_with(&f, &leased, records);
+    const struct trial_row trial = fixture_trial(&f, 1, 1);
+    CHECK(trial.state == TRIAL_INFEASIBLE && !trial.has_objective);
+    CHECK_TEXT(trial.reason, "accuracy was NaN at step 5");
+    CHECK_TEXT(trial.latest_metrics, "{\"accuracy\":\"NaN\"}");
+    fixture_close(&f);
+}
+
+static void other_metrics_are_named_when_the_objective_is_missing(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, "");
+    const struct leased leased = lease_one(&f);
+    run_with(&f, &leased,
+             "{\"w\":\"0000000000000001\",\"n\":1,\"t\":1,\"s\":1,"
+             "\"m\":{\"acc\":1,\"loss\":2}},"
+             "{\"w\":\"0000000000000001\",\"n\":2,\"t\":1,\"s\":2,"
+             "\"m\":{\"loss\":2}}");
+    const struct trial_row trial = fixture_trial(&f, 1, 1);
+    CHECK(trial.state == TRIAL_INFEASIBLE);
+    CHECK_TEXT(trial.reason, "ended without reporting accuracy; saw: acc, loss");
+    fixture_close(&f);
+}
+
+static void silence_is_infeasible_too(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, "");
+    const struct leased leased = lease_one(&f);
+    run_with(&f, &leased, "");
+    CHECK_TEXT(fixture_trial(&f, 1, 1).reason,
+               "ended without reporting accuracy");
+    fixture_close(&f);
+}
+
+static void only_the_master_decides(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, "");
+    const struct leased leased = lease_one(&f);
+    fixture_tell(&f, "started", &leased.name, "");
+    fixture_report(&f, leased.token, fixture_record(&f, 1, 1, "0.5"));
+    const char *worker = arena_printf(
+        f.arena, "\"replica\":\"worker-0\",\"records\":[%s]",
+        fixture_record(&f, 1, 99, "0.99"));
+    CHECK(fixture_tell(&f, "report", &leased.name, worker)->status == HT_OK);
+    fixture_tell(&f, "ended", &leased.name, "\"outcome\":\"succeeded\"");
+    fixture_tell(&f, "drained", &leased.name, "");
+    CHECK(fixture_trial(&f, 1, 1).objective == 0.5);
+    fixture_close(&f);
+}
+
+static void records_shipped_while_draining_count(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, "");
+    const struct leased leased = lease_one(&f);
+    fixture_tell(&f, "started", &leased.name, "");
+    fixture_tell(&f, "ended", &leased.name, "\"outcome\":\"succeeded\"");
+    CHECK(fixture_report(&f, leased.token, fixture_record(&f, 1, 1, "0.1"))
+              ->status == HT_NOT_FOUND);
+    const char *rest =
+        arena_printf(f.arena, "\"replica\":\"master-0\",\"records\":[%s]",
+                     fixture_record(&f, 1, 1, "0.5"));
+    CHECK(fixture_tell(&f, "report", &leased.name, rest)->status == HT_OK);
+    CHECK(fixture_tell(&f, "drained", &leased.name, "")->status == HT_OK);
+    CHECK(fixture_tell(&f, "report", &leased.name, rest)->status ==
+          HT_NOT_FOUND);
+    CHECK(fixture_trial(&f, 1, 1).objective == 0.5);
+    fixture_close(&f);
+}
+
+static void a_failed_trial_starts_again_after_a_pause(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, "retries: 1\n");
+    struct leased leased = lease_one(&f);
+    fixture_end_as(&f, &leased,
+                   "\"outcome\":\"failed\",\"exit\":3,\"reason\":\"exit 3\"");
+    const struct trial_row waiting = fixture_trial(&f, 1, 1);
+    CHECK(waiting.state == TRIAL_REQUESTED && waiting.failures == 1);
+    CHECK_TEXT(waiting.reason, "exit 3; retry 1 of 1 after 1s");
+    const int64_t before_ms = clock_monotonic_ms();
+    leased = lease_one(&f); /* held until the pause is over */
+    CHECK(clock_monotonic_ms() - before_ms >= 900);
+    CHECK(leased.name.trial == 1 && leased.name.attempt == 2);
+    fixture_end_as(&f, &leased,
+                   "\"outcome\":\"failed\",\"exit\":4,\"reason\":\"exit 4\"");
+    const struct trial_row failed = fixture_trial(&f, 1, 1);
+    CHECK(failed.state == TRIAL_FAILED && failed.failures == 2);
+    CHECK_TEXT(failed.reason, "exit 4");
+    struct db *db = fixture_db(&f);
+    struct attempt_list attempts = {0};
+    CHECK(db_attempt_list(db, f.arena, 1, 1, &attempts, NULL) == HT_OK);
+    CHECK(attempts.n == 2 && attempts.rows[0].exit_code == 3 &&
+          attempts.rows[1].outcome == OUTCOME_FAILED &&
+          !attempts.rows[1].winner);
+    db_close(db);
+    fixture_close(&f);
+}
+
+static void a_retry_measures_anew(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, "retries: 1\n");
+    struct leased leased = lease_one(&f);
+    fixture_tell(&f, "started", &leased.name, "");
+    fixture_report(&f, leased.token, fixture_record(&f, 1, 50, "0.99"));
+    fixture_tell(&f, "ended", &leased.name, "\"outcome\":\"failed\"");
+    fixture_tell(&f, "drained", &leased.name, "");
+    leased = lease_one(&f);
+    CHECK(fixture_trial(&f, 1, 1).latest_metrics == NULL);
+    fixture_succeed(&f, &leased, "0.5");
+    CHECK(fixture_trial(&f, 1, 1).objective == 0.5);
+    fixture_close(&f);
+}
+
+static void a_lost_attempt_starts_again_at_once(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, "retries: 0\n");
+    for (int i = 1; i <= HT_MAX_LOST + 1; i++) {
+        const struct leased leased = lease_one(&f);
+        CHECK(leased.name.trial == 1 && leased.name.attempt == i);
+        fixture_end_as(&f, &leased,
+                       "\"outcome\":\"lost\",\"reason\":\"shim died\"");
+    }
+    const struct trial_row trial = fixture_trial(&f, 1, 1);
+    CHECK(trial.state == TRIAL_FAILED && trial.failures == 0);
+    CHECK_TEXT(trial.reason, "lost 11 times: shim died");
+    fixture_close(&f);
+}
+
+static void a_trial_out_of_time_keeps_what_it_reported(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, "trialTimeout: 10m\nretries: 5\n");
+    struct leased leased = lease_one(&f);
+    fixture_tell(&f, "started", &leased.name, "");
+    fixture_report(&f, leased.token, fixture_record(&f, 1, 1, "0.5"));
+    fixture_tell(&f, "ended", &leased.name, "\"outcome\":\"timeout\"");
+    fixture_tell(&f, "drained", &leased.name, "");
+    const struct trial_row kept = fixture_trial(&f, 1, 1);
+    CHECK(kept.state == TRIAL_STOPPED && kept.objective == 0.5);
+    CHECK_TEXT(kept.reason, "ran longer than 10m");
+    leased = lease_one(&f);
+    CHECK(leased.name.trial == 2);
+    fixture_end_as(&f, &leased, "\"outcome\":\"timeout\"");
+    CHECK(fixture_trial(&f, 1, 2).state == TRIAL_FAILED);
+    fixture_close(&f);
+}
+
+static void one_trial_can_be_stopped(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, "");
+    const struct leased leased = lease_one(&f);
+    fixture_tell(&f, "started", &leased.name, "");
+    fixture_report(&f, leased.token, fixture_record(&f, 1, 1, "0.5"));
+    struct request *req = fixture_request(&f, trial_stop, NULL);
+    req->study = "s";
+    req->trial = "1";
+    core_post(f.core, req);
+    fixture_wait(&f, req);
+    CHECK(req->status == HT_OK);
+    CHECK(fixture_trial(&f, 1, 1).state == TRIAL_STOPPING);
+    struct request *again =
+        fixture_report(&f, leased.token, fixture_record(&f, 2, 2, "0.6"));
+    CHECK(node_get_bool(fixture_reply(again), "stop", false));
+    fixture_tell(&f, "ended", &leased.name, "\"outcome\":\"succeeded\"");
+    fixture_tell(&f, "drained", &leased.name, "");
+    const struct trial_row trial = fixture_trial(&f, 1, 1);
+    CHECK(trial.state == TRIAL_STOPPED && trial.objective == 0.6);
+    CHECK_TEXT(trial.reason, "stopped by user");
+    fixture_close(&f);
+}
+
+static void a_superseded_attempt_changes_nothing(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, "");
+    const struct leased old = lease_one(&f);
+    fixture_end_as(&f, &old, "\"outcome\":\"lost\"");
+    const struct leased new = lease_one(&f);
+    CHECK(new.name.attempt == 2);
+    CHECK(fixture_report(&f, old.token, fixture_record(&f, 1, 1, "0.99"))
+              ->status == HT_NOT_FOUND);
+    CHECK(fixture_tell(&f, "started", &old.name, "")->status == HT_NOT_FOUND);
+    CHECK(fixture_tell(&f, "ended", &old.name, "\"outcome\":\"succeeded\"")
+              ->status == HT_NOT_FOUND);
+    CHECK(fixture_tell(&f, "drained", &old.name, "")->status == HT_NOT_FOUND);
+    fixture_succeed(&f, &new, "0.5");
+    CHECK(fixture_trial(&f, 1, 1).objective == 0.5);
+    fixture_close(&f);
+}
+
+static void drained_before_ended_is_invalid(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, "");
+    const struct leased leased = lease_one(&f);
+    CHECK(fixture_tell(&f, "drained", &leased.name, "")->status == HT_INVALID);
+    CHECK(fixture_tell(&f, "ended", &leased.name, "\"outcome\":\"well\"")
+              ->status == HT_INVALID);
+    CHECK(fixture_trial(&f, 1, 1).state == TRIAL_ACTIVE);
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    RUN(the_newest_step_decides_whatever_came_last);
+    RUN(the_later_of_two_records_of_a_step_decides);
+    RUN(nan_at_the_end_is_infeasible);
+    RUN(other_metrics_are_named_when_the_objective_is_missing);
+    RUN(silence_is_infeasible_too);
+    RUN(only_the_master_decides);
+    RUN(records_shipped_while_draining_count);
+    RUN(a_failed_trial_starts_again_after_a_pause);
+    RUN(a_retry_measures_anew);
+    RUN(a_lost_attempt_starts_again_at_once);
+    RUN(a_trial_out_of_time_keeps_what_it_reported);
+    RUN(one_trial_can_be_stopped);
+    RUN(a_superseded_attempt_changes_nothing);
+    RUN(drained_before_ended_is_invalid);
+    return check_done();
+}
