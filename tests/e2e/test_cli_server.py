@@ -1,82 +1,19 @@
 """The user's own server: found, started, restarted, never a stranger's."""
 
-import json
 import os
 import shutil
 import signal
 import socket
-import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import tap
-from harness import bin_dir, wait_until
+import tap  # noqa: E402
+from cli_home import Home, stop  # noqa: E402
 
 SPEC = {"spec": 1, "name": "quick", "goal": "maximize accuracy",
         "parameters": {"lr": [1, 2, 3]}, "trials": 1,
         "command": ["sh", "-c", "echo accuracy=0.5 $0 $@"],
         "metrics": {"stdout": "accuracy={accuracy}"}}
-
-
-class Home:
-    """A state folder of its own; its server is stopped at the end."""
-
-    def __init__(self):
-        self.folder = tempfile.mkdtemp(prefix="ht-cli-")
-        self.state = os.path.join(self.folder, "state")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        note = self.note()
-        if note:
-            stop(note["pid"])
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def note(self):
-        try:
-            with open(os.path.join(self.state, "server.json"),
-                      encoding="utf-8") as file:
-                return json.load(file)
-        except (OSError, ValueError):
-            return None
-
-    def start(self, *arguments, **variables):
-        clean = {k: v for k, v in os.environ.items()
-                 if not k.startswith("HYPERTUNE_")}
-        return subprocess.Popen(
-            [os.path.join(bin_dir(), "hypertune")] + list(arguments),
-            env={**clean, "HYPERTUNE_STATE": self.state, **variables},
-            cwd=self.folder, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
-
-    def cli(self, *arguments, want=0, **variables):
-        process = self.start(*arguments, **variables)
-        try:
-            out, err = process.communicate(timeout=60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise
-        tap.equal(process.returncode, want, "%s: %s%s" % (arguments, out, err))
-        return out, err
-
-
-def gone(pid):
-    try:
-        with open("/proc/%d/stat" % pid, encoding="utf-8") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
-    except OSError:
-        return True
-
-
-def stop(pid, how=signal.SIGTERM):
-    try:
-        os.kill(pid, how)
-    except ProcessLookupError:
-        return
-    wait_until(lambda: gone(pid), 20, "the end of server %d" % pid)
 
 
 def the_first_command_starts_a_server_and_the_next_finds_it():
@@ -108,10 +45,7 @@ def two_state_folders_have_two_servers():
         two.cli("list")
         if one.note()["http"] == two.note()["http"]:
             raise AssertionError("one address for two servers")
-        path = os.path.join(one.folder, "quick.yaml")
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(SPEC, file)
-        one.cli("submit", path)
+        one.cli("submit", one.write("quick.yaml", SPEC))
         tap.equal(one.cli("list", "-o", "name")[0], "quick\n")
         tap.equal(two.cli("list", "-o", "name")[0], "")
 
@@ -180,9 +114,7 @@ def a_stranger_needs_a_token():
 def data_keeps_a_server_of_its_own():
     with Home() as home:
         home.state = os.path.join(home.folder, "mine")
-        path = os.path.join(home.folder, "quick.yaml")
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(SPEC, file)
+        path = home.write("quick.yaml", SPEC)
         elsewhere = os.path.join(home.folder, "state")
         out, _ = home.cli("run", path, "--data", "mine",
                           HYPERTUNE_STATE=elsewhere)

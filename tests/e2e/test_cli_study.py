@@ -1,0 +1,319 @@
+"""A study from the command line, first spec to last trial."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import tap  # noqa: E402
+from cli_home import Home, Terminal  # noqa: E402
+from harness import wait_until  # noqa: E402
+
+TRAIN = """
+import sys, time
+lr = float([a for a in sys.argv if a.startswith("--lr=")][0][5:])
+for step in range(1, 4):
+    print("step %d accuracy=%g" % (step, lr * step), flush=True)
+"""
+SLOW = TRAIN + "time.sleep(60)\n"
+
+
+def spec(**changes):
+    made = {"spec": 1, "name": "quick", "goal": "maximize accuracy",
+            "parameters": {"lr": [0.1, 0.2, 0.3]}, "algorithm": "grid",
+            "trials": 3, "parallel": 2, "grace": "1s",
+            "metrics": {"stdout": "step {step} accuracy={accuracy}"},
+            "command": ["python3", "train.py"]}
+    made.update(changes)
+    return made
+
+
+def a_submitted_home(home, train=TRAIN, **changes):
+    home.write("train.py", train)
+    home.cli("submit", home.write("spec.yaml", spec(**changes)))
+
+
+def run_shows_the_best_trial_and_how_to_repeat_it():
+    with Home() as home:
+        home.write("train.py", TRAIN)
+        out, err = home.cli("run", home.write("spec.yaml", spec()))
+        lines = out.splitlines()
+        tap.equal(sum(" SUCCEEDED accuracy=" in line for line in lines), 3)
+        tap.equal("study quick SUCCEEDED" in err, True, err)
+        tap.equal(lines[-3].startswith("trial 3   accuracy=0.9 (step 3)"),
+                  True, lines[-3])
+        tap.equal(lines[-2:], ["  --lr=0.3",
+                               "again: python3 train.py --lr=0.3"])
+
+
+def a_virtual_environment_is_used_from_any_folder():
+    with Home() as home:
+        venv = os.path.join(home.folder, "venv")
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv],
+                       check=True)
+        home.write("train.py",
+                   "import sys\nprint('step 1 accuracy=' + "
+                   "str(int(sys.prefix == '%s')))\n" % venv)
+        path = home.write("spec.yaml",
+                          spec(command=["python", "train.py"], trials=1))
+        out, _ = home.cli(
+            "run", path, "-o", "json", cwd="/", VIRTUAL_ENV=venv,
+            PATH=os.path.join(venv, "bin") + ":" + os.environ["PATH"])
+        best = json.loads(out.splitlines()[-1])
+        tap.equal(best["hypertune"]["objective"], 1)
+
+
+def flags_alone_are_enough():
+    with Home() as home:
+        home.write("train.py", TRAIN + "import subprocess\nsubprocess.run(['"
+                   "hypertune', 'report', 'accuracy=%g' % lr])\n")
+        path = os.path.dirname(os.path.realpath(sys.argv[1] + "/hypertune"))
+        out, _ = home.cli("run", "--maximize", "accuracy", "--param",
+                          "lr=log:0.01..0.1", "--param", "opt=adam,sgd", "-n",
+                          "2", "-p2", "--seed", "1", "--algorithm", "random",
+                          "-o", "args", "--", "python3", "train.py",
+                          PATH=path + ":" + os.environ["PATH"])
+        tap.equal(out.splitlines()[-1].startswith("--lr=0.0"), True, out)
+        tap.equal(home.cli("list", "-o", "name")[0], "train\n")
+
+
+def the_same_spec_attaches_and_another_conflicts():
+    with Home() as home:
+        a_submitted_home(home, SLOW)
+        out, err = home.cli("submit", "spec.yaml")
+        tap.equal(out, "quick\n")
+        tap.equal("exists with the same spec" in err, True, err)
+        home.write("spec.yaml", spec(trials=9))
+        _, err = home.cli("submit", "spec.yaml", want=5)
+        for words in ("trials: 3 -> 9", "--name", "--continue", "--replace"):
+            tap.equal(words in err, True, err)
+        home.cli("submit", "spec.yaml", "--if-not-exists", want=5)
+        tap.equal(home.cli("submit", "spec.yaml", "--name", "other")[0],
+                  "other\n")
+        home.cli("submit", "spec.yaml", "--continue")
+        home.cli("submit", "spec.yaml", "--if-not-exists")
+        home.cli("submit", "spec.yaml", "--replace", "--yes", want=5)
+        home.cli("cancel", "quick", "--yes")
+        home.cli("submit", "spec.yaml", "--wait", "--timeout", "20", want=7)
+        home.cli("submit", "spec.yaml", "--replace", want=2)
+        home.cli("submit", "spec.yaml", "--replace", "--yes")
+        tap.equal(json.loads(home.cli("describe", "quick", "-o",
+                                      "json")[0])["maxTrialCount"], 9)
+
+
+def a_broken_spec_creates_nothing():
+    with Home() as home:
+        broken = spec(trials=0, goal="maximise accuracy")
+        path = home.write("spec.yaml", json.dumps(broken, indent=1))
+        _, err = home.cli("submit", path, want=2)
+        tap.equal("spec.yaml:" in err, True, err)
+        tap.equal(err.splitlines()[-1], "2 errors, nothing was created")
+        tap.equal(os.path.exists(home.state), False, "a server was started:")
+
+
+def a_program_that_is_not_there_is_found_at_check():
+    with Home() as home:
+        home.write("spec.yaml", spec(command=["pyhton3", "train.py"]))
+        _, err = home.cli("check", "spec.yaml", want=2)
+        tap.equal("pyhton3 is not in PATH" in err, True, err)
+        tap.equal("searched /" in err, True, err)
+        home.write("mine.sh", "exit 0\n")
+        home.write("spec.yaml", spec(command="mine.sh"))
+        _, err = home.cli("check", "spec.yaml", want=2)
+        tap.equal("say ./mine.sh" in err, True, err)
+
+
+def exit_codes_are_those_of_the_manual():
+    with Home() as home:
+        a_submitted_home(home, "import sys\nsys.exit(3)\n", retries=0)
+        home.cli(want=2)
+        home.cli("lst", want=2)
+        home.cli("list", "--frmat", "x", want=2)
+        home.cli("best", "absent", want=3)
+        home.cli("submit", "absent.yaml", want=3)
+        home.cli("submit", "spec.yaml", "--wait", want=7)
+        home.cli("watch", "quick", "--until", "failed")
+        home.cli("watch", "quick", "--until", "succeeded", want=7)
+        _, err = home.cli("best", "quick", want=3)
+        tap.equal("no succeeded trial yet" in err, True, err)
+
+
+def waiting_ends_at_its_time():
+    with Home() as home:
+        a_submitted_home(home, SLOW)
+        home.cli("watch", "quick", "--timeout", "300ms", want=8)
+        home.cli("submit", "spec.yaml", "--wait", "--timeout", "300ms", want=8)
+        tap.equal(" RUNNING " in home.cli("list")[0], True)
+
+
+def ctrl_c_once_leaves_the_study_running():
+    with Home() as home:
+        home.write("train.py", SLOW)
+        path = home.write("spec.yaml", spec())
+        with Terminal(home, "run", path) as terminal:
+            terminal.expect("RUNNING   ID")
+            terminal.press("\x03")
+            terminal.expect("stop: hypertune stop quick")
+            tap.equal(terminal.wait(), 130)
+        tap.equal(home.cli("list", "--state", "running", "-o", "name")[0],
+                  "quick\n")
+
+
+def ctrl_c_twice_stops_the_study():
+    with Home() as home:
+        home.write("train.py", SLOW)
+        path = home.write("spec.yaml", spec())
+        with Terminal(home, "run", path) as terminal:
+            terminal.expect("RUNNING   ID")
+            terminal.press("\x03")
+            terminal.expect("Ctrl-C again")
+            terminal.press("\x03")
+            tap.equal(terminal.wait(), 130)
+        home.cli("watch", "quick", "--until", "stopped", "--timeout", "30s")
+
+
+def the_live_view_answers_keys_and_restores_the_terminal():
+    with Home() as home:
+        a_submitted_home(home, SLOW)
+        with Terminal(home, "watch", "quick") as terminal:
+            terminal.expect("quick  RUNNING  maximize accuracy")
+            terminal.press("p")
+            terminal.expect("quick  PAUSED")
+            terminal.press("p")
+            terminal.expect("quick  RUNNING")
+            terminal.press("l")
+            terminal.expect("trial ")
+            terminal.press("s")
+            terminal.expect("go on? [y/N]")
+            terminal.press("n")
+            tap.equal(terminal.is_raw(), True)
+            terminal.press("q")
+            tap.equal(terminal.wait(), 0)
+            tap.equal(terminal.is_raw(), False)
+        with Terminal(home, "watch", "quick") as terminal:
+            terminal.expect("RUNNING   ID")
+            os.kill(terminal.pid, signal.SIGTERM)
+            tap.equal(terminal.wait(), 143)
+            tap.equal(terminal.is_raw(), False)
+
+
+def trials_are_filtered_sorted_and_written_as_csv():
+    with Home() as home:
+        a_submitted_home(home)
+        home.cli("submit", "spec.yaml", "--wait")
+        out, _ = home.cli("trials", "quick", "--sort", "-accuracy", "--where",
+                          "lr>0.1 state=succeeded", "-o", "csv")
+        rows = list(csv.DictReader(out.splitlines()))
+        tap.equal([row["lr"] for row in rows], ["0.3", "0.2"])
+        tap.equal([row["ID"] for row in rows], ["3", "2"])
+        out, err = home.cli("trials", "quick", "--limit", "1")
+        tap.equal(len(out.splitlines()), 2)
+        tap.equal("1 of 3 trials" in err, True, err)
+        home.cli("trials", "quick", "--sort", "lrr", want=2)
+        home.cli("trials", "quick", "--where", "lr", want=2)
+        tap.equal(home.cli("best", "quick", "-o", "args")[0], "--lr=0.3\n")
+        tap.equal(home.cli("best", "quick", "-o", "name")[0], "quick/3\n")
+        lines = home.cli("trials", "quick", "-o", "jsonl")[0].splitlines()
+        tap.equal([json.loads(line)["id"] for line in lines], ["1", "2", "3"])
+
+
+def more_trials_reopen_a_finished_study():
+    with Home() as home:
+        a_submitted_home(home, trials=1)
+        home.cli("submit", "spec.yaml", "--wait")
+        home.cli("set", "quick", "trials=2", "parallel=1")
+        home.cli("watch", "quick", "--timeout", "30s")
+        tap.equal(len(home.cli("trials", "quick", "-o", "name")[0].split()), 2)
+        home.cli("set", "quick", "trails=2", want=2)
+        home.cli("set", "quick", want=2)
+
+
+def ending_a_study_asks_first():
+    with Home() as home:
+        a_submitted_home(home, SLOW)
+        wait_until(lambda: "ACTIVE" in home.cli("trials", "quick")[0], 30,
+                   "a running trial")
+        _, err = home.cli("stop", "quick", want=2)
+        tap.equal("running trials; say --yes" in err, True, err)
+        home.cli("delete", "quick", "--yes", want=5)
+        with Terminal(home, "stop", "quick") as terminal:
+            terminal.expect("go on? [y/N]")
+            terminal.press("n\n")
+            tap.equal(terminal.wait(), 1)
+        home.cli("stop", "quick", "--yes")
+        home.cli("watch", "quick", "--until", "stopped", "--timeout", "30s")
+        with Terminal(home, "delete", "quick") as terminal:
+            terminal.expect("type the name to go on:")
+            terminal.press("quick\n")
+            tap.equal(terminal.wait(), 0)
+        tap.equal(home.cli("list", "-o", "name")[0], "")
+
+
+def logs_cannot_steer_the_terminal():
+    with Home() as home:
+        a_submitted_home(home, "print('step 1 accuracy=1 \\x1b[2J')\n",
+                         trials=1)
+        home.cli("submit", "spec.yaml", "--wait")
+        tap.equal(home.cli("logs", "quick/1")[0],
+                  "step 1 accuracy=1 \\x1b[2J\n")
+        tap.equal(home.cli("logs", "quick/1", "--raw", "-f")[0],
+                  "step 1 accuracy=1 \x1b[2J\n")
+        home.cli("logs", "quick", want=2)
+        home.cli("logs", "quick/9", want=3)
+
+
+def smoke_says_whether_the_objective_was_seen():
+    with Home() as home:
+        home.write("train.py", TRAIN)
+        home.write("spec.yaml", spec())
+        _, err = home.cli("check", "spec.yaml", "--smoke")
+        tap.equal("reported accuracy=0.3 (step 3)" in err, True, err)
+        home.write("train.py", "print('nothing useful')\n")
+        _, err = home.cli("check", "spec.yaml", "--smoke", want=7)
+        for words in ('objective "accuracy" was not seen',
+                      "metrics seen: none", "  nothing useful"):
+            tap.equal(words in err, True, err)
+        tap.equal(home.cli("list", "-o", "name")[0], "")
+
+
+def init_writes_a_spec_that_checks():
+    with Home() as home:
+        home.write("train.py", TRAIN)
+        home.cli("init")
+        out, _ = home.cli("check")
+        tap.equal(out.startswith("spec.yaml is valid"), True, out)
+        home.cli("init", want=5)
+        home.cli("init", "--force")
+
+
+def check_prints_the_native_form():
+    with Home() as home:
+        home.write("train.py", TRAIN)
+        home.write("spec.yaml", spec())
+        out, _ = home.cli("check", "-o", "yaml")
+        home.write("again.yaml", out)
+        tap.equal(home.cli("check", "again.yaml", "-o", "yaml")[0], out)
+
+
+if __name__ == "__main__":
+    tap.run([run_shows_the_best_trial_and_how_to_repeat_it,
+             a_virtual_environment_is_used_from_any_folder,
+             flags_alone_are_enough,
+             the_same_spec_attaches_and_another_conflicts,
+             a_broken_spec_creates_nothing,
+             a_program_that_is_not_there_is_found_at_check,
+             exit_codes_are_those_of_the_manual,
+             waiting_ends_at_its_time,
+             ctrl_c_once_leaves_the_study_running,
+             ctrl_c_twice_stops_the_study,
+             the_live_view_answers_keys_and_restores_the_terminal,
+             trials_are_filtered_sorted_and_written_as_csv,
+             more_trials_reopen_a_finished_study,
+             ending_a_study_asks_first,
+             logs_cannot_steer_the_terminal,
+             smoke_says_whether_the_objective_was_seen,
+             init_writes_a_spec_that_checks,
+             check_prints_the_native_form])
