@@ -1,5 +1,6 @@
 #include "tuner/datadir.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -16,9 +17,11 @@
 
 static char *join(const char *folder, const char *name)
 {
-    struct text path = {0};
-    text_printf(&path, "%s/%s", folder, name);
-    return path.data;
+    assert(folder != NULL);
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = ht_xcalloc(size, 1);
+    snprintf(path, size, "%s/%s", folder, name);
+    return path;
 }
 
 char *datadir_path(const struct datadir *dir, const char *name)
@@ -174,14 +177,14 @@ static enum ht_status replace_file(const char *folder, const char *name,
                                    const char *bytes, size_t len,
                                    struct ht_error *err)
 {
-    char *path = join(folder, name);
-    struct text temp = {0};
-    text_printf(&temp, "%s.new", path);
-    unlink(temp.data);
-    int fd = open(temp.data,
-                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    bool done = fd >= 0 && write_whole(fd, bytes, len) == 0 &&
-                rename(temp.data, path) == 0;
+    char fresh[64];
+    snprintf(fresh, sizeof fresh, "%s.new", name);
+    char *path = join(folder, name), *temp = join(folder, fresh);
+    unlink(temp);
+    int fd =
+        open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool done =
+        fd >= 0 && write_whole(fd, bytes, len) == 0 && rename(temp, path) == 0;
     int failed = errno;
     if (fd >= 0)
         close(fd);
@@ -190,7 +193,7 @@ static enum ht_status replace_file(const char *folder, const char *name,
         fsync(parent);
         close(parent);
     }
-    text_free(&temp);
+    free(temp);
     free(path);
     return done
                ? HT_OK

@@ -19,10 +19,11 @@
 enum {
     MAX_CONNECTIONS = 10000,
     MAX_PER_ADDRESS = 8192,
-    CONNECTION_BYTES = 24 * 1024, /* headers of HT_MAX_HEADER, parsed, fit */
+    CONNECTION_BYTES = 24576, /* headers of HT_MAX_HEADER, parsed, fit */
     IDLE_SECONDS = 60,
     BACKLOG = 512,
-    THREAD_STACK = 512 * 1024, /* a body of HT_MAX_DEPTH levels is parsed */
+    CLOCK_STACK = 131072,
+    THREAD_STACK = 524288, /* a body of HT_MAX_DEPTH levels is parsed */
     TICK_MS = 500,
     DISCARD_BYTES = 8 * HT_MAX_SPEC /* read past a limit to say so politely */
 };
@@ -124,6 +125,7 @@ static enum MHD_Result take_body(struct call *call, const char *data,
     return call->received <= DISCARD_BYTES ? MHD_YES : MHD_NO;
 }
 
+// NOLINTNEXTLINE(readability-function-size): the library's signature
 static enum MHD_Result on_request(void *context,
                                   struct MHD_Connection *connection,
                                   const char *url, const char *method,
@@ -199,7 +201,8 @@ static void *run_clock(void *context)
 
 /* --- start and stop --- */
 
-static void on_daemon_log(void *context, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void
+on_daemon_log(void *context, const char *format, va_list args)
 {
     char text[512];
     (void)context;
@@ -230,7 +233,7 @@ static int start_clock(struct http *http)
 {
     pthread_attr_t attr;
     pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, 128 * 1024);
+    pthread_attr_setstacksize(&attr, CLOCK_STACK);
     int failed = pthread_create(&http->clock, &attr, run_clock, http);
     pthread_attr_destroy(&attr);
     return failed;

@@ -221,6 +221,7 @@ void logs_stop(struct logs *logs)
     release(logs);
 }
 
+// NOLINTNEXTLINE(readability-function-size): the contract of logs.h
 void logs_append(struct logs *logs, const struct log_key *key, int64_t offset,
                  int64_t raw_bytes, const char *data, size_t len,
                  log_done *done, void *context)
@@ -295,21 +296,26 @@ static void cut_chunk(struct log_chunk *chunk, int64_t from, size_t limit)
     chunk->raw = (int64_t)len;
 }
 
+struct log_window {
+    int64_t offset;
+    size_t limit;
+};
+
 static enum ht_status read_slice(struct logs *logs, struct arena *arena,
-                                 const struct log_key *key, int64_t offset,
-                                 size_t limit, struct log_slice *slice,
-                                 struct ht_error *err)
+                                 const struct log_key *key,
+                                 const struct log_window *window,
+                                 struct log_slice *slice, struct ht_error *err)
 {
     struct text joined = {0};
-    struct log_chunk chunk;
-    int64_t start = -1, next = offset;
+    struct log_chunk chunk = {0};
+    int64_t start = -1, next = window->offset;
     enum ht_status status;
     for (;;) {
         status = db_logs_find(logs->reader, arena, key, next, &chunk, err);
         bool is_gap = start >= 0 && chunk.offset > next;
         if (status != HT_OK || is_gap)
             break;
-        size_t room = limit - joined.len;
+        size_t room = window->limit - joined.len;
         if (start >= 0 && (size_t)chunk.raw != chunk.len && chunk.len > room)
             break;
         int64_t end = chunk.offset + chunk.raw;
@@ -317,11 +323,11 @@ static enum ht_status read_slice(struct logs *logs, struct arena *arena,
         start = start < 0 ? chunk.offset : start;
         next = chunk.offset + chunk.raw;
         text_append(&joined, chunk.data, chunk.len);
-        if (joined.len >= limit || next != end)
+        if (joined.len >= window->limit || next != end)
             break;
     }
     if (status == HT_OK || status == HT_NOT_FOUND) {
-        slice->offset = start < 0 ? offset : start;
+        slice->offset = start < 0 ? window->offset : start;
         slice->next = next;
         slice->len = joined.len;
         slice->data =
@@ -332,6 +338,7 @@ static enum ht_status read_slice(struct logs *logs, struct arena *arena,
     return status;
 }
 
+// NOLINTNEXTLINE(readability-function-size): the contract of logs.h
 enum ht_status logs_read(struct logs *logs, struct arena *arena,
                          const struct log_key *key, int64_t offset,
                          size_t limit, struct log_slice *slice,
@@ -347,7 +354,8 @@ enum ht_status logs_read(struct logs *logs, struct arena *arena,
         offset = status == HT_OK && end + offset > 0 ? end + offset : 0;
     }
     if (status == HT_OK)
-        status = read_slice(logs, arena, key, offset, limit, slice, err);
+        status = read_slice(logs, arena, key,
+                            &(struct log_window){offset, limit}, slice, err);
     pthread_mutex_unlock(&logs->read_lock);
     return status;
 }

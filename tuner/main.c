@@ -42,8 +42,8 @@ int main(int argc, char *argv[])
     enum options_result result;
     struct text shown = {0};
     struct ht_error err;
-    if (options_read(argc, argv, getenv, &options, &result, &shown, &err) !=
-        HT_OK) {
+    const struct options_source source = {argc, argv, getenv};
+    if (options_read(&source, &options, &result, &shown, &err) != HT_OK) {
         fprintf(stderr, "hypertuned: %s\n", err.text);
         return EXIT_USAGE;
     }

@@ -217,8 +217,7 @@ static enum ht_status read_environment(char *(*lookup)(const char *),
     return HT_OK;
 }
 
-enum ht_status options_read(int argc, char *const argv[],
-                            char *(*lookup)(const char *name),
+enum ht_status options_read(const struct options_source *source,
                             struct options *options,
                             enum options_result *result, struct text *out,
                             struct ht_error *err)
@@ -230,13 +229,13 @@ enum ht_status options_read(int argc, char *const argv[],
         .runner = "process",
         .idle_exit_ms = -1,
     };
-    enum ht_status status = read_environment(lookup, &read, err);
-    for (int i = 1; status == HT_OK && i < argc; i++) {
-        if (is_shown(argv[i], out)) {
+    enum ht_status status = read_environment(source->lookup, &read, err);
+    for (int i = 1; status == HT_OK && i < source->argc; i++) {
+        if (is_shown(source->argv[i], out)) {
             *result = OPTIONS_SHOWN;
             return HT_OK;
         }
-        status = read_flag(argv, &i, &read, err);
+        status = read_flag(source->argv, &i, &read, err);
     }
     if (status == HT_OK)
         status = check(&read, err);

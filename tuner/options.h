@@ -27,11 +27,16 @@ enum options_result {
     OPTIONS_SHOWN /* --help or --version was asked and is in `out` */
 };
 
+/* Where options are read from; `lookup` is getenv or a test's. */
+struct options_source {
+    int argc;
+    char *const *argv;
+    char *(*lookup)(const char *name);
+};
+
 /* Strings of *options point into argv, the environment or constants.
- * `lookup` is getenv or a test's.
  * HT_INVALID  an unknown flag, a missing or wrong value, no --data */
-enum ht_status options_read(int argc, char *const argv[],
-                            char *(*lookup)(const char *name),
+enum ht_status options_read(const struct options_source *source,
                             struct options *options,
                             enum options_result *result, struct text *out,
                             struct ht_error *err);

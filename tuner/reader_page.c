@@ -28,7 +28,7 @@ enum ht_status page_read(const struct request *req, struct page *page,
 {
     static const struct number_range sizes = {0, INT32_MAX, 0};
     static const struct number_range tokens = {1, INT64_MAX, 0};
-    int64_t size, token;
+    int64_t size = 0, token = 0;
     enum ht_status status = page_number(req, "pageSize", &sizes, &size, err);
     if (status == HT_OK)
         status = page_number(req, "pageToken", &tokens, &token, err);

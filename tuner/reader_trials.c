@@ -269,7 +269,7 @@ static enum ht_status read_window(const struct request *req,
     static const struct number_range offsets = {0, INT64_MAX, 0};
     static const struct number_range limits = {1, LOG_MOST, LOG_DEFAULT};
     static const struct number_range tails = {1, LOG_MOST, 0};
-    int64_t tail;
+    int64_t tail = 0;
     enum ht_status status =
         page_number(req, "offset", &offsets, &question->offset, err);
     if (status == HT_OK)
@@ -316,7 +316,7 @@ static enum ht_status find_log(struct reader *reader, struct request *req,
                                struct ht_error *err)
 {
     struct study_row study;
-    struct trial_row trial;
+    struct trial_row trial = {0};
     const char *replica = request_query(req, "replica");
     const char *stream = request_query(req, "stream");
     question->key.replica = replica != NULL ? replica : "master-0";
@@ -341,7 +341,7 @@ enum ht_status read_logs(struct reader *reader, struct request *req,
                          struct ht_error *err)
 {
     struct log_question question = {0};
-    struct log_slice slice, behind;
+    struct log_slice slice = {0}, behind = {0};
     enum ht_status status = find_log(reader, req, &question, err);
     if (status == HT_OK)
         status =

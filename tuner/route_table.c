@@ -10,12 +10,12 @@
 
 #define CHANGE(how, path, handler)                                             \
     {                                                                          \
-        .method = (how), .pattern = path, .needs = GATE_SUBMIT,                \
+        .method = (how), .pattern = (path), .needs = GATE_SUBMIT,              \
         .lane = LANE_CORE, .core = (handler)                                   \
     }
 #define QUERY(path, handler)                                                   \
     {                                                                          \
-        .method = "GET", .pattern = path, .needs = GATE_READ,                  \
+        .method = "GET", .pattern = (path), .needs = GATE_READ,                \
         .lane = LANE_READER, .read = (handler)                                 \
     }
 

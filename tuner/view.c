@@ -84,20 +84,21 @@ static enum ht_status add_status(cJSON *resource, struct db *db,
     return status;
 }
 
-/* The stored job as a tree that may be taken apart. HT_CORRUPT. */
-static enum ht_status stored_spec(struct arena *arena,
-                                  const struct study_row *study, cJSON **out,
-                                  struct ht_error *err)
+/* The stored job as a tree that may be taken apart; NULL: it is damaged. */
+static cJSON *stored_spec(struct arena *arena, const struct study_row *study)
 {
     struct diag diag;
     size_t len = strlen(study->spec);
     diag_init(&diag, arena, "spec", study->spec, len);
     struct node *node = node_read_json(arena, study->spec, len, &diag);
-    if (node == NULL || node->kind != NODE_MAP)
-        return ht_fail(err, HT_CORRUPT,
-                       "the stored spec of study %s is damaged", study->name);
-    *out = json_of_node(node);
-    return HT_OK;
+    return node != NULL && node->kind == NODE_MAP ? json_of_node(node) : NULL;
+}
+
+static enum ht_status fail_damaged(const struct study_row *study,
+                                   struct ht_error *err)
+{
+    return ht_fail(err, HT_CORRUPT, "the stored spec of study %s is damaged",
+                   study->name);
 }
 
 static void move_members(cJSON *from, cJSON *to)
@@ -162,12 +163,12 @@ enum ht_status view_job(struct db *db, struct arena *arena,
                         cJSON **out, struct ht_error *err)
 {
     struct job *job;
-    cJSON *spec;
     enum ht_status status = job_parse(arena, study->spec, &job, err);
-    if (status == HT_OK)
-        status = stored_spec(arena, study, &spec, err);
     if (status != HT_OK)
         return status;
+    cJSON *spec = stored_spec(arena, study);
+    if (spec == NULL)
+        return fail_damaged(study, err);
     cJSON *resource = cJSON_CreateObject();
     add_name(resource, arena, "hyperparameterTuningJobs", study);
     move_members(spec, resource);
@@ -197,12 +198,12 @@ enum ht_status view_study(struct db *db, struct arena *arena,
                           struct ht_error *err)
 {
     struct job *job;
-    cJSON *spec;
     enum ht_status status = job_parse(arena, study->spec, &job, err);
-    if (status == HT_OK)
-        status = stored_spec(arena, study, &spec, err);
     if (status != HT_OK)
         return status;
+    cJSON *spec = stored_spec(arena, study);
+    if (spec == NULL)
+        return fail_damaged(study, err);
     cJSON *resource = cJSON_CreateObject();
     add_name(resource, arena, "studies", study);
     json_add_string(resource, "displayName", study->display);

@@ -181,6 +181,7 @@ static void add_vertex(cJSON *object, struct arena *arena,
         json_add_string(object, "infeasibleReason", trial->reason);
 }
 
+// NOLINTNEXTLINE(readability-function-size): the contract of view.h
 enum ht_status view_trial(struct db *db, struct arena *arena,
                           const struct study_row *study, const struct job *job,
                           const struct trial_row *trial, bool with_attempts,

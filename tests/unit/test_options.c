@@ -28,7 +28,8 @@ static enum ht_status read_words(char *(*lookup)(const char *),
     int n = 0;
     while (words[n] != NULL)
         n++;
-    return options_read(n, words, lookup, options, result, out, err);
+    const struct options_source source = {n, words, lookup};
+    return options_read(&source, options, result, out, err);
 }
 
 static struct options options;
