@@ -6,7 +6,12 @@
 #include "hypertune/cli_table.h"
 #include "proto/clock.h"
 
-enum { BAR = 40, RUNNER = 10, FIXED_LINES = 9 };
+enum {
+    BAR = 30,
+    RUNNER = 16, /* columns of a runner's name */
+    WIDE = 110,  /* columns from which it is shown */
+    FIXED_LINES = 9
+};
 
 void cli_frame_curve(const double values[], size_t n, struct text *out)
 {
@@ -119,17 +124,19 @@ static void add_slot(const struct frame *frame, const struct frame_slot *slot,
                           ? (frame->now_ms - slot->start_ms) / 1000 * 1000
                           : 0;
     cli_frame_curve(slot->curve, slot->n_curve, &curve);
-    text_printf(line, "          %-6s %6s", slot->id, slot->step);
+    text_printf(line, "        %-5s %6s", slot->id, slot->step);
     if (isnan(slot->value))
         text_printf(line, " %10s", "-");
     else
         text_printf(line, " %10.4g", slot->value);
-    text_printf(line, "  %-*s  ", FRAME_CURVE, curve.data ? curve.data : "");
-    text_escape(line, slot->runner);
-    int pad = RUNNER - (int)table_width(slot->runner);
-    text_printf(line, "%*s  %-8s  %s", pad > 0 ? pad : 0, "",
-                clock_duration(span, elapsed),
-                slot->params ? slot->params : "");
+    text_printf(line, "  %-*s  %-6s  ", FRAME_CURVE,
+                curve.data ? curve.data : "", clock_duration(span, elapsed));
+    if (frame->width >= WIDE) {
+        text_escape(line, slot->runner);
+        int pad = RUNNER - (int)table_width(slot->runner);
+        text_printf(line, "%*s  ", pad > 0 ? pad : 0, "");
+    }
+    text_puts(line, slot->params ? slot->params : "");
     text_free(&curve);
 }
 
@@ -139,9 +146,11 @@ static void add_running(const struct frame *frame, struct text *line,
     size_t room = frame->height > FIXED_LINES ? frame->height - FIXED_LINES : 1;
     if (frame->n_slots == 0)
         return;
-    text_printf(line, "RUNNING   %-6s %6s %10s  %-*s  %-*s  %-8s  parameters",
-                "ID", "STEP", "VALUE", FRAME_CURVE, "CURVE", RUNNER, "RUNNER",
-                "TIME");
+    text_printf(line, "RUNNING %-5s %6s %10s  %-*s  %-6s  ", "ID", "STEP",
+                "VALUE", FRAME_CURVE, "CURVE", "TIME");
+    if (frame->width >= WIDE)
+        text_printf(line, "%-*s  ", RUNNER, "RUNNER");
+    text_puts(line, "parameters");
     add_line(frame, line, false, out, lines);
     for (size_t i = 0; i < frame->n_slots && i < room; i++) {
         add_slot(frame, &frame->slots[i], line);
@@ -154,7 +163,7 @@ static void add_last(const struct frame *frame, struct text *line,
 {
     if (frame->last[0][0] == '\0')
         return;
-    text_puts(line, "LAST      ");
+    text_puts(line, "LAST    ");
     for (size_t i = 0; i < FRAME_LAST && frame->last[i][0] != '\0'; i++) {
         text_puts(line, i > 0 ? "   " : "");
         text_puts(line, frame->last[i]);

@@ -10,7 +10,7 @@
 #include "proto/limits.h"
 #include "proto/text.h"
 
-enum { FRAME_CURVE = 20, FRAME_LAST = 3 };
+enum { FRAME_CURVE = 16, FRAME_LAST = 3 };
 
 struct frame_slot { /* one running trial */
     char id[24], step[24], runner[64];

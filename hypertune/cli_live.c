@@ -195,8 +195,9 @@ static void draw(struct cli_live *live, const struct cli_study *study)
     struct winsize size = {.ws_row = 24, .ws_col = 80};
     struct text out = {0};
     ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-    bool resized = live->frame.width != 0 && live->frame.width != size.ws_col;
-    live->frame.width = size.ws_col > 0 ? size.ws_col : 80;
+    size_t width = size.ws_col > 0 ? size.ws_col : 80;
+    bool resized = live->frame.width != 0 && live->frame.width != width;
+    live->frame.width = width;
     live->frame.height = size.ws_row > 0 ? size.ws_row : 24;
     live->frame.now_ms = clock_wall_ms();
     live->frame.note = live->note;

@@ -162,7 +162,13 @@ void cli_trial_params(const struct node *trial, struct text *out)
         text_puts(out, param == params->first ? "" : " ");
         text_escape(out, param->key);
         text_puts(out, "=");
-        text_escape(out, cli_scalar(param));
+        double value;
+        int64_t whole;
+        if (param->kind == NODE_NUMBER && !node_int64(param, &whole) &&
+            node_double(param, &value))
+            text_printf(out, "%.4g", value);
+        else
+            text_escape(out, cli_scalar(param));
     }
 }
 
