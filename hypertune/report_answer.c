@@ -12,11 +12,18 @@ struct span {
     size_t len;
 };
 
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static char peek(struct cursor *c)
 {
-    while (c->at < c->end && memchr(" \t\r\n", *c->at, 4) != NULL)
+    while (c->at < c->end && is_space(*c->at))
         c->at++;
-    return c->at < c->end ? *c->at : '\0';
+    if (c->at == c->end)
+        return '\0';
+    return *c->at;
 }
 
 static bool take(struct cursor *c, char wanted)
@@ -59,6 +66,14 @@ static bool take_integer(struct cursor *c, int64_t *value)
     return true;
 }
 
+/* The rest of a number, true, false or null. */
+static void skip_word(struct cursor *c)
+{
+    while (c->at < c->end && !is_space(*c->at) && *c->at != ',' &&
+           *c->at != '}' && *c->at != ']')
+        c->at++;
+}
+
 /* Passes over any value; brackets are counted, not matched, as nothing inside
  * is believed. */
 static bool skip_value(struct cursor *c)
@@ -80,8 +95,7 @@ static bool skip_value(struct cursor *c)
             depth--;
         c->at++;
         if (depth == 0 && next != '}' && next != ']')
-            while (c->at < c->end && memchr(",}] \t\r\n", *c->at, 7) == NULL)
-                c->at++;
+            skip_word(c);
     } while (depth > 0);
     return true;
 }

@@ -31,11 +31,9 @@ enum {
     STACK_BYTES = 256 * 1024
 };
 
-struct queued {
-    struct queued *next;
+struct entry { /* before each record in the queue */
     int64_t seq;
     size_t len;
-    char record[];
 };
 
 struct report_sender {
@@ -44,10 +42,10 @@ struct report_sender {
     pthread_mutex_t lock; /* guards what follows, up to the next comment */
     pthread_cond_t work;  /* a record was queued, or somebody waits */
     pthread_cond_t news;  /* the server answered */
-    struct queued *first, **last;
-    size_t queued_bytes;
-    int64_t confirmed; /* highest seq the server has with all before it */
-    int waiters;       /* threads inside report_sender_wait() */
+    char *queue;          /* a ring of QUEUE_BYTES */
+    size_t head, used;    /* where its oldest entry begins; bytes in use */
+    int64_t confirmed;    /* highest seq the server has with all before it */
+    int waiters;          /* threads inside report_sender_wait() */
     bool has_thread;
     int ended; /* ESHUTDOWN or EACCES once nothing more may be sent */
     _Atomic int64_t thin;
@@ -75,16 +73,20 @@ struct report_sender *
 report_sender_new(const struct report_sender_options *options)
 {
     struct report_sender *sender = calloc(1, sizeof *sender);
-    if (sender == NULL)
-        return NULL;
-    if (spreq_init(&sender->req, options->url) != 0) {
+    char *queue = malloc(QUEUE_BYTES); /* pages count when they are used */
+    char *message = malloc(BATCH_BYTES);
+    if (sender == NULL || queue == NULL || message == NULL ||
+        spreq_init(&sender->req, options->url) != 0) {
+        free(message);
+        free(queue);
         free(sender);
         return NULL;
     }
+    sender->queue = queue;
+    sender->message = message;
     sender->options = *options;
     snprintf(sender->replica, sizeof sender->replica, "%s", options->replica);
     cut_word(sender->replica);
-    sender->last = &sender->first;
     sender->thin = 1;
     pthread_mutex_init(&sender->lock, NULL);
     pthread_condattr_t monotonic;
@@ -114,32 +116,46 @@ static struct timespec in_ms(int64_t ms)
     return at;
 }
 
-/* ---- the queue; the lock is held ---- */
+/* ---- the queue; the lock is held ----
+ *
+ * A ring rather than a list: the thread then never enters the allocator, whose
+ * locks a fork() at that moment might leave locked in the child. */
 
-static struct queued *unlink_first(struct report_sender *sender)
+static void put(struct report_sender *sender, const void *data, size_t len)
 {
-    struct queued *item = sender->first;
-    sender->first = item->next;
-    if (sender->first == NULL)
-        sender->last = &sender->first;
-    sender->queued_bytes -= item->len;
-    return item;
+    size_t at = (sender->head + sender->used) % QUEUE_BYTES;
+    size_t first = len < QUEUE_BYTES - at ? len : QUEUE_BYTES - at;
+    memcpy(sender->queue + at, data, first);
+    memcpy(sender->queue, (const char *)data + first, len - first);
+    sender->used += len;
 }
 
-static void drop_all(struct report_sender *sender)
+/* Copies the oldest bytes without taking them. */
+static void look(const struct report_sender *sender, void *data, size_t len)
 {
-    while (sender->first != NULL)
-        free(unlink_first(sender));
+    size_t at = sender->head;
+    size_t first = len < QUEUE_BYTES - at ? len : QUEUE_BYTES - at;
+    memcpy(data, sender->queue + at, first);
+    memcpy((char *)data + first, sender->queue, len - first);
 }
 
-static void append(struct report_sender *sender, struct queued *item)
+static void skip(struct report_sender *sender, size_t len)
 {
-    while (sender->first != NULL &&
-           sender->queued_bytes + item->len > QUEUE_BYTES)
-        free(unlink_first(sender));
-    *sender->last = item;
-    sender->last = &item->next;
-    sender->queued_bytes += item->len;
+    sender->head = (sender->head + len) % QUEUE_BYTES;
+    sender->used -= len;
+}
+
+static void append(struct report_sender *sender, int64_t seq,
+                   const char *record, size_t len)
+{
+    const struct entry entry = {seq, len};
+    while (QUEUE_BYTES - sender->used < sizeof entry + len) {
+        struct entry oldest;
+        look(sender, &oldest, sizeof oldest);
+        skip(sender, sizeof oldest + oldest.len);
+    }
+    put(sender, &entry, sizeof entry);
+    put(sender, record, len);
 }
 
 /* ---- the thread ---- */
@@ -167,16 +183,18 @@ static void fill_message(struct report_sender *sender)
                  "\"id\":%u,\"replica\":\"%s\",\"records\":[",
                  sender->token, (unsigned)++sender->next_id, sender->replica);
     size_t len = (size_t)head;
-    const char *separator = "";
-    while (sender->first != NULL &&
-           len + sender->first->len + sizeof ",]}" <= BATCH_BYTES) {
-        struct queued *item = unlink_first(sender);
-        len += (size_t)sprintf(sender->message + len, "%s", separator);
-        memcpy(sender->message + len, item->record, item->len);
-        len += item->len;
-        sender->newest = item->seq;
-        separator = ",";
-        free(item);
+    for (bool is_first = true; sender->used > 0; is_first = false) {
+        struct entry entry;
+        look(sender, &entry, sizeof entry);
+        if (len + entry.len + sizeof ",]}" > BATCH_BYTES)
+            break;
+        if (!is_first)
+            sender->message[len++] = ',';
+        skip(sender, sizeof entry);
+        look(sender, sender->message + len, entry.len);
+        skip(sender, entry.len);
+        len += entry.len;
+        sender->newest = entry.seq;
     }
     memcpy(sender->message + len, "]}", 2);
     sender->len = len + 2;
@@ -188,7 +206,7 @@ static void fill_message(struct report_sender *sender)
 static void await_work(struct report_sender *sender)
 {
     pthread_mutex_lock(&sender->lock);
-    while (sender->first == NULL) {
+    while (sender->used == 0) {
         if (sender->waiters == 0) {
             pthread_cond_wait(&sender->work, &sender->lock);
             continue;
@@ -199,7 +217,7 @@ static void await_work(struct report_sender *sender)
             sender->waiters > 0 && sender->len > 0)
             break;
     }
-    if (sender->first != NULL)
+    if (sender->used > 0)
         fill_message(sender);
     pthread_mutex_unlock(&sender->lock);
 }
@@ -220,7 +238,7 @@ static void note_end(struct report_sender *sender, int reason)
 {
     pthread_mutex_lock(&sender->lock);
     sender->ended = reason;
-    drop_all(sender);
+    sender->used = 0;
     pthread_cond_broadcast(&sender->news);
     pthread_mutex_unlock(&sender->lock);
 }
@@ -265,6 +283,7 @@ static bool deliver(struct report_sender *sender)
 static void *run(void *argument)
 {
     struct report_sender *sender = argument;
+    pthread_setname_np(pthread_self(), "hypertune");
     read_token(sender);
     do {
         await_work(sender);
@@ -277,10 +296,6 @@ static void *run(void *argument)
 
 static int start_thread(struct report_sender *sender)
 {
-    if (sender->message == NULL)
-        sender->message = malloc(BATCH_BYTES);
-    if (sender->message == NULL)
-        return ENOMEM;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -301,26 +316,17 @@ static int start_thread(struct report_sender *sender)
 int report_sender_push(struct report_sender *sender, int64_t seq,
                        const char *record, size_t len)
 {
-    struct queued *item = malloc(sizeof *item + len);
-    if (item == NULL)
-        return ENOMEM;
-    item->next = NULL;
-    item->seq = seq;
-    item->len = len;
-    memcpy(item->record, record, len);
     pthread_mutex_lock(&sender->lock);
     int rc = sender->ended != 0 ? ESHUTDOWN : 0;
     if (rc == 0 && !sender->has_thread)
         rc = start_thread(sender);
     if (rc == 0) {
-        bool was_empty = sender->first == NULL;
-        append(sender, item);
+        bool was_empty = sender->used == 0;
+        append(sender, seq, record, len);
         if (was_empty)
             pthread_cond_signal(&sender->work);
     }
     pthread_mutex_unlock(&sender->lock);
-    if (rc != 0)
-        free(item);
     return rc;
 }
 

@@ -28,8 +28,8 @@ void report_sender_disinherit(struct report_sender *sender);
 
 /* Queues a copy of record `seq`, whose text is `len` bytes without newline. A
  * full queue drops its oldest record. Returns 0 or
- * ENOMEM, EAGAIN  no memory or no thread to be had
- * ESHUTDOWN       the server wants no more of this attempt */
+ * EAGAIN     no thread to be had
+ * ESHUTDOWN  the server wants no more of this attempt */
 int report_sender_push(struct report_sender *sender, int64_t seq,
                        const char *record, size_t len);
 

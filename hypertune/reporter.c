@@ -1,6 +1,7 @@
 #include "hypertune/reporter.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,8 +17,8 @@
 #include "hypertune/report_sender.h"
 #include "hypertune/writer_id.h"
 
-/* Together the 200 ms that an exit may take. */
-enum { EXIT_LOCK_MS = 20, EXIT_WAIT_MS = 180 };
+/* Together the 200 ms that an exit may take; the tries are 1 ms apart. */
+enum { EXIT_LOCK_TRIES = 20, EXIT_WAIT_MS = 180 };
 
 /* Read once and never changed, so that a fork may share it; a variable that is
  * unset or empty is NULL. */
@@ -349,6 +350,16 @@ int hypertune_flush(int timeout_ms)
     return rc;
 }
 
+static bool lock_soon(pthread_mutex_t *lock)
+{
+    for (int i = 0; i < EXIT_LOCK_TRIES; i++) {
+        if (pthread_mutex_trylock(lock) == 0)
+            return true;
+        poll(NULL, 0, 1);
+    }
+    return false;
+}
+
 /* Gives the newest reports a moment to arrive, so that a short trial is seen
  * to end with its value; what a flush has waited for in vain is not awaited
  * again. The lock may belong to a thread that hangs in a file system, or to
@@ -358,15 +369,7 @@ static void wait_at_exit(void)
     struct reporter *reporter = atomic_load(&current);
     if (reporter->pid != getpid())
         return;
-    struct timespec deadline;
-    clock_gettime(CLOCK_MONOTONIC, &deadline);
-    deadline.tv_nsec += EXIT_LOCK_MS * 1000000;
-    if (deadline.tv_nsec >= 1000000000) {
-        deadline.tv_sec++;
-        deadline.tv_nsec -= 1000000000;
-    }
-    if (pthread_mutex_clocklock(&reporter->lock, CLOCK_MONOTONIC, &deadline) !=
-        0)
+    if (!lock_soon(&reporter->lock))
         return;
     int64_t seq;
     struct report_sender *sender = settle(reporter, &seq);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -67,27 +66,22 @@ static int wait_for(int fd, short events, int64_t deadline_ms)
     }
 }
 
-static int send_all(int fd, struct iovec *part, size_t parts,
+static int send_all(int fd, const void *data, size_t len, int flags,
                     int64_t deadline_ms)
 {
-    while (parts > 0) {
-        struct msghdr message = {.msg_iov = part, .msg_iovlen = parts};
-        ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL);
-        if (sent < 0 && errno != EAGAIN && errno != EINTR)
-            return errno;
-        if (sent < 0) {
-            int rc = wait_for(fd, POLLOUT, deadline_ms);
-            if (rc != 0)
-                return rc;
+    const char *at = data;
+    while (len > 0) {
+        ssize_t sent = send(fd, at, len, MSG_NOSIGNAL | flags);
+        if (sent >= 0) {
+            at += sent;
+            len -= (size_t)sent;
             continue;
         }
-        size_t done = (size_t)sent;
-        for (; parts > 0 && done >= part->iov_len; part++, parts--)
-            done -= part->iov_len;
-        if (parts > 0) {
-            part->iov_base = (char *)part->iov_base + done;
-            part->iov_len -= done;
-        }
+        if (errno != EAGAIN && errno != EINTR)
+            return errno;
+        int rc = wait_for(fd, POLLOUT, deadline_ms);
+        if (rc != 0)
+            return rc;
     }
     return 0;
 }
@@ -159,11 +153,8 @@ void spreq_close(struct spreq *req)
 
 static int greet(int fd, int64_t deadline_ms)
 {
-    char own[sizeof hello_req];
     char peer[sizeof hello_rep];
-    memcpy(own, hello_req, sizeof own);
-    struct iovec part = {.iov_base = own, .iov_len = sizeof own};
-    int rc = send_all(fd, &part, 1, deadline_ms);
+    int rc = send_all(fd, hello_req, sizeof hello_req, 0, deadline_ms);
     if (rc == 0)
         rc = receive_all(fd, peer, sizeof peer, deadline_ms);
     if (rc == 0 && memcmp(peer, hello_rep, sizeof peer) != 0)
@@ -268,12 +259,11 @@ static int exchange(struct spreq *req, const char *payload, size_t len,
     unsigned char head[LENGTH_BYTES + ID_BYTES];
     put_be(head, LENGTH_BYTES, len + ID_BYTES);
     put_be(head + LENGTH_BYTES, ID_BYTES, req->id | 0x80000000u);
-    struct iovec parts[] = {
-        {.iov_base = head, .iov_len = sizeof head},
-        /* sendmsg(2) only reads, but its struct has no const. */
-        {.iov_base = (void *)(uintptr_t)payload, .iov_len = len},
-    };
-    int rc = send_all(req->fd, parts, 2, deadline_ms);
+    /* MSG_MORE: head and payload leave in one segment. */
+    int rc = send_all(req->fd, head, sizeof head, len > 0 ? MSG_MORE : 0,
+                      deadline_ms);
+    if (rc == 0)
+        rc = send_all(req->fd, payload, len, 0, deadline_ms);
     return rc != 0 ? rc : receive_answer(req, answer, deadline_ms);
 }
 
