@@ -211,6 +211,19 @@ bool cli_ask(const struct cli *cli, const char *question, const char *want)
            (strcmp(want, "yes") == 0 && strcmp(line, "y") == 0);
 }
 
+const char *cli_where(struct cli *cli)
+{
+    const char *option = cli->set.data != NULL ? "data" : "server";
+    const char *value = cli->set.data ? cli->set.data : cli->set.server;
+    struct text word = {0};
+    if (value == NULL)
+        return "";
+    text_shell_word(&word, value);
+    char *where = arena_printf(cli->arena, " --%s %s", option, word.data);
+    text_free(&word);
+    return where;
+}
+
 /* ---- reaching the server ---- */
 
 static enum ht_status read_token(struct cli *cli, const char *path,

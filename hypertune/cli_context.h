@@ -47,11 +47,11 @@ enum cli_format {
  * were not given are CLI_UNSET. */
 #define CLI_UNSET (-1)
 struct cli_settings {
-    const char *server, *token_file, *output;
+    const char *server, *token_file, *data, *output;
     bool quiet, verbose, no_color, yes, help, version;
     int64_t timeout_ms;
     /* submit, run, check, set */
-    const char *name, *data, *maximize, *minimize, *algorithm, *seed;
+    const char *name, *maximize, *minimize, *algorithm, *seed;
     struct words params, until, env;
     int64_t trials, parallel, retries, max_failed, trial_timeout_ms;
     bool wait, dry_run, resume, replace, if_not_exists, smoke, force;
@@ -116,6 +116,10 @@ int cli_print(struct text *out);
 /* Asks on the terminal; true when the answer equals `want` ("yes" also takes
  * y). False when there is no terminal or the answer is another. */
 bool cli_ask(const struct cli *cli, const char *question, const char *want);
+
+/* What has to be added to a command that is shown as advice, so that it talks
+ * to the same server: "", " --data DIR" or " --server URL". */
+const char *cli_where(struct cli *cli);
 
 int cli_exit_of(enum ht_status status);
 

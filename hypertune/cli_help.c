@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "hypertune/cli_schema.h"
+#include "hypertune/trial_commands.h"
 
 static void list_commands(const char *title, const char *names,
                           struct text *out)
@@ -42,6 +43,18 @@ void cli_help_short(struct text *out)
 
 void cli_help_command(const struct cli_command *command, struct text *out)
 {
+    static const struct {
+        cli_run *run;
+        const char *help;
+    } own[] = {{cli_report, trial_help_report},
+               {cli_should_stop, trial_help_should_stop},
+               {cli_params, trial_help_params}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (own[i].run == command->run) {
+            text_puts(out, own[i].help);
+            return;
+        }
+    }
     text_printf(out, "usage: hypertune %s %s\n  %s\n", command->name,
                 command->usage, command->help);
     if (command->options == NULL)

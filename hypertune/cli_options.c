@@ -7,7 +7,7 @@
 #include "proto/clock.h"
 #include "proto/diag.h"
 
-enum { MAX_OPTIONS = 128, HELP_COLUMN = 26 };
+enum { MAX_OPTIONS = 128, HELP_COLUMN = 30 };
 
 void words_add(struct arena *arena, struct words *words, const char *word)
 {

@@ -122,6 +122,30 @@ static int read_flags(struct cli *cli, struct source *source)
     return CLI_DONE;
 }
 
+/* Flags that only make sense where there is no spec file. */
+static const char *superfluous(const struct cli_settings *set)
+{
+    if (set->maximize != NULL)
+        return "--maximize";
+    if (set->minimize != NULL)
+        return "--minimize";
+    if (set->algorithm != NULL)
+        return "--algorithm";
+    if (set->until.n > 0)
+        return "--until";
+    return set->env.n > 0 ? "--env" : NULL;
+}
+
+static int read_path(struct cli *cli, const char *path, struct source *source)
+{
+    const char *flag = superfluous(&cli->set);
+    if (flag != NULL)
+        return cli_fail(cli, CLI_USAGE,
+                        "%s belongs into %s, or to a study all in flags", flag,
+                        path);
+    return read_file(cli, path, source);
+}
+
 static int read_source(struct cli *cli, struct source *source)
 {
     const struct words *words = &cli->args.words;
@@ -134,11 +158,11 @@ static int read_source(struct cli *cli, struct source *source)
                         "either %s or --param and a command, not both",
                         words->items[0]);
     if (words->n == 1)
-        return read_file(cli, words->items[0], source);
+        return read_path(cli, words->items[0], source);
     if (flags)
         return read_flags(cli, source);
     if (access("spec.yaml", F_OK) == 0)
-        return read_file(cli, "spec.yaml", source);
+        return read_path(cli, "spec.yaml", source);
     return cli_fail(cli, CLI_USAGE,
                     "name a spec file, or say it all in flags:\n"
                     "  hypertune run --maximize accuracy --param "
@@ -164,26 +188,56 @@ static struct job *read_job(struct source *source)
 
 /* ---- completing ---- */
 
+/* A count that a flag puts in place of the spec's. */
+struct override {
+    const char *flag;
+    int64_t given, *field;
+    int64_t least, most;
+};
+
+static void apply_counts(struct cli *cli, struct source *source,
+                         struct job *job)
+{
+    const struct cli_settings *set = &cli->set;
+    struct override overrides[] = {
+        {"--trials", set->trials, &job->max_trials, 1, HT_MAX_TRIALS},
+        {"--parallel", set->parallel, &job->parallel, 1, HT_MAX_PARALLEL},
+        {"--retries", set->retries, &job->retries, 0, HT_MAX_RETRIES},
+        {"--max-failed", set->max_failed, &job->max_failed, 0, HT_MAX_TRIALS},
+        {"--trial-timeout", set->trial_timeout_ms, &job->trial_timeout_ms, 1,
+         INT64_MAX}};
+    for (size_t i = 0; i < sizeof overrides / sizeof *overrides; i++) {
+        const struct override *one = &overrides[i];
+        if (one->given == CLI_UNSET)
+            continue;
+        if (one->given < one->least || one->given > one->most)
+            diag_error(&source->diag, 0, 0, one->flag,
+                       "must be %lld to %lld, is %lld", (long long)one->least,
+                       (long long)one->most, (long long)one->given);
+        *one->field = one->given;
+    }
+}
+
 static void apply_flags(struct cli *cli, struct source *source, struct job *job)
 {
     const struct cli_settings *set = &cli->set;
     if (source->path == NULL)
-        return;
+        return; /* the flags are the spec */
+    apply_counts(cli, source, job);
     if (set->name != NULL) {
         if (job->display == job->name)
             job->display = set->name;
         job->name = set->name;
     }
-    if (set->trials != CLI_UNSET)
-        job->max_trials = set->trials;
-    if (set->parallel != CLI_UNSET)
-        job->parallel = set->parallel;
-    if (job->max_trials < 1 || job->max_trials > HT_MAX_TRIALS)
-        diag_error(&source->diag, 0, 0, "--trials", "must be 1 to %d",
-                   HT_MAX_TRIALS);
-    if (job->parallel < 1 || job->parallel > HT_MAX_PARALLEL)
-        diag_error(&source->diag, 0, 0, "--parallel", "must be 1 to %d",
-                   HT_MAX_PARALLEL);
+    if (set->seed != NULL) {
+        char *end;
+        errno = 0;
+        job->seed = strtoll(set->seed, &end, 10);
+        job->has_seed = true;
+        if (end == set->seed || *end != '\0' || errno != 0 || job->seed < 0)
+            diag_error(&source->diag, 0, 0, "--seed",
+                       "must be a whole number from 0, is \"%s\"", set->seed);
+    }
 }
 
 static void derive_name(struct cli *cli, const struct source *source,

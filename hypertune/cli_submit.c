@@ -63,8 +63,8 @@ static int replace_study(struct cli *cli, const struct cli_spec *spec,
     if (!cli_study_is_over(study->state))
         return cli_fail(cli, CLI_CONFLICT,
                         "study %s is %s; cancel it before it is replaced:\n"
-                        "  hypertune cancel %s",
-                        study->name, study->state, study->name);
+                        "  hypertune cancel %s%s",
+                        study->name, study->state, study->name, cli_where(cli));
     int code = cli_control_delete(cli, study);
     if (code != CLI_DONE)
         return code;
@@ -186,7 +186,7 @@ int cli_submit(struct cli *cli)
     code = cli_print(&out);
     if (code != CLI_DONE || cli->set.wait)
         return code != CLI_DONE ? code : cli_watch_wait(cli, study.name);
-    cli_say(cli, "next: hypertune watch %s", study.name);
+    cli_say(cli, "next: hypertune watch %s%s", study.name, cli_where(cli));
     return CLI_DONE;
 }
 

@@ -60,9 +60,9 @@ int cli_summary_run(struct cli *cli, const struct cli_spec *spec,
             reason[0] != '\0' ? ": " : "", reason);
     if (best == NULL) {
         cli_say(cli,
-                "no trial succeeded; see: hypertune trials %s   "
-                "hypertune logs %s/1",
-                study.name, study.name);
+                "no trial succeeded; see: hypertune trials %s%s   "
+                "hypertune logs %s/1%s",
+                study.name, cli_where(cli), study.name, cli_where(cli));
         return code;
     }
     if (cli->format == FORMAT_JSON || cli->format == FORMAT_JSONL) {

@@ -120,8 +120,8 @@ static void advise(struct cli *cli, const char *study)
 {
     cli_say(cli,
             "study %s goes on\n"
-            "  follow: hypertune watch %s   stop: hypertune stop %s",
-            study, study, study);
+            "  follow: hypertune watch %s%s   stop: hypertune stop %s%s",
+            study, study, cli_where(cli), study, cli_where(cli));
 }
 
 /* After the first Ctrl-C of `run`: a second one stops the study. */

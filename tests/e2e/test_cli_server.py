@@ -9,6 +9,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import tap  # noqa: E402
 from cli_home import Home, stop  # noqa: E402
+from harness import wait_until  # noqa: E402
 
 SPEC = {"spec": 1, "name": "quick", "goal": "maximize accuracy",
         "parameters": {"lr": [1, 2, 3]}, "trials": 1,
@@ -124,6 +125,23 @@ def data_keeps_a_server_of_its_own():
         _, err = home.cli("run", path, "--data", "mine")
         if "same spec" not in err:
             raise AssertionError("not continued: " + err)
+        _, err = home.cli("submit", path, "--data", "mine")
+        if "hypertune watch quick --data mine" not in err:
+            raise AssertionError("advice leads elsewhere: " + err)
+        home.cli("best", "quick", "--data", "mine", HYPERTUNE_STATE=elsewhere)
+
+
+def serve_runs_in_the_foreground():
+    with Home() as home:
+        process = home.start("serve", "--listen", "127.0.0.1:0",
+                             "--report-listen", "tcp://127.0.0.1:0")
+        wait_until(home.note, 20, "server.json")
+        home.cli("list")
+        tap.equal(home.note()["pid"], process.pid)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=20)
+        tap.equal(process.returncode, 0, err)
+        tap.equal(out.startswith("ready http="), True, out)
 
 
 if __name__ == "__main__":
@@ -135,4 +153,5 @@ if __name__ == "__main__":
              a_named_server_is_never_started,
              a_server_that_cannot_start_shows_its_last_words,
              a_stranger_needs_a_token,
-             data_keeps_a_server_of_its_own])
+             data_keeps_a_server_of_its_own,
+             serve_runs_in_the_foreground])

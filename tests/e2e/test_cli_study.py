@@ -114,6 +114,24 @@ def a_broken_spec_creates_nothing():
         tap.equal(os.path.exists(home.state), False, "a server was started:")
 
 
+def flags_change_a_spec_or_are_refused():
+    with Home() as home:
+        home.write("train.py", TRAIN)
+        home.write("spec.yaml", spec())
+        out, _ = home.cli("check", "spec.yaml", "-n", "7", "-p", "3", "--seed",
+                          "5", "--retries", "0", "--name", "mine", "-o", "json")
+        native = json.loads(out)
+        tap.equal([native[key] for key in
+                   ("trials", "parallel", "seed", "retries", "name")],
+                  [7, 3, 5, 0, "mine"])
+        _, err = home.cli("check", "spec.yaml", "-n", "0", "--seed", "x",
+                          want=2)
+        tap.equal("2 errors, nothing was created" in err, True, err)
+        _, err = home.cli("submit", "--algorithm", "random", want=2)
+        tap.equal("--algorithm belongs into spec.yaml" in err, True, err)
+        home.cli("submit", "spec.yaml", "--", "true", want=2)
+
+
 def a_program_that_is_not_there_is_found_at_check():
     with Home() as home:
         home.write("spec.yaml", spec(command=["pyhton3", "train.py"]))
@@ -220,6 +238,37 @@ def trials_are_filtered_sorted_and_written_as_csv():
         tap.equal([json.loads(line)["id"] for line in lines], ["1", "2", "3"])
 
 
+def events_are_lines_for_people_and_for_machines():
+    with Home() as home:
+        a_submitted_home(home, trials=1)
+        home.cli("submit", "spec.yaml", "--wait")
+        lines = home.cli("watch", "quick")[0].splitlines()
+        tap.equal(" trial 1 ACTIVE runner=" in lines[0], True, lines[0])
+        tap.equal(lines[0].endswith(" lr=0.1"), True, lines[0])
+        tap.equal(lines[1].split(" ", 1)[1],
+                  "trial 1 SUCCEEDED accuracy=0.3 step=3 best=0.3")
+        tap.equal(" study quick SUCCEEDED " in lines[2], True, lines[2])
+        events = [json.loads(line) for line in home.cli(
+            "watch", "quick", "-o", "jsonl")[0].splitlines()]
+        tap.equal([event["revision"] for event in events],
+                  list(range(1, len(events) + 1)))
+        tap.equal(events[0]["kind"], "study.created")
+
+
+def a_retried_trial_is_told_with_its_reason():
+    with Home() as home:
+        a_submitted_home(home, "import sys\nsys.exit(3)\n", trials=1,
+                         retries=1)
+        home.cli("submit", "spec.yaml", "--wait", want=7)
+        lines = home.cli("watch", "quick", want=7)[0].splitlines()
+        tap.equal(sum(" trial 1 ACTIVE " in line for line in lines), 2)
+        tap.equal(sum("trial 1 REQUESTED" in line and "exit 3" in line
+                      for line in lines), 1, lines)
+        out, _ = home.cli("trial", "quick/1")
+        tap.equal(len([line for line in out.splitlines()
+                       if line.startswith("attempt ")]), 2, out)
+
+
 def more_trials_reopen_a_finished_study():
     with Home() as home:
         a_submitted_home(home, trials=1)
@@ -304,6 +353,7 @@ if __name__ == "__main__":
              flags_alone_are_enough,
              the_same_spec_attaches_and_another_conflicts,
              a_broken_spec_creates_nothing,
+             flags_change_a_spec_or_are_refused,
              a_program_that_is_not_there_is_found_at_check,
              exit_codes_are_those_of_the_manual,
              waiting_ends_at_its_time,
@@ -311,6 +361,8 @@ if __name__ == "__main__":
              ctrl_c_twice_stops_the_study,
              the_live_view_answers_keys_and_restores_the_terminal,
              trials_are_filtered_sorted_and_written_as_csv,
+             events_are_lines_for_people_and_for_machines,
+             a_retried_trial_is_told_with_its_reason,
              more_trials_reopen_a_finished_study,
              ending_a_study_asks_first,
              logs_cannot_steer_the_terminal,

@@ -169,10 +169,10 @@ static void help_lists_only_what_is_allowed(void)
 {
     struct text out = {0};
     cli_options_help(table, "count", false, &out);
-    CHECK_TEXT(out.data, "  -n, --count N           a count\n");
+    CHECK_TEXT(out.data, "  -n, --count N               a count\n");
     text_clear(&out);
     cli_options_help(table, "count", true, &out);
-    CHECK_TEXT(out.data, "  -q, --quiet             say less\n");
+    CHECK_TEXT(out.data, "  -q, --quiet                 say less\n");
     text_free(&out);
 }
 
