@@ -8,16 +8,16 @@
 #include "proto/token.h"
 #include "tuner/db_write.h"
 #include "tuner/lease.h"
-#include "tuner/log.h"
 #include "tuner/memory.h"
+#include "tuner/presence.h"
 #include "tuner/report.h"
 #include "tuner/report_batch.h"
 #include "tuner/wire.h"
 
 enum {
-    HEARTBEATS = 3,        /* silent that many before a runner is lost */
+    HEARTBEATS = 3, /* silent that many before a runner is lost */
     MAX_SLOTS = 10000,
-    MAX_LISTED = 10000     /* attempts in one message */
+    MAX_LISTED = 10000 /* attempts in one message */
 };
 
 /* --- what all messages share --- */
@@ -42,74 +42,7 @@ static bool is_id(const char *text, size_t most)
     return text != NULL && *text != '\0' && strlen(text) <= most;
 }
 
-/* --- presence --- */
-
-struct presence {
-    char id[HT_MAX_NAME + 1];
-    bool online;
-    int64_t slots; /* negative: as before */
-};
-
-static void apply_presence(struct core *core, const void *data)
-{
-    const struct presence *presence = data;
-    struct memory_runner *runner =
-        memory_find_runner(core_memory(core), presence->id);
-    if (runner == NULL)
-        return;
-    runner->online = presence->online;
-    if (presence->slots >= 0)
-        runner->slots = presence->slots;
-}
-
-static void visit_stale(void *context, struct memory_study *study)
-{
-    (void)context;
-    study->stale = true;
-}
-
-/* "no runner is connected" and "6 of 8 wait: 2 slots" may have changed. */
-static void apply_stale(struct core *core, const void *data)
-{
-    (void)data;
-    memory_each_study(core_memory(core), visit_stale, NULL);
-}
-
-static void note_presence(struct core *core, const struct memory_runner *runner,
-                          bool online, int64_t slots)
-{
-    struct presence presence = {.online = online, .slots = slots};
-    memcpy(presence.id, runner->id, sizeof presence.id);
-    core_defer(core, apply_presence, &presence, sizeof presence);
-    core_defer(core, apply_stale, NULL, 0);
-}
-
-/* A runner that was given up and speaks again is online, without its old
- * attempts. */
-static enum ht_status see(struct core *core, struct memory_runner *runner,
-                          struct ht_error *err)
-{
-    runner->seen_ms = core_now_ms(core);
-    if (runner->online)
-        return HT_OK;
-    note_presence(core, runner, true, -1);
-    return db_runner_set_online(core_db(core), runner->id, true,
-                                core_wall_ms(core), err);
-}
-
-/* --- losing attempts --- */
-
-static enum ht_status lose(struct core *core, struct arena *arena,
-                           const struct attempt_row *attempt,
-                           const char *reason, struct ht_error *err)
-{
-    const struct trial_name name = {attempt->study, attempt->trial, attempt->n};
-    struct trial_pair pair;
-    const enum ht_status status =
-        trial_find(core, arena, &name, attempt->runner, &pair, err);
-    return status == HT_OK ? trial_lost(core, arena, &pair, reason, err)
-                           : status;
-}
+/* --- attempts that a runner lists --- */
 
 struct listed {
     size_t n;
@@ -159,19 +92,24 @@ static enum ht_status lose_unlisted(struct core *core, struct request *req,
         db_attempt_open(core_db(core), req->arena, runner->id, &open, err);
     for (size_t i = 0; status == HT_OK && i < open.n; i++)
         if (!lists(listed, &open.rows[i]))
-            status = lose(core, req->arena, &open.rows[i],
-                          arena_printf(req->arena,
-                                       "runner %s started again without it",
-                                       runner->id),
-                          err);
+            status = presence_lose(
+                core, req->arena, &open.rows[i],
+                arena_printf(req->arena, "runner %s started again without it",
+                             runner->id),
+                err);
     return status;
 }
 
-/* Sorts what the runner listed into two lists of the answer. */
+/* Two lists of the answer: what may go on at the runner and what must not. */
+struct sorted {
+    cJSON *keep, *forget; /* keep may be NULL: not asked for */
+};
+
 static enum ht_status sort_listed(struct core *core, struct request *req,
                                   const struct memory_runner *runner,
-                                  const struct listed *listed, cJSON *keep,
-                                  cJSON *forget, struct ht_error *err)
+                                  const struct listed *listed,
+                                  const struct sorted *sorted,
+                                  struct ht_error *err)
 {
     for (const struct node *node = listed->first; node != NULL;
          node = node->next) {
@@ -179,11 +117,11 @@ static enum ht_status sort_listed(struct core *core, struct request *req,
         struct trial_pair pair;
         enum ht_status status = wire_name(node, &name, err);
         if (status == HT_OK)
-            status = trial_find(core, req->arena, &name, runner->id, &pair,
-                                err);
+            status =
+                trial_find(core, req->arena, &name, runner->id, &pair, err);
         if (status != HT_OK && status != HT_NOT_FOUND && status != HT_DENIED)
             return status;
-        cJSON *into = status == HT_OK ? keep : forget;
+        cJSON *into = status == HT_OK ? sorted->keep : sorted->forget;
         if (into != NULL)
             wire_add_name(json_push_object(into), &name);
     }
@@ -209,7 +147,7 @@ static enum ht_status save_runner(struct core *core, struct request *req,
                        MAX_SLOTS);
     if (strlen(row.engine) > HT_MAX_NAME || strlen(row.host) > HT_MAX_LABEL)
         return ht_fail(err, HT_INVALID, "engine or host is too long");
-    note_presence(core, runner, true, row.slots);
+    presence_note(core, runner, true, row.slots);
     return db_runner_save(core_db(core), &row, err);
 }
 
@@ -229,9 +167,10 @@ static enum ht_status handle_hello(struct core *core, struct request *req,
     json_add_int(answer, "heartbeatMs",
                  core_options_of(core)->lost_after_ms / HEARTBEATS);
     json_add_string(answer, "server", core_server_id(core));
-    cJSON *keep = json_add_array(answer, "keep");
-    cJSON *forget = json_add_array(answer, "forget");
-    status = sort_listed(core, req, runner, &listed, keep, forget, err);
+    struct sorted sorted;
+    sorted.keep = json_add_array(answer, "keep");
+    sorted.forget = json_add_array(answer, "forget");
+    status = sort_listed(core, req, runner, &listed, &sorted, err);
     if (status != HT_OK) {
         cJSON_Delete(answer);
         return status;
@@ -300,11 +239,11 @@ static enum ht_status handle_heartbeat(struct core *core, struct request *req,
         return status;
     cJSON *answer = wire_ok(req);
     cJSON *stops = json_add_array(answer, "stop");
-    cJSON *gone = json_add_array(answer, "gone");
+    const struct sorted gone = {NULL, json_add_array(answer, "gone")};
     cJSON *have = json_add_array(answer, "have");
     status = lease_add_stops(core, req->arena, runner, false, stops, err);
     if (status == HT_OK)
-        status = sort_listed(core, req, runner, &listed, NULL, gone, err);
+        status = sort_listed(core, req, runner, &listed, &gone, err);
     if (status == HT_OK)
         status = add_have(core, req, runner, &listed, have, err);
     if (status != HT_OK) {
@@ -346,9 +285,9 @@ static enum ht_status read_outcome(const struct request *req,
                                    struct trial_outcome *outcome,
                                    struct ht_error *err)
 {
-    static const enum attempt_outcome all[] = {
-        OUTCOME_SUCCEEDED, OUTCOME_FAILED, OUTCOME_STOPPED, OUTCOME_TIMEOUT,
-        OUTCOME_LOST};
+    static const enum attempt_outcome all[] = {OUTCOME_SUCCEEDED,
+                                               OUTCOME_FAILED, OUTCOME_STOPPED,
+                                               OUTCOME_TIMEOUT, OUTCOME_LOST};
     const char *name = node_get_string(req->body, "outcome", "");
     size_t i = 0;
     while (i < sizeof all / sizeof *all &&
@@ -361,8 +300,8 @@ static enum ht_status read_outcome(const struct request *req,
         .outcome = all[i],
         .exit_code = node_get_int(req->body, "exit", -1),
         .signal = node_get_int(req->body, "signal", 0),
-        .reason = arena_strndup(
-            req->arena, *reason == '\0' ? name : reason, HT_MAX_REASON)};
+        .reason = arena_strndup(req->arena, *reason == '\0' ? name : reason,
+                                HT_MAX_REASON)};
     return HT_OK;
 }
 
@@ -463,21 +402,25 @@ static enum ht_status handle_type(struct core *core, struct request *req,
     return status;
 }
 
-static enum ht_status find_runner(struct core *core, const struct request *req,
-                                  bool hello, struct memory_runner **runner,
-                                  struct ht_error *err)
+/* NULL, with the reason in err, when it may not speak. */
+static struct memory_runner *find_runner(struct core *core,
+                                         const struct request *req, bool hello,
+                                         struct ht_error *err)
 {
     const char *id = node_get_string(req->body, "runner", NULL);
     const char *boot = node_get_string(req->body, "boot", NULL);
     if (!is_id(id, HT_MAX_NAME) || !is_id(boot, MEMORY_BOOT_BYTES - 1) ||
-        node_get_int(req->body, "id", 0) < 1)
-        return ht_fail(err, HT_INVALID,
-                       "runner, boot or id is missing or too long");
-    struct memory_runner *found = memory_find_runner(core_memory(core), id);
-    if (!hello && (found == NULL || strcmp(found->boot, boot) != 0))
-        return ht_fail(err, HT_INVALID, "say hello first");
-    *runner = hello ? memory_runner(core_memory(core), id, boot) : found;
-    return HT_OK;
+        node_get_int(req->body, "id", 0) < 1) {
+        ht_fail(err, HT_INVALID, "runner, boot or id is missing or too long");
+        return NULL;
+    }
+    struct memory_runner *found =
+        hello ? memory_runner(core_memory(core), id, boot)
+              : memory_find_runner(core_memory(core), id);
+    if (found != NULL && strcmp(found->boot, boot) == 0)
+        return found;
+    ht_fail(err, HT_INVALID, "say hello first");
+    return NULL;
 }
 
 enum ht_status control_handle(struct core *core, struct request *req,
@@ -494,100 +437,11 @@ enum ht_status control_handle(struct core *core, struct request *req,
         type++;
     if (type == TYPES)
         return ht_fail(err, HT_INVALID, "type %.40s is not known here", name);
-    struct memory_runner *runner = NULL;
-    status = find_runner(core, req, type == 0, &runner, err);
+    struct memory_runner *runner = find_runner(core, req, type == 0, err);
+    if (runner == NULL)
+        return HT_INVALID;
     /* A held poll is no new sign of life when it is looked at again. */
-    if (status == HT_OK && req->held_until_ms == 0)
-        status = see(core, runner, err);
+    if (req->held_until_ms == 0)
+        status = presence_see(core, runner, err);
     return status == HT_OK ? handle_type(core, req, runner, type, err) : status;
-}
-
-/* --- start and tick --- */
-
-enum ht_status control_recover(struct core *core, struct ht_error *err)
-{
-    struct arena *arena = arena_new();
-    struct runner_list list = {0};
-    const enum ht_status status =
-        db_runner_list(core_db(core), arena, &list, err);
-    for (size_t i = 0; i < list.n; i++) {
-        struct memory_runner *runner = memory_runner(
-            core_memory(core), list.rows[i].id, list.rows[i].boot);
-        runner->online = list.rows[i].online;
-        runner->slots = list.rows[i].slots;
-        runner->seen_ms = core_now_ms(core);
-    }
-    arena_free(arena);
-    return status;
-}
-
-static bool is_silent(struct core *core, const struct memory_runner *runner)
-{
-    return runner->online &&
-           core_now_ms(core) - runner->seen_ms >=
-               core_options_of(core)->lost_after_ms;
-}
-
-static enum ht_status give_up(struct core *core, struct arena *arena,
-                              struct memory_runner *runner,
-                              struct ht_error *err)
-{
-    const char *reason =
-        arena_printf(arena, "runner %s was silent for %lld s", runner->id,
-                     (long long)((core_now_ms(core) - runner->seen_ms) / 1000));
-    struct attempt_list open;
-    enum ht_status status =
-        db_attempt_open(core_db(core), arena, runner->id, &open, err);
-    for (size_t i = 0; status == HT_OK && i < open.n; i++)
-        status = lose(core, arena, &open.rows[i], reason, err);
-    if (status == HT_OK)
-        status = db_runner_set_online(core_db(core), runner->id, false,
-                                      core_wall_ms(core), err);
-    if (status != HT_OK)
-        return status;
-    log_event(LOG_WARN, "runner.lost", "runner=%s", runner->id);
-    note_presence(core, runner, false, -1);
-    return HT_OK;
-}
-
-static void visit_due_retry(void *context, struct memory_trial *trial)
-{
-    struct core *core = context;
-    if (trial->retry_at_ms == 0 || trial->retry_at_ms > core_now_ms(core))
-        return;
-    trial->retry_at_ms = 0;
-    core_wake(core);
-}
-
-enum ht_status control_tick(struct core *core, struct ht_error *err)
-{
-    struct arena *arena = arena_new();
-    enum ht_status status = HT_OK;
-    for (struct memory_runner *runner = memory_runners(core_memory(core));
-         status == HT_OK && runner != NULL; runner = runner->next)
-        if (is_silent(core, runner))
-            status = give_up(core, arena, runner, err);
-    arena_free(arena);
-    memory_each_trial(core_memory(core), visit_due_retry, core);
-    return status;
-}
-
-static void visit_earliest(void *context, struct memory_trial *trial)
-{
-    int64_t *next = context;
-    if (trial->retry_at_ms > 0 && trial->retry_at_ms < *next)
-        *next = trial->retry_at_ms;
-}
-
-int64_t control_deadline(struct core *core)
-{
-    int64_t next = MEMORY_NEVER;
-    const int64_t silence_ms = core_options_of(core)->lost_after_ms;
-    for (const struct memory_runner *runner =
-             memory_runners(core_memory(core));
-         runner != NULL; runner = runner->next)
-        if (runner->online && runner->seen_ms + silence_ms < next)
-            next = runner->seen_ms + silence_ms;
-    memory_each_trial(core_memory(core), visit_earliest, &next);
-    return next;
 }

@@ -20,18 +20,18 @@ struct memory;
 struct search;
 
 struct core_options {
-    const char *data_dir;      /* absolute */
-    const char *server_id;     /* 8 hex digits; NULL: the database's own */
-    const char *runner_token;  /* what control messages must carry */
-    int64_t hold_ms;           /* of a lease poll; 20,000 */
-    int64_t lost_after_ms;     /* silence of a runner; 30,000 */
+    const char *data_dir;     /* absolute */
+    const char *server_id;    /* 8 hex digits; NULL: the database's own */
+    const char *runner_token; /* what control messages must carry */
+    int64_t hold_ms;          /* of a lease poll; 20,000 */
+    int64_t lost_after_ms;    /* silence of a runner; 30,000 */
     /* Called on the core thread after each commit, for every study that got
      * a new revision. */
     void (*on_revision)(void *context, int64_t study, int64_t revision);
     /* The same when a deleted study has left the database. */
     void (*on_deleted)(void *context, int64_t study);
     void *context;
-    const char *fail;          /* "name:n", see failpoint.h; or NULL */
+    const char *fail; /* "name:n", see failpoint.h; or NULL */
 };
 
 /* Opens the database (creating or migrating it), recovers what a crash left,

@@ -43,9 +43,8 @@ static enum ht_status prepare(struct db *db, const char *sql,
         slot = (slot + 1) % DB_STATEMENTS;
     struct db_statement *found = &db->statements[slot];
     if (found->sql == NULL) {
-        const int rc =
-            sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT,
-                               &found->stmt, NULL);
+        const int rc = sqlite3_prepare_v3(
+            db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &found->stmt, NULL);
         if (rc != SQLITE_OK)
             return db_fail(db, rc, sql, err);
         found->sql = sql;
@@ -117,7 +116,7 @@ enum ht_status db_run(struct db *db, struct ht_error *err, const char *sql,
     va_end(args);
     if (status != HT_OK)
         return status;
-    bool row;
+    bool row = false;
     const enum ht_status stepped = db_step(db, stmt, &row, err);
     if (stepped == HT_OK && row)
         db_done(stmt);
@@ -150,7 +149,7 @@ void db_done(sqlite3_stmt *stmt)
 enum ht_status db_integer(struct db *db, sqlite3_stmt *stmt, int64_t fallback,
                           int64_t *value, struct ht_error *err)
 {
-    bool row;
+    bool row = false;
     const enum ht_status status = db_step(db, stmt, &row, err);
     if (status != HT_OK)
         return status;
@@ -190,12 +189,11 @@ static enum ht_status open_file(const char *path, int flags, struct db **out,
 {
     struct db *db = ht_xcalloc(1, sizeof *db);
     db->readonly = (flags & SQLITE_OPEN_READONLY) != 0;
-    const int rc = sqlite3_open_v2(
-        path, &db->handle,
-        flags | SQLITE_OPEN_NOMUTEX, NULL);
+    const int rc =
+        sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc != SQLITE_OK) {
-        const char *why = db->handle ? sqlite3_errmsg(db->handle)
-                                     : sqlite3_errstr(rc);
+        const char *why =
+            db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc);
         ht_fail(err, HT_IO, "cannot open %s: %s", path, why);
         db_close(db);
         return HT_IO;
@@ -302,8 +300,8 @@ enum ht_status db_checkpoint(struct db *db, bool truncate, struct ht_error *err)
 {
     const int rc = sqlite3_wal_checkpoint_v2(
         db->handle, NULL,
-        truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE,
-        NULL, NULL);
+        truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE, NULL,
+        NULL);
     if (rc == SQLITE_OK || rc == SQLITE_BUSY)
         return HT_OK; /* busy: readers are in the way, a later one does it */
     return db_fail(db, rc, "checkpoint", err);
@@ -323,7 +321,7 @@ enum ht_status db_check(struct db *db, struct ht_error *err)
         db_query(db, &stmt, err, "PRAGMA quick_check(1)", "");
     if (status != HT_OK)
         return status;
-    bool row;
+    bool row = false;
     status = db_step(db, stmt, &row, err);
     if (status != HT_OK || !row)
         return status;

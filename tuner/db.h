@@ -34,7 +34,8 @@ enum ht_status db_release(struct db *db, struct ht_error *err);
 void db_rollback_to(struct db *db);
 
 /* PASSIVE checkpoint from any connection; TRUNCATE from the core when idle. */
-enum ht_status db_checkpoint(struct db *db, bool truncate, struct ht_error *err);
+enum ht_status db_checkpoint(struct db *db, bool truncate,
+                             struct ht_error *err);
 /* quick_check; HT_CORRUPT names the first finding. */
 enum ht_status db_check(struct db *db, struct ht_error *err);
 
@@ -89,8 +90,7 @@ struct attempt_list {
 };
 enum ht_status db_attempt_list(struct db *db, struct arena *arena,
                                int64_t study, int64_t trial,
-                               struct attempt_list *list,
-                               struct ht_error *err);
+                               struct attempt_list *list, struct ht_error *err);
 
 struct measurement_list {
     size_t n;

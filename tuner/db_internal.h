@@ -82,7 +82,8 @@ const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
     "seed, next_trial, exhausted, ends_as, stale_trials, used_ms, "            \
     "created_ms, started_ms, ended_ms, updated_ms"
 #define DB_TRIAL_COLUMNS                                                       \
-    "study, id, state, params, replicate, ordinal, attempt, failures, losses, " \
+    "study, id, state, params, replicate, ordinal, attempt, failures, "        \
+    "losses, "                                                                 \
     "objective, final_step, final_metrics, latest_metrics, latest_step, "      \
     "reason, revision, created_ms, started_ms, ended_ms"
 #define DB_ATTEMPT_COLUMNS                                                     \

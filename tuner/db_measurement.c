@@ -24,12 +24,24 @@ static uint32_t crc32c(uint32_t crc, const void *data, size_t len)
     return ~crc;
 }
 
+/* Low byte first, so that the file means the same on every machine. */
+static uint32_t crc32c_number(uint32_t crc, int64_t number)
+{
+    unsigned char bytes[8];
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)((uint64_t)number >> 8 * i);
+    return crc32c(crc, bytes, sizeof bytes);
+}
+
 static int64_t checksum(const struct measurement_row *row)
 {
-    const int64_t numbers[] = {row->study, row->trial, row->attempt,
-                               (int64_t)row->writer, row->seq, row->step,
-                               row->time_ms};
-    uint32_t crc = crc32c(0, numbers, sizeof numbers);
+    uint32_t crc = crc32c_number(0, row->study);
+    crc = crc32c_number(crc, row->trial);
+    crc = crc32c_number(crc, row->attempt);
+    crc = crc32c_number(crc, (int64_t)row->writer);
+    crc = crc32c_number(crc, row->seq);
+    crc = crc32c_number(crc, row->step);
+    crc = crc32c_number(crc, row->time_ms);
     /* With their NULs, so that no byte can wander between the texts. */
     crc = crc32c(crc, row->replica, strlen(row->replica) + 1);
     crc = crc32c(crc, row->metrics, strlen(row->metrics) + 1);
@@ -76,14 +88,13 @@ enum ht_status db_measurement_exists(struct db *db,
 enum ht_status db_measurement_check(struct db *db, struct ht_error *err)
 {
     sqlite3_stmt *stmt;
-    enum ht_status status = db_query(db, &stmt, err,
-                                     "SELECT " DB_MEASUREMENT_COLUMNS
-                                     ", crc FROM measurements",
-                                     "");
+    enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT " DB_MEASUREMENT_COLUMNS ", crc FROM measurements", "");
     struct arena *arena = arena_new();
     bool row = status == HT_OK;
     while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        struct measurement_row stored;
+        struct measurement_row stored = {0};
         arena_reset(arena);
         db_read_measurement(stmt, arena, &stored);
         if (checksum(&stored) == sqlite3_column_int64(stmt, 10))

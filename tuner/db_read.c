@@ -164,6 +164,7 @@ static bool is_number(const char *key, int64_t *number)
     return true;
 }
 
+// NOLINTNEXTLINE(readability-function-size): a key, a page and a result
 enum ht_status db_study_find(struct db *db, struct arena *arena,
                              const char *project, const char *location,
                              const char *key, struct study_row *row,
@@ -194,6 +195,7 @@ enum ht_status db_study_find(struct db *db, struct arena *arena,
     return found;
 }
 
+// NOLINTNEXTLINE(readability-function-size): a key, a page and a result
 enum ht_status db_study_list(struct db *db, struct arena *arena,
                              const char *project, const char *location,
                              int64_t before, size_t limit,
@@ -257,11 +259,10 @@ enum ht_status db_trial_get(struct db *db, struct arena *arena, int64_t study,
                             struct ht_error *err)
 {
     sqlite3_stmt *stmt;
-    const enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT " DB_TRIAL_COLUMNS
-                 " FROM trials WHERE study=? AND id=?",
-                 "ii", study, id);
+    const enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT " DB_TRIAL_COLUMNS " FROM trials WHERE study=? AND id=?", "ii",
+        study, id);
     return status == HT_OK ? one_trial(db, arena, stmt, row, err) : status;
 }
 
@@ -281,16 +282,17 @@ static enum ht_status all_trials(struct db *db, struct arena *arena,
     return status;
 }
 
+// NOLINTNEXTLINE(readability-function-size): a key, a page and a result
 enum ht_status db_trial_list(struct db *db, struct arena *arena, int64_t study,
                              int64_t after, size_t limit,
                              struct trial_list *list, struct ht_error *err)
 {
     sqlite3_stmt *stmt;
-    const enum ht_status status = db_query(
-        db, &stmt, err,
-        "SELECT " DB_TRIAL_COLUMNS " FROM trials "
-        "WHERE study=? AND id>? AND state<>0 ORDER BY id LIMIT ?",
-        "iii", study, after, (int64_t)limit);
+    const enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT " DB_TRIAL_COLUMNS " FROM trials "
+                 "WHERE study=? AND id>? AND state<>0 ORDER BY id LIMIT ?",
+                 "iii", study, after, (int64_t)limit);
     return status == HT_OK ? all_trials(db, arena, stmt, list, err) : status;
 }
 
@@ -308,7 +310,7 @@ enum ht_status db_trial_open(struct db *db, struct arena *arena, int64_t study,
 }
 
 enum ht_status db_trial_waiting(struct db *db, struct arena *arena,
-                                int64_t study, int64_t after, size_t limit,
+                                int64_t study, int64_t after,
                                 struct trial_list *list, struct ht_error *err)
 {
     sqlite3_stmt *stmt;
@@ -318,7 +320,7 @@ enum ht_status db_trial_waiting(struct db *db, struct arena *arena,
         "SELECT " DB_TRIAL_COLUMNS " FROM trials INDEXED BY trials_best "
         "WHERE study=? AND state=1 AND objective IS NULL AND id>? "
         "ORDER BY id LIMIT ?",
-        "iii", study, after, (int64_t)limit);
+        "iii", study, after, (int64_t)DB_WAITING_PAGE);
     return status == HT_OK ? all_trials(db, arena, stmt, list, err) : status;
 }
 
@@ -394,8 +396,8 @@ enum ht_status db_attempt_open(struct db *db, struct arena *arena,
 }
 
 enum ht_status db_attempt_leased(struct db *db, struct arena *arena,
-                                 const char *runner, const char *boot,
-                                 int64_t lease_id, struct attempt_list *list,
+                                 const struct lease_key *key,
+                                 struct attempt_list *list,
                                  struct ht_error *err)
 {
     sqlite3_stmt *stmt;
@@ -404,7 +406,7 @@ enum ht_status db_attempt_leased(struct db *db, struct arena *arena,
                  "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
                  "WHERE runner=? AND boot=? AND lease_id=? AND state<3 "
                  "AND state=0 ORDER BY study, trial, n",
-                 "ssi", runner, boot, lease_id);
+                 "ssi", key->runner, key->boot, key->id);
     return status == HT_OK ? all_attempts(db, arena, stmt, list, err) : status;
 }
 
@@ -423,34 +425,34 @@ static enum ht_status one_attempt(struct db *db, struct arena *arena,
     return HT_OK;
 }
 
-enum ht_status db_attempt_get(struct db *db, struct arena *arena, int64_t study,
-                              int64_t trial, int64_t n, struct attempt_row *row,
-                              struct ht_error *err)
+enum ht_status db_attempt_get(struct db *db, struct arena *arena,
+                              const struct trial_name *name,
+                              struct attempt_row *row, struct ht_error *err)
 {
     sqlite3_stmt *stmt;
     const enum ht_status status =
         db_query(db, &stmt, err,
                  "SELECT " DB_ATTEMPT_COLUMNS
                  " FROM attempts WHERE study=? AND trial=? AND n=?",
-                 "iii", study, trial, n);
+                 "iii", name->study, name->trial, name->attempt);
     return status == HT_OK ? one_attempt(db, arena, stmt, row, err) : status;
 }
 
-enum ht_status
-db_attempt_by_token(struct db *db, struct arena *arena,
-                    const unsigned char hash[TOKEN_HASH_BYTES],
-                    struct attempt_row *row, struct ht_error *err)
+enum ht_status db_attempt_by_token(struct db *db, struct arena *arena,
+                                   const unsigned char hash[TOKEN_HASH_BYTES],
+                                   struct attempt_row *row,
+                                   struct ht_error *err)
 {
     const struct db_blob blob = {hash, TOKEN_HASH_BYTES};
     sqlite3_stmt *stmt;
-    const enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT " DB_ATTEMPT_COLUMNS
-                 " FROM attempts WHERE token_hash=?",
-                 "x", &blob);
+    const enum ht_status status = db_query(db, &stmt, err,
+                                           "SELECT " DB_ATTEMPT_COLUMNS
+                                           " FROM attempts WHERE token_hash=?",
+                                           "x", &blob);
     return status == HT_OK ? one_attempt(db, arena, stmt, row, err) : status;
 }
 
+// NOLINTNEXTLINE(readability-function-size): a key, a page and a result
 enum ht_status db_measurement_list(struct db *db, struct arena *arena,
                                    int64_t study, int64_t trial, size_t limit,
                                    struct measurement_list *list,
@@ -475,6 +477,7 @@ enum ht_status db_measurement_list(struct db *db, struct arena *arena,
     return status;
 }
 
+// NOLINTNEXTLINE(readability-function-size): a key, a page and a result
 enum ht_status db_event_list(struct db *db, struct arena *arena, int64_t study,
                              int64_t since, size_t limit,
                              struct event_list *list, struct ht_error *err)
@@ -521,9 +524,9 @@ enum ht_status db_runner_busy(struct db *db, const char *runner, int64_t *busy,
                               struct ht_error *err)
 {
     sqlite3_stmt *stmt;
-    const enum ht_status status = db_query(
-        db, &stmt, err,
-        "SELECT count(*) FROM attempts WHERE runner=? AND state<3", "s",
-        runner);
+    const enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT count(*) FROM attempts WHERE runner=? AND state<3",
+                 "s", runner);
     return status == HT_OK ? db_integer(db, stmt, 0, busy, err) : status;
 }

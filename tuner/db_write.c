@@ -55,11 +55,11 @@ enum ht_status db_study_name_taken(struct db *db, const char *project,
 {
     sqlite3_stmt *stmt;
     int64_t found;
-    enum ht_status status = db_query(
-        db, &stmt, err,
-        "SELECT 1 FROM studies "
-        "WHERE project=? AND location=? AND name=? AND state<>8",
-        "sss", project, location, name);
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT 1 FROM studies "
+                 "WHERE project=? AND location=? AND name=? AND state<>8",
+                 "sss", project, location, name);
     if (status == HT_OK)
         status = db_integer(db, stmt, 0, &found, err);
     if (status == HT_OK)
@@ -102,23 +102,23 @@ enum ht_status db_study_add_revision(struct db *db, int64_t study,
         "ii", study, wall_ms);
     sqlite3_stmt *stmt;
     if (status == HT_OK)
-        status = db_query(db, &stmt, err,
-                          "SELECT revision FROM studies WHERE id=?", "i",
-                          study);
+        status =
+            db_query(db, &stmt, err, "SELECT revision FROM studies WHERE id=?",
+                     "i", study);
     return status == HT_OK ? db_integer(db, stmt, 0, revision, err) : status;
 }
 
 enum ht_status db_study_take_trial_id(struct db *db, int64_t study, int64_t *id,
                                       struct ht_error *err)
 {
-    enum ht_status status = db_run(
-        db, err, "UPDATE studies SET next_trial=next_trial+1 WHERE id=?", "i",
-        study);
+    enum ht_status status =
+        db_run(db, err, "UPDATE studies SET next_trial=next_trial+1 WHERE id=?",
+               "i", study);
     sqlite3_stmt *stmt;
     if (status == HT_OK)
-        status = db_query(db, &stmt, err,
-                          "SELECT next_trial-1 FROM studies WHERE id=?", "i",
-                          study);
+        status =
+            db_query(db, &stmt, err,
+                     "SELECT next_trial-1 FROM studies WHERE id=?", "i", study);
     return status == HT_OK ? db_integer(db, stmt, 0, id, err) : status;
 }
 
@@ -157,10 +157,9 @@ enum ht_status db_study_ids(struct db *db, struct arena *arena,
                             struct ht_error *err)
 {
     sqlite3_stmt *stmt;
-    const enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT id FROM studies WHERE state=? ORDER BY id", "i",
-                 (int64_t)state);
+    const enum ht_status status = db_query(
+        db, &stmt, err, "SELECT id FROM studies WHERE state=? ORDER BY id", "i",
+        (int64_t)state);
     return status == HT_OK ? all_ids(db, arena, stmt, list, err) : status;
 }
 
@@ -238,14 +237,13 @@ enum ht_status db_is_busy(struct db *db, bool *busy, struct ht_error *err)
 enum ht_status db_trial_insert(struct db *db, const struct trial_row *row,
                                bool *inserted, struct ht_error *err)
 {
-    const enum ht_status status =
-        db_run(db, err,
-               "INSERT INTO trials(study, id, state, params, replicate, "
-               "ordinal, reason, created_ms) VALUES(?, ?, ?, ?, ?, ?, ?, ?) "
-               "ON CONFLICT(study, params, replicate) DO NOTHING",
-               "iiisiisi", row->study, row->id, (int64_t)row->state,
-               row->params, row->replicate, row->ordinal, row->reason,
-               row->created_ms);
+    const enum ht_status status = db_run(
+        db, err,
+        "INSERT INTO trials(study, id, state, params, replicate, "
+        "ordinal, reason, created_ms) VALUES(?, ?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT(study, params, replicate) DO NOTHING",
+        "iiisiisi", row->study, row->id, (int64_t)row->state, row->params,
+        row->replicate, row->ordinal, row->reason, row->created_ms);
     if (status == HT_OK)
         *inserted = sqlite3_changes64(db->handle) > 0;
     return status;
@@ -348,30 +346,6 @@ enum ht_status db_attempt_set_token(struct db *db,
                   "UPDATE attempts SET token_hash=?4 "
                   "WHERE study=?1 AND trial=?2 AND n=?3",
                   "iiix", row->study, row->trial, row->n, &blob);
-}
-
-enum ht_status db_attempt_lease_of(struct db *db, struct arena *arena,
-                                   const struct attempt_row *row,
-                                   const char **boot, int64_t *lease_id,
-                                   struct ht_error *err)
-{
-    sqlite3_stmt *stmt;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT boot, lease_id FROM attempts "
-                 "WHERE study=? AND trial=? AND n=?",
-                 "iii", row->study, row->trial, row->n);
-    bool found = false;
-    if (status == HT_OK)
-        status = db_step(db, stmt, &found, err);
-    if (status != HT_OK)
-        return status;
-    if (!found)
-        return ht_fail(err, HT_NOT_FOUND, "there is no such attempt");
-    *boot = db_column_text(arena, stmt, 0);
-    *lease_id = sqlite3_column_int64(stmt, 1);
-    db_done(stmt);
-    return HT_OK;
 }
 
 /* --- events and runners --- */

@@ -90,9 +90,10 @@ enum ht_status db_trial_count(struct db *db, int64_t study,
 enum ht_status db_trial_open(struct db *db, struct arena *arena, int64_t study,
                              size_t limit, struct trial_list *list,
                              struct ht_error *err);
-/* REQUESTED ones by id, above `after`. */
+/* REQUESTED ones by id, above `after`, at most DB_WAITING_PAGE. */
+enum { DB_WAITING_PAGE = 100 };
 enum ht_status db_trial_waiting(struct db *db, struct arena *arena,
-                                int64_t study, int64_t after, size_t limit,
+                                int64_t study, int64_t after,
                                 struct trial_list *list, struct ht_error *err);
 /* The reason most FAILED trials share; "" when there is none. */
 enum ht_status db_trial_common_failure(struct db *db, struct arena *arena,
@@ -111,13 +112,13 @@ enum ht_status db_attempt_insert(struct db *db, const struct attempt_row *row,
                                  struct ht_error *err);
 enum ht_status db_attempt_save(struct db *db, const struct attempt_row *row,
                                struct ht_error *err);
-enum ht_status db_attempt_get(struct db *db, struct arena *arena, int64_t study,
-                              int64_t trial, int64_t n, struct attempt_row *row,
-                              struct ht_error *err);
-enum ht_status
-db_attempt_by_token(struct db *db, struct arena *arena,
-                    const unsigned char hash[TOKEN_HASH_BYTES],
-                    struct attempt_row *row, struct ht_error *err);
+enum ht_status db_attempt_get(struct db *db, struct arena *arena,
+                              const struct trial_name *name,
+                              struct attempt_row *row, struct ht_error *err);
+enum ht_status db_attempt_by_token(struct db *db, struct arena *arena,
+                                   const unsigned char hash[TOKEN_HASH_BYTES],
+                                   struct attempt_row *row,
+                                   struct ht_error *err);
 enum ht_status db_attempt_set_token(struct db *db,
                                     const struct attempt_row *row,
                                     const unsigned char hash[TOKEN_HASH_BYTES],
@@ -127,15 +128,14 @@ enum ht_status db_attempt_open(struct db *db, struct arena *arena,
                                const char *runner, struct attempt_list *list,
                                struct ht_error *err);
 /* STARTING ones that this very lease request was given. */
+struct lease_key {
+    const char *runner, *boot;
+    int64_t id;
+};
 enum ht_status db_attempt_leased(struct db *db, struct arena *arena,
-                                 const char *runner, const char *boot,
-                                 int64_t lease_id, struct attempt_list *list,
+                                 const struct lease_key *key,
+                                 struct attempt_list *list,
                                  struct ht_error *err);
-/* The lease request that an attempt came from. */
-enum ht_status db_attempt_lease_of(struct db *db, struct arena *arena,
-                                   const struct attempt_row *row,
-                                   const char **boot, int64_t *lease_id,
-                                   struct ht_error *err);
 
 /* The candidates for the final measurement, kept while records come in so
  * that the end of a trial needs no scan: the newest master record with the

@@ -74,10 +74,10 @@ static void answer(struct request *req)
 static void refuse(struct request *req, const struct diag *diag)
 {
     const struct diag_item *item = diag->first;
-    req->status = ht_fail(
-        &req->err, HT_INVALID, "line %d column %d: %s",
-        item == NULL ? 1 : item->line, item == NULL ? 1 : item->column,
-        item == NULL ? "no JSON object" : item->text);
+    req->status =
+        ht_fail(&req->err, HT_INVALID, "line %d column %d: %s",
+                item == NULL ? 1 : item->line, item == NULL ? 1 : item->column,
+                item == NULL ? "no JSON object" : item->text);
     answer(req);
 }
 
@@ -143,8 +143,8 @@ static enum ht_status note_url(struct endpoint *endpoint, nng_listener listener,
     if (code != 0)
         return fail(err, code, url);
     const char *colon = strrchr(url, ':');
-    snprintf(endpoint->url, sizeof endpoint->url, "%.*s:%d",
-             (int)(colon - url), url, port);
+    snprintf(endpoint->url, sizeof endpoint->url, "%.*s:%d", (int)(colon - url),
+             url, port);
     return HT_OK;
 }
 

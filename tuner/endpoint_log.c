@@ -23,8 +23,8 @@ static void stored(void *context, enum ht_status status, int64_t next)
     req->answer(req);
 }
 
-static enum ht_status read_chunk(const struct request *req,
-                                 struct log_key *key, struct ht_error *err)
+static enum ht_status read_chunk(const struct request *req, struct log_key *key,
+                                 struct ht_error *err)
 {
     struct trial_name name;
     const enum ht_status status = wire_name(req->body, &name, err);
@@ -36,7 +36,8 @@ static enum ht_status read_chunk(const struct request *req,
         .attempt = name.attempt,
         .replica = node_get_string(req->body, "replica", "master-0"),
         .stream = node_get_string(req->body, "stream", "")};
-    if (strcmp(key->stream, "stdout") != 0 && strcmp(key->stream, "stderr") != 0)
+    if (strcmp(key->stream, "stdout") != 0 &&
+        strcmp(key->stream, "stderr") != 0)
         return ht_fail(err, HT_INVALID, "stream must be stdout or stderr");
     if (strlen(key->replica) > HT_MAX_NAME)
         return ht_fail(err, HT_INVALID, "replica is too long");

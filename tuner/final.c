@@ -50,9 +50,8 @@ static enum ht_status why_missing(struct core *core, struct arena *arena,
     struct names names = {0};
     for (size_t i = 0; i < list.n; i++)
         add_names(arena, list.rows[i].metrics, &names);
-    const char *text =
-        arena_printf(arena, "ended without reporting %s",
-                     now->job->metrics[0].name);
+    const char *text = arena_printf(arena, "ended without reporting %s",
+                                    now->job->metrics[0].name);
     for (size_t i = 0; i < names.n; i++)
         text = arena_printf(arena, "%s%s%s", text, i == 0 ? "; saw: " : ", ",
                             names.items[i]);
@@ -64,8 +63,8 @@ static enum ht_status choose(struct core *core, struct arena *arena,
                              struct deciding *now, struct ht_error *err)
 {
     struct attempt_scores scores;
-    const enum ht_status status = db_scores_get(
-        core_db(core), arena, &now->pair->attempt, &scores, err);
+    const enum ht_status status =
+        db_scores_get(core_db(core), arena, &now->pair->attempt, &scores, err);
     if (status != HT_OK)
         return status;
     if (!scores.has_last)
@@ -85,10 +84,10 @@ static enum ht_status choose(struct core *core, struct arena *arena,
         return HT_OK;
     }
     char value[TEXT_DOUBLE_BYTES];
-    now->final.why = arena_printf(
-        arena, "%s was %s at step %lld", now->job->metrics[0].name,
-        text_of_double(value, scores.last_objective),
-        (long long)scores.last_step);
+    now->final.why =
+        arena_printf(arena, "%s was %s at step %lld", now->job->metrics[0].name,
+                     text_of_double(value, scores.last_objective),
+                     (long long)scores.last_step);
     return HT_OK;
 }
 

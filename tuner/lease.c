@@ -11,11 +11,7 @@
 #include "tuner/state.h"
 #include "tuner/wire.h"
 
-enum {
-    MOST = 64,       /* attempts in one answer */
-    LOOK_AHEAD = 100 /* waiting trials looked at for one that is not backing
-                        off */
-};
+enum { MOST = 64 }; /* attempts in one answer */
 
 /* What one lease request is given. */
 struct leasing {
@@ -42,12 +38,11 @@ static enum ht_status next_of_study(struct leasing *now, int64_t study,
                                     struct ht_error *err)
 {
     int64_t after = 0;
-    struct trial_list page = {.n = LOOK_AHEAD};
+    struct trial_list page = {.n = DB_WAITING_PAGE};
     *found = false;
-    while (page.n == LOOK_AHEAD) {
-        const enum ht_status status =
-            db_trial_waiting(core_db(now->core), now->req->arena, study, after,
-                             LOOK_AHEAD, &page, err);
+    while (page.n == DB_WAITING_PAGE) {
+        const enum ht_status status = db_trial_waiting(
+            core_db(now->core), now->req->arena, study, after, &page, err);
         if (status != HT_OK)
             return status;
         for (size_t i = 0; i < page.n; i++) {
@@ -66,8 +61,8 @@ static enum ht_status next_trial(struct leasing *now, struct trial_row *trial,
                                  bool *found, struct ht_error *err)
 {
     struct id_list hungry;
-    enum ht_status status = db_study_hungry(
-        core_db(now->core), now->req->arena, &hungry, err);
+    enum ht_status status =
+        db_study_hungry(core_db(now->core), now->req->arena, &hungry, err);
     *found = false;
     for (size_t i = 0; status == HT_OK && i < hungry.n && !*found; i++)
         status = next_of_study(now, hungry.ids[i], trial, found, err);
@@ -81,9 +76,8 @@ static enum ht_status describe(struct leasing *now, struct trial_pair *pair,
 {
     struct study_row study;
     const struct job *job;
-    enum ht_status status =
-        db_study_get(core_db(now->core), now->req->arena, pair->trial.study,
-                     &study, err);
+    enum ht_status status = db_study_get(core_db(now->core), now->req->arena,
+                                         pair->trial.study, &study, err);
     if (status == HT_OK)
         status = memory_job(core_memory(now->core), &study, &job, err);
     if (status != HT_OK)
@@ -103,22 +97,21 @@ static enum ht_status describe(struct leasing *now, struct trial_pair *pair,
 }
 
 static enum ht_status insert_attempt(struct leasing *now,
-                                     struct trial_pair *pair,
-                                     const char *token, struct ht_error *err)
+                                     struct trial_pair *pair, const char *token,
+                                     struct ht_error *err)
 {
     unsigned char hash[TOKEN_HASH_BYTES];
     token_hash(hash, token);
     const struct attempt_lease lease = {
         .boot = now->runner->boot, .lease_id = now->id, .token_hash = hash};
-    pair->attempt =
-        (struct attempt_row){.study = pair->trial.study,
-                             .trial = pair->trial.id,
-                             .n = pair->trial.attempt + 1,
-                             .state = ATTEMPT_STARTING,
-                             .runner = now->runner->id,
-                             .exit_code = -1,
-                             .reason = "",
-                             .created_ms = core_wall_ms(now->core)};
+    pair->attempt = (struct attempt_row){.study = pair->trial.study,
+                                         .trial = pair->trial.id,
+                                         .n = pair->trial.attempt + 1,
+                                         .state = ATTEMPT_STARTING,
+                                         .runner = now->runner->id,
+                                         .exit_code = -1,
+                                         .reason = "",
+                                         .created_ms = core_wall_ms(now->core)};
     struct db *db = core_db(now->core);
     pair->trial.attempt = pair->attempt.n;
     pair->trial.latest_metrics = NULL;
@@ -177,10 +170,10 @@ static enum ht_status give_again(struct leasing *now, bool *again,
                                  struct ht_error *err)
 {
     struct db *db = core_db(now->core);
+    const struct lease_key key = {now->runner->id, now->runner->boot, now->id};
     struct attempt_list list;
     enum ht_status status =
-        db_attempt_leased(db, now->req->arena, now->runner->id,
-                          now->runner->boot, now->id, &list, err);
+        db_attempt_leased(db, now->req->arena, &key, &list, err);
     *again = status == HT_OK && list.n > 0;
     for (size_t i = 0; status == HT_OK && i < list.n; i++) {
         struct trial_pair pair = {.attempt = list.rows[i]};
@@ -190,9 +183,8 @@ static enum ht_status give_again(struct leasing *now, bool *again,
         token_hash(hash, token);
         status = db_attempt_set_token(db, &pair.attempt, hash, err);
         if (status == HT_OK)
-            status =
-                db_trial_get(db, now->req->arena, pair.attempt.study,
-                             pair.attempt.trial, &pair.trial, err);
+            status = db_trial_get(db, now->req->arena, pair.attempt.study,
+                                  pair.attempt.trial, &pair.trial, err);
         if (status == HT_OK)
             status = describe(now, &pair, token, err);
     }
@@ -213,8 +205,8 @@ static void apply_told(struct core *core, const void *data)
         memory_find_runner(core_memory(core), telling->runner);
     if (runner == NULL)
         return;
-    runner->told = ht_xrealloc(runner->told, runner->n_told + 1,
-                               sizeof *runner->told);
+    runner->told =
+        ht_xrealloc(runner->told, runner->n_told + 1, sizeof *runner->told);
     runner->told[runner->n_told++] = telling->told;
 }
 
@@ -262,15 +254,14 @@ enum ht_status lease_add_stops(struct core *core, struct arena *arena,
 {
     struct db *db = core_db(core);
     struct attempt_list open;
-    enum ht_status status =
-        db_attempt_open(db, arena, runner->id, &open, err);
+    enum ht_status status = db_attempt_open(db, arena, runner->id, &open, err);
     for (size_t i = 0; status == HT_OK && i < open.n; i++) {
         const struct attempt_row *attempt = &open.rows[i];
         struct trial_row trial;
         if (attempt->state == ATTEMPT_DRAINING)
             continue;
-        status =
-            db_trial_get(db, arena, attempt->study, attempt->trial, &trial, err);
+        status = db_trial_get(db, arena, attempt->study, attempt->trial, &trial,
+                              err);
         if (status != HT_OK || trial.state != TRIAL_STOPPING)
             continue;
         struct memory_told told = {trial.study, trial.id, attempt->n, false};
@@ -310,8 +301,8 @@ static bool may_wait(struct leasing *now)
         return false;
     struct request *req = now->req;
     if (req->held_until_ms == 0)
-        req->held_until_ms = core_now_ms(now->core) +
-                             core_options_of(now->core)->hold_ms;
+        req->held_until_ms =
+            core_now_ms(now->core) + core_options_of(now->core)->hold_ms;
     return req->held_until_ms > core_now_ms(now->core);
 }
 

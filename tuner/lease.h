@@ -2,7 +2,8 @@
  *
  * The attempt and the hash of its token are committed before the answer goes
  * out. Studies take turns: the one with the fewest active trials is served
- * first, the oldest on equal counts, and in it the lowest trial. Core thread. */
+ * first, the oldest on equal counts, and in it the lowest trial. Core thread.
+ */
 #ifndef HT_TUNER_LEASE_H
 #define HT_TUNER_LEASE_H
 

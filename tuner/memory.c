@@ -130,7 +130,8 @@ static struct memory_trial **trial_link(struct memory *memory, int64_t study,
 {
     const uint64_t hash = (uint64_t)study * 31 + (uint64_t)trial;
     struct memory_trial **link = &memory->trials[hash % BUCKETS];
-    while (*link != NULL && ((*link)->study != study || (*link)->trial != trial))
+    while (*link != NULL &&
+           ((*link)->study != study || (*link)->trial != trial))
         link = &(*link)->next;
     return link;
 }

@@ -21,10 +21,10 @@
 
 struct memory_study {
     int64_t id;
-    struct arena *arena; /* holds job and nothing else */
-    struct job *job;     /* NULL: read it from the row again */
-    bool asking;         /* a search worker is at it */
-    int64_t ask_after_ms; /* no question before, after a failed one */
+    struct arena *arena;   /* holds job and nothing else */
+    struct job *job;       /* NULL: read it from the row again */
+    bool asking;           /* a search worker is at it */
+    int64_t ask_after_ms;  /* no question before, after a failed one */
     int64_t clock_mark_ms; /* running time is counted from here; 0: stands */
     int64_t look_at_ms;    /* settle again then */
     bool stale;            /* slots changed: settle as soon as possible */

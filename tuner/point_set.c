@@ -52,8 +52,10 @@ static void grow(struct point_set *set)
     for (size_t i = 0; i < set->cap; i++)
         if (set->slots[i] != NULL)
             larger.slots[slot_of(&larger, set->slots[i])] = set->slots[i];
-    free(set->slots);
-    *set = larger;
+    char **old = set->slots;
+    set->cap = larger.cap;
+    set->slots = larger.slots;
+    free(old);
 }
 
 bool point_set_add(struct point_set *set, const char *point)

@@ -23,8 +23,8 @@ struct measured {
 static void apply_measured(struct core *core, const void *data)
 {
     const struct measured *measured = data;
-    struct memory_trial *memory = memory_trial(
-        core_memory(core), measured->study, measured->trial);
+    struct memory_trial *memory =
+        memory_trial(core_memory(core), measured->study, measured->trial);
     memory->measured_at_ms = measured->at_ms;
     memory->measured_due = measured->due;
 }
@@ -41,9 +41,9 @@ static enum ht_status write_measured(struct core *core, struct arena *arena,
         .from = "",
         .to = "",
         .reason = "",
-        .data = arena_printf(arena, "{\"step\":%lld,\"metrics\":%s}",
-                             (long long)trial->latest_step,
-                             trial->latest_metrics)};
+        .data =
+            arena_printf(arena, "{\"step\":%lld,\"metrics\":%s}",
+                         (long long)trial->latest_step, trial->latest_metrics)};
     const enum ht_status status = state_event(core, &event, err);
     if (status != HT_OK)
         return status;
@@ -80,7 +80,7 @@ static void visit_due(void *context, struct memory_trial *memory)
     if (!memory->measured_due || due->status != HT_OK ||
         core_now_ms(due->core) - memory->measured_at_ms < MEASURED_MS)
         return;
-    struct trial_row trial;
+    struct trial_row trial = {0};
     due->status = db_trial_get(core_db(due->core), due->arena, memory->study,
                                memory->trial, &trial, due->err);
     if (due->status == HT_OK && trial.latest_metrics != NULL) {
@@ -156,9 +156,9 @@ static enum ht_status begin_batch(struct core *core, struct request *req,
     if (!is_replica(replica))
         return ht_fail(err, HT_INVALID, "replica is not like master-0");
     struct study_row study;
-    const struct job *job;
-    enum ht_status status = db_study_get(core_db(core), req->arena,
-                                         pair->trial.study, &study, err);
+    const struct job *job = NULL;
+    enum ht_status status =
+        db_study_get(core_db(core), req->arena, pair->trial.study, &study, err);
     if (status == HT_OK)
         status = memory_job(core_memory(core), &study, &job, err);
     if (status != HT_OK)
@@ -174,18 +174,27 @@ static enum ht_status begin_batch(struct core *core, struct request *req,
     return report_batch_begin(batch, err);
 }
 
+static enum ht_status add_records(struct report_batch *batch,
+                                  const struct node *records,
+                                  struct ht_error *err)
+{
+    if (records == NULL || records->kind != NODE_LIST)
+        return ht_fail(err, HT_INVALID, "records must be a list");
+    enum ht_status status = HT_OK;
+    for (const struct node *node = records->first;
+         status == HT_OK && node != NULL; node = node->next)
+        status = report_batch_add(batch, node, err);
+    return status;
+}
+
 enum ht_status report_store(struct core *core, struct request *req,
                             struct trial_pair *pair, cJSON *answer,
                             struct ht_error *err)
 {
-    struct report_batch batch;
+    struct report_batch batch = {0};
     enum ht_status status = begin_batch(core, req, pair, &batch, err);
-    const struct node *records = node_find(req->body, "records");
-    if (status == HT_OK && (records == NULL || records->kind != NODE_LIST))
-        status = ht_fail(err, HT_INVALID, "records must be a list");
-    const struct node *node = status == HT_OK ? records->first : NULL;
-    for (; status == HT_OK && node != NULL; node = node->next)
-        status = report_batch_add(&batch, node, err);
+    if (status == HT_OK)
+        status = add_records(&batch, node_find(req->body, "records"), err);
     if (status == HT_OK)
         status = report_batch_end(&batch, err);
     if (status == HT_OK && batch.moved_latest)
@@ -226,7 +235,7 @@ static enum ht_status find_by_token(struct core *core, struct request *req,
 static enum ht_status handle_report(struct core *core, struct request *req,
                                     struct ht_error *err)
 {
-    struct trial_pair pair;
+    struct trial_pair pair = {0};
     enum ht_status status = find_by_token(core, req, &pair, err);
     if (status != HT_OK)
         return status;
@@ -243,7 +252,7 @@ static enum ht_status handle_report(struct core *core, struct request *req,
 static enum ht_status handle_should_stop(struct core *core, struct request *req,
                                          struct ht_error *err)
 {
-    struct trial_pair pair;
+    struct trial_pair pair = {0};
     const enum ht_status status = find_by_token(core, req, &pair, err);
     if (status != HT_OK)
         return status;
@@ -261,7 +270,8 @@ enum ht_status report_handle(struct core *core, struct request *req,
     static const struct {
         const char *type;
         request_handler *handle;
-    } types[] = {{"report", handle_report}, {"should-stop", handle_should_stop}};
+    } types[] = {{"report", handle_report},
+                 {"should-stop", handle_should_stop}};
     if (req->body == NULL || req->body->kind != NODE_MAP)
         return ht_fail(err, HT_INVALID, "a message is an object");
     const char *type = node_get_string(req->body, "type", "");

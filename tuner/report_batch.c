@@ -196,8 +196,7 @@ enum ht_status report_batch_add(struct report_batch *batch,
                                 const struct node *node, struct ht_error *err)
 {
     struct report report;
-    const enum ht_status status =
-        report_read(batch->arena, node, &report, err);
+    const enum ht_status status = report_read(batch->arena, node, &report, err);
     if (status != HT_OK)
         return ht_wrap(err, HT_INVALID, "record at column %d", node->column);
     return store(batch, &report, err);
@@ -216,8 +215,8 @@ enum ht_status report_batch_end(struct report_batch *batch,
         status = db_scores_set(batch->db, &batch->pair->attempt, &batch->scores,
                                err);
     if (status == HT_OK && batch->moved_latest)
-        status = db_trial_set_latest(batch->db, trial->study, trial->id,
-                                     trial->latest_step, trial->latest_metrics,
-                                     err);
+        status =
+            db_trial_set_latest(batch->db, trial->study, trial->id,
+                                trial->latest_step, trial->latest_metrics, err);
     return status;
 }

@@ -30,23 +30,23 @@ typedef void request_answer(struct request *req);
 
 struct request {
     /* from the front */
-    struct arena *arena;      /* owned by the request */
+    struct arena *arena; /* owned by the request */
     request_handler *handle;
     request_answer *answer;
-    void *owner;              /* the front's own data */
-    const struct node *body;  /* parsed message or HTTP body; NULL: none */
+    void *owner;             /* the front's own data */
+    const struct node *body; /* parsed message or HTTP body; NULL: none */
     const char *project, *location; /* HTTP path parts, decoded; or NULL */
-    const char *study;        /* number or name, or NULL */
-    const char *trial;        /* or NULL */
-    struct pairs query;       /* HTTP query, decoded */
+    const char *study;              /* number or name, or NULL */
+    const char *trial;              /* or NULL */
+    struct pairs query;             /* HTTP query, decoded */
 
     /* from the core */
     enum ht_status status;
-    struct ht_error err;      /* when status is not HT_OK */
-    struct diag *diag;        /* field violations, or NULL */
-    struct text reply;        /* JSON; owned, freed by request_free() */
-    int64_t held_until_ms;    /* > 0: a held poll, answered later (monotonic) */
-    struct request *next;     /* link of whichever list holds it */
+    struct ht_error err;   /* when status is not HT_OK */
+    struct diag *diag;     /* field violations, or NULL */
+    struct text reply;     /* JSON; owned, freed by request_free() */
+    int64_t held_until_ms; /* > 0: a held poll, answered later (monotonic) */
+    struct request *next;  /* link of whichever list holds it */
 };
 
 struct request *request_new(void);

@@ -27,7 +27,7 @@ enum trial_state {
     TRIAL_ACTIVE,    /* an attempt is starting, running or draining */
     TRIAL_STOPPING,  /* told to end */
     TRIAL_SUCCEEDED,
-    TRIAL_STOPPED,   /* ended early on purpose, with a final measurement */
+    TRIAL_STOPPED, /* ended early on purpose, with a final measurement */
     TRIAL_FAILED,
     TRIAL_INFEASIBLE, /* ended well but without a finite objective */
     TRIAL_CANCELLED
@@ -57,11 +57,11 @@ struct study_row {
     const char *reason; /* why it is in this state, in words */
     int64_t revision;   /* of its newest event; gap-free */
     int64_t seed;
-    int64_t next_trial; /* id the next trial gets */
-    bool exhausted;     /* the space has no untried point */
+    int64_t next_trial;       /* id the next trial gets */
+    bool exhausted;           /* the space has no untried point */
     enum study_state ends_as; /* what STOPPING becomes when nothing runs */
-    int64_t stale_trials; /* ended in a row without a better objective */
-    int64_t used_ms;      /* time spent RUNNING, for until.time */
+    int64_t stale_trials;     /* ended in a row without a better objective */
+    int64_t used_ms;          /* time spent RUNNING, for until.time */
     int64_t created_ms, started_ms, ended_ms, updated_ms;
 };
 
@@ -70,19 +70,24 @@ struct trial_row {
     enum trial_state state;
     const char *params; /* canonical point */
     int64_t replicate;
-    int64_t ordinal;    /* of the suggestion, from 0 */
-    int64_t attempt;    /* newest attempt, 0: none */
-    int64_t failures;   /* attempts that failed by the trial's own fault */
-    int64_t losses;     /* attempts lost with their machine */
+    int64_t ordinal;  /* of the suggestion, from 0 */
+    int64_t attempt;  /* newest attempt, 0: none */
+    int64_t failures; /* attempts that failed by the trial's own fault */
+    int64_t losses;   /* attempts lost with their machine */
     bool has_objective;
-    double objective;   /* of the final measurement, when has_objective */
+    double objective; /* of the final measurement, when has_objective */
     int64_t final_step;
-    const char *final_metrics; /* JSON object, NULL before the end */
+    const char *final_metrics;  /* JSON object, NULL before the end */
     const char *latest_metrics; /* JSON object of the newest record, or NULL */
     int64_t latest_step;
     const char *reason;
-    int64_t revision;   /* of its newest event */
+    int64_t revision; /* of its newest event */
     int64_t created_ms, started_ms, ended_ms;
+};
+
+/* Names one attempt; attempts count from 1 within their trial. */
+struct trial_name {
+    int64_t study, trial, attempt;
 };
 
 struct attempt_row {
@@ -90,10 +95,10 @@ struct attempt_row {
     enum attempt_state state;
     enum attempt_outcome outcome;
     const char *runner;
-    int64_t exit_code;  /* -1: none */
-    int64_t signal;     /* 0: none */
+    int64_t exit_code; /* -1: none */
+    int64_t signal;    /* 0: none */
     const char *reason;
-    bool winner;        /* its measurements decided the trial */
+    bool winner; /* its measurements decided the trial */
     int64_t created_ms, started_ms, ended_ms;
 };
 
@@ -112,7 +117,7 @@ struct event_row {
     int64_t trial, attempt; /* 0: none */
     const char *from, *to;  /* states or "" */
     const char *reason;
-    const char *data;       /* JSON object or "" */
+    const char *data; /* JSON object or "" */
 };
 
 struct runner_row {
@@ -122,9 +127,9 @@ struct runner_row {
     bool online;
 };
 
-const char *study_state_name(enum study_state state);     /* "RUNNING" */
-const char *study_state_vertex(enum study_state state);   /* "JOB_STATE_..." */
-const char *trial_state_name(enum trial_state state);     /* "ACTIVE" */
+const char *study_state_name(enum study_state state);   /* "RUNNING" */
+const char *study_state_vertex(enum study_state state); /* "JOB_STATE_..." */
+const char *trial_state_name(enum trial_state state);   /* "ACTIVE" */
 const char *trial_state_vertex(enum trial_state state);
 const char *attempt_state_name(enum attempt_state state);
 const char *attempt_outcome_name(enum attempt_outcome outcome); /* "failed" */

@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tuner/core.h"
 #include "tuner/log.h"
@@ -44,7 +43,8 @@ static struct search_study *cached(struct search *search, int64_t study)
         search_study_free(found);
         found = search_study_new(study);
     }
-    memmove(&search->cache[1], &search->cache[0], at * sizeof found);
+    for (; at > 0; at--)
+        search->cache[at] = search->cache[at - 1];
     search->cache[0] = found;
     return found;
 }
@@ -52,8 +52,8 @@ static struct search_study *cached(struct search *search, int64_t study)
 static void drop_newest(struct search *search)
 {
     search_study_free(search->cache[0]);
-    memmove(&search->cache[0], &search->cache[1],
-            (CACHED_STUDIES - 1) * sizeof search->cache[0]);
+    for (size_t i = 1; i < CACHED_STUDIES; i++)
+        search->cache[i - 1] = search->cache[i];
     search->cache[CACHED_STUDIES - 1] = NULL;
 }
 

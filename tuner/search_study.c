@@ -61,8 +61,8 @@ static enum ht_status begin(struct search_study *study, struct db *db,
     if (status != HT_OK)
         return status;
     study->algorithm = search_method(study->job);
-    return study->algorithm->new(&study->job->space, (uint64_t)row.seed,
-                                 &study->state, err);
+    return study->algorithm->new (&study->job->space, (uint64_t)row.seed,
+                                  &study->state, err);
 }
 
 static enum ht_status observe(struct search_study *study, struct arena *arena,
@@ -77,10 +77,10 @@ static enum ht_status observe(struct search_study *study, struct arena *arena,
         return status;
     const bool maximize =
         study->job->n_metrics == 0 || study->job->metrics[0].maximize;
-    const struct observation seen = {
-        .point = point,
-        .feasible = trial->has_objective,
-        .objective = maximize ? trial->objective : -trial->objective};
+    const struct observation seen = {.point = point,
+                                     .feasible = trial->has_objective,
+                                     .objective = maximize ? trial->objective
+                                                           : -trial->objective};
     return study->algorithm->observe(study->state, &seen, err);
 }
 
@@ -156,10 +156,9 @@ enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
     made.points = arena_alloc(arena, n, sizeof *made.points);
     point_set_clear(&study->proposed);
     while (made.n < n && !made.exhausted) {
-        const struct taken taken = {
-            .has = is_taken,
-            .context = study,
-            .n = study->taken.n + study->proposed.n};
+        const struct taken taken = {.has = is_taken,
+                                    .context = study,
+                                    .n = study->taken.n + study->proposed.n};
         const struct suggest_request request = {
             .ordinal = (uint64_t)ordinal + made.n, .taken = &taken};
         const enum ht_status status =

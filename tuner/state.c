@@ -14,8 +14,7 @@ static const unsigned study_moves[] = {
                       TO(STUDY_CANCELLED),
     [STUDY_PAUSED] = TO(STUDY_RUNNING) | TO(STUDY_STOPPING) |
                      TO(STUDY_CANCELLING) | TO(STUDY_SUCCEEDED) |
-                     TO(STUDY_STOPPED) | TO(STUDY_FAILED) |
-                     TO(STUDY_CANCELLED),
+                     TO(STUDY_STOPPED) | TO(STUDY_FAILED) | TO(STUDY_CANCELLED),
     [STUDY_STOPPING] = TO(STUDY_CANCELLING) | TO(STUDY_SUCCEEDED) |
                        TO(STUDY_STOPPED) | TO(STUDY_FAILED),
     [STUDY_CANCELLING] = TO(STUDY_CANCELLED),

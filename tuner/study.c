@@ -28,13 +28,12 @@ enum ht_status study_reply(struct core *core, struct request *req, int64_t id,
                            struct ht_error *err)
 {
     struct study_row row;
-    cJSON *view;
+    cJSON *view = NULL;
     enum ht_status status = study_settle(core, id, err);
     if (status == HT_OK)
         status = db_study_get(core_db(core), req->arena, id, &row, err);
     if (status == HT_OK)
-        status =
-            view_job(core_db(core), req->arena, &row, false, &view, err);
+        status = view_job(core_db(core), req->arena, &row, false, &view, err);
     if (status == HT_OK)
         json_print(view, &req->reply);
     return status;
@@ -61,14 +60,19 @@ enum ht_status study_fail_by_diag(const struct diag *diag, struct ht_error *err)
                    *item->path == '\0' ? "" : ": ", item->text);
 }
 
-static enum ht_status read_job(struct request *req, const struct node *node,
-                               struct job **job, struct ht_error *err)
+/* NULL, with the reason in err, when it is no good job. */
+static struct job *read_job(struct request *req, const struct node *node,
+                            struct ht_error *err)
 {
+    if (node == NULL) {
+        ht_fail(err, HT_INVALID, "the request has no job");
+        return NULL;
+    }
     struct diag *diag = study_diag(req);
-    if (node == NULL)
-        return ht_fail(err, HT_INVALID, "the request has no job");
-    *job = job_read_vertex(node, diag);
-    return *job == NULL ? study_fail_by_diag(diag, err) : HT_OK;
+    struct job *job = job_read_vertex(node, diag);
+    if (job == NULL)
+        study_fail_by_diag(diag, err);
+    return job;
 }
 
 static const char *spec_text(struct arena *arena, const struct job *job)
@@ -100,7 +104,7 @@ static const char *name_from(struct arena *arena, const char *display,
         const unsigned char byte = (unsigned char)*display;
         const bool fine = byte < 128 && (isalnum(byte) || byte == '_' ||
                                          byte == '.' || byte == '-');
-        name[len++] = fine ? (char)byte : '-';
+        name[len++] = (char)(fine ? byte : '-');
         letters = letters || (fine && isalpha(byte));
     }
     name[len] = '\0';
@@ -115,8 +119,8 @@ static enum ht_status choose_name(struct core *core, struct request *req,
     struct db *db = core_db(core);
     const char *base = job->name;
     if (base == NULL)
-        base = name_from(req->arena, job->display == NULL ? "" : job->display,
-                         id);
+        base =
+            name_from(req->arena, job->display == NULL ? "" : job->display, id);
     const char *name = base;
     for (int64_t n = 2;; n++) {
         bool taken;
@@ -142,7 +146,7 @@ static enum ht_status check_method(const struct job *job, struct ht_error *err)
 {
     const struct algorithm *algorithm = search_method(job);
     void *state;
-    const enum ht_status status = algorithm->new(&job->space, 0, &state, err);
+    const enum ht_status status = algorithm->new (&job->space, 0, &state, err);
     if (status == HT_OK)
         algorithm->free(state);
     return status;
@@ -186,13 +190,13 @@ static enum ht_status insert(struct core *core, struct request *req,
 enum ht_status study_create(struct core *core, struct request *req,
                             struct ht_error *err)
 {
-    struct job *job;
-    int64_t id;
     if (req->project == NULL || req->location == NULL)
         return ht_fail(err, HT_INVALID, "a study needs a project and location");
-    enum ht_status status = read_job(req, req->body, &job, err);
-    if (status == HT_OK)
-        status = check_method(job, err);
+    struct job *job = read_job(req, req->body, err);
+    if (job == NULL)
+        return HT_INVALID;
+    int64_t id;
+    enum ht_status status = check_method(job, err);
     if (status == HT_OK)
         status = db_study_next_id(core_db(core), &id, err);
     if (status == HT_OK)
@@ -212,8 +216,8 @@ enum ht_status study_pause(struct core *core, struct request *req,
     if (status != HT_OK)
         return status;
     if (row.state == STUDY_RUNNING)
-        status = state_move_study(core, &row, STUDY_PAUSED, "paused by user",
-                                  err);
+        status =
+            state_move_study(core, &row, STUDY_PAUSED, "paused by user", err);
     else if (row.state != STUDY_PAUSED)
         status = ended(&row, err);
     return status == HT_OK ? study_reply(core, req, row.id, err) : status;
@@ -228,8 +232,8 @@ enum ht_status study_resume(struct core *core, struct request *req,
         return status;
     if (row.state == STUDY_PAUSED) {
         core_wake(core);
-        status = state_move_study(core, &row, STUDY_RUNNING, "resumed by user",
-                                  err);
+        status =
+            state_move_study(core, &row, STUDY_RUNNING, "resumed by user", err);
     } else if (row.state != STUDY_RUNNING) {
         status = ended(&row, err);
     }
@@ -282,8 +286,8 @@ enum ht_status study_delete(struct core *core, struct request *req,
         return ht_fail(err, HT_PRECONDITION,
                        "study %s is %s; cancel or stop it first", row.name,
                        study_state_name(row.state));
-    status = state_move_study(core, &row, STUDY_DELETING, "deleted by user",
-                              err);
+    status =
+        state_move_study(core, &row, STUDY_DELETING, "deleted by user", err);
     if (status != HT_OK)
         return status;
     cJSON *operation = cJSON_CreateObject();
@@ -291,8 +295,7 @@ enum ht_status study_delete(struct core *core, struct request *req,
                     arena_printf(req->arena,
                                  "projects/%s/locations/%s/operations/"
                                  "delete-%lld",
-                                 row.project, row.location,
-                                 (long long)row.id));
+                                 row.project, row.location, (long long)row.id));
     json_add_bool(operation, "done", true);
     json_add_string(json_add_object(operation, "response"), "@type",
                     "type.googleapis.com/google.protobuf.Empty");

@@ -13,7 +13,7 @@ struct change {
     struct core *core;
     struct request *req;
     struct study_row row;
-    struct job *job; /* as stored, then as wanted */
+    struct job *job;  /* as stored, then as wanted */
     struct text what; /* the differences, for the event */
 };
 
@@ -42,8 +42,7 @@ static void read_member(struct change *change, const struct node *node)
             value > members[i].most)
             diag_error(diag, node->line, node->column, node->key,
                        "must be an integer from %lld to %lld",
-                       (long long)members[i].least,
-                       (long long)members[i].most);
+                       (long long)members[i].least, (long long)members[i].most);
         else
             *members[i].value = value;
         return;
@@ -130,8 +129,8 @@ static enum ht_status reopen(struct change *change, struct ht_error *err)
         change->job->max_trials <= created)
         return HT_OK;
     change->row.exhausted = false;
-    const enum ht_status status = db_study_set_stale(
-        core_db(change->core), change->row.id, 0, err);
+    const enum ht_status status =
+        db_study_set_stale(core_db(change->core), change->row.id, 0, err);
     if (status != HT_OK)
         return status;
     core_wake(change->core);
@@ -169,11 +168,11 @@ static enum ht_status store(struct change *change, struct ht_error *err)
 static enum ht_status apply(struct change *change, struct ht_error *err)
 {
     const struct job *before;
-    enum ht_status status = job_parse(change->req->arena, change->row.spec,
-                                      &change->job, err);
+    enum ht_status status =
+        job_parse(change->req->arena, change->row.spec, &change->job, err);
     if (status == HT_OK)
-        status = memory_job(core_memory(change->core), &change->row, &before,
-                            err);
+        status =
+            memory_job(core_memory(change->core), &change->row, &before, err);
     if (status == HT_OK)
         status = read_body(change, err);
     if (status != HT_OK)

@@ -23,8 +23,7 @@ enum ht_status study_settle(struct core *core, int64_t study,
  * `as` is the final state; STUDY_CANCELLED discards their results. */
 enum ht_status study_begin_end(struct core *core, struct arena *arena,
                                struct study_row *row, enum study_state as,
-                               const char *reason,
-                               struct ht_error *err);
+                               const char *reason, struct ht_error *err);
 
 /* What a search worker found becomes waiting trials, as far as they are still
  * wanted. Never fails because the study has moved on. */

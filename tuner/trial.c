@@ -46,8 +46,8 @@ enum ht_status trial_find(struct core *core, struct arena *arena,
 {
     struct db *db = core_db(core);
     struct trial_pair found;
-    enum ht_status status = db_attempt_get(db, arena, name->study, name->trial,
-                                           name->attempt, &found.attempt, err);
+    enum ht_status status =
+        db_attempt_get(db, arena, name, &found.attempt, err);
     if (status == HT_OK)
         status = db_trial_get(db, arena, name->study, name->trial, &found.trial,
                               err);
@@ -73,8 +73,8 @@ static enum ht_status count_stale(struct core *core, struct arena *arena,
     if (now->job->n_metrics == 0)
         return HT_OK;
     const bool maximize = now->job->metrics[0].maximize;
-    const enum ht_status status = db_trial_best(
-        db, arena, now->pair->trial.study, maximize, &best, err);
+    const enum ht_status status =
+        db_trial_best(db, arena, now->pair->trial.study, maximize, &best, err);
     if (status != HT_OK && status != HT_NOT_FOUND)
         return status;
     const double mine = now->final.objective;
@@ -154,10 +154,10 @@ static enum ht_status decide_failed(struct core *core, struct arena *arena,
     if (delay_ms > LONGEST_RETRY_MS)
         delay_ms = LONGEST_RETRY_MS;
     char text[CLOCK_DURATION_BYTES];
-    const char *reason = arena_printf(
-        arena, "%.300s; retry %lld of %lld after %s", why,
-        (long long)trial->failures, (long long)now->job->retries,
-        clock_duration(text, delay_ms));
+    const char *reason =
+        arena_printf(arena, "%.300s; retry %lld of %lld after %s", why,
+                     (long long)trial->failures, (long long)now->job->retries,
+                     clock_duration(text, delay_ms));
     const struct retry retry = {trial->study, trial->id,
                                 core_now_ms(core) + delay_ms};
     core_defer(core, apply_retry, &retry, sizeof retry);
@@ -171,11 +171,10 @@ static enum ht_status decide_lost(struct core *core, struct arena *arena,
     const char *why = now->pair->attempt.reason;
     trial->losses++;
     if (trial->losses > HT_MAX_LOST)
-        return state_move_trial(
-            core, trial, TRIAL_FAILED,
-            arena_printf(arena, "lost %lld times: %.300s",
-                         (long long)trial->losses, why),
-            err);
+        return state_move_trial(core, trial, TRIAL_FAILED,
+                                arena_printf(arena, "lost %lld times: %.300s",
+                                             (long long)trial->losses, why),
+                                err);
     core_wake(core);
     return state_move_trial(core, trial, TRIAL_REQUESTED,
                             arena_printf(arena, "%.300s; starts again", why),
@@ -320,7 +319,7 @@ enum ht_status trial_stop(struct core *core, struct request *req,
                           struct ht_error *err)
 {
     struct study_row study;
-    struct trial_row trial;
+    struct trial_row trial = {0};
     enum ht_status status = find_named(core, req, &study, &trial, err);
     if (status != HT_OK)
         return status;
@@ -331,7 +330,7 @@ enum ht_status trial_stop(struct core *core, struct request *req,
     status = trial_end(core, &trial, "stopped by user", err);
     if (status == HT_OK)
         status = memory_job(core_memory(core), &study, &job, err);
-    cJSON *view;
+    cJSON *view = NULL;
     if (status == HT_OK)
         status = view_trial(core_db(core), req->arena, &study, job, &trial,
                             true, &view, err);

@@ -18,10 +18,6 @@
 /* HTTP: ends one trial early, its results kept. Replies with the trial. */
 request_handler trial_stop;
 
-struct trial_name {
-    int64_t study, trial, attempt;
-};
-
 /* A trial and its newest attempt, both read together. */
 struct trial_pair {
     struct trial_row trial;

@@ -76,10 +76,10 @@ void wire_answer(const struct request *req, struct text *out)
 enum ht_status wire_name(const struct node *map, struct trial_name *name,
                          struct ht_error *err)
 {
-    const struct trial_name found = {
-        .study = node_get_int(map, "study", 0),
-        .trial = node_get_int(map, "trial", 0),
-        .attempt = node_get_int(map, "attempt", 0)};
+    const struct trial_name found = {.study = node_get_int(map, "study", 0),
+                                     .trial = node_get_int(map, "trial", 0),
+                                     .attempt =
+                                         node_get_int(map, "attempt", 0)};
     if (found.study < 1 || found.trial < 1 || found.attempt < 1)
         return ht_fail(err, HT_INVALID,
                        "study, trial and attempt must be positive integers");

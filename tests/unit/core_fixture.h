@@ -61,13 +61,12 @@ static inline bool fixture_start(struct fixture *fixture)
 static inline void fixture_open(struct fixture *fixture)
 {
     json_init();
-    *fixture = (struct fixture){
-        .options = {.server_id = "ab12cd34",
-                    .hold_ms = 20000,
-                    .lost_after_ms = 30000},
-        .arena = arena_new(),
-        .next_id = 1,
-        .boot = "boot-1"};
+    *fixture = (struct fixture){.options = {.server_id = "ab12cd34",
+                                            .hold_ms = 20000,
+                                            .lost_after_ms = 30000},
+                                .arena = arena_new(),
+                                .next_id = 1,
+                                .boot = "boot-1"};
     const char *root = getenv("TMPDIR");
     snprintf(fixture->dir, sizeof fixture->dir, "%s/ht-core-XXXXXX",
              root == NULL ? "/tmp" : root);
@@ -194,10 +193,8 @@ static inline struct request *fixture_submit(struct fixture *fixture,
     struct arena *arena = arena_new();
     struct diag diag;
     diag_init(&diag, arena, "spec.yaml", yaml, strlen(yaml));
-    const struct node *root =
-        node_read_yaml(arena, yaml, strlen(yaml), &diag);
-    const struct job *job =
-        root == NULL ? NULL : job_read_native(root, &diag);
+    const struct node *root = node_read_yaml(arena, yaml, strlen(yaml), &diag);
+    const struct job *job = root == NULL ? NULL : job_read_native(root, &diag);
     struct text text = {0};
     if (job == NULL)
         diag_print(&diag, &text);
@@ -207,8 +204,7 @@ static inline struct request *fixture_submit(struct fixture *fixture,
         abort();
     }
     json_print(job_write_vertex(job), &text);
-    struct request *req =
-        fixture_call(fixture, study_create, NULL, text.data);
+    struct request *req = fixture_call(fixture, study_create, NULL, text.data);
     text_free(&text);
     arena_free(arena);
     return req;
@@ -265,9 +261,8 @@ static inline bool fixture_await_trials(struct fixture *fixture, int64_t study,
         fixture_nap();
     db_close(db);
     if (counts.of[state] != number)
-        printf("# %lld trials %s, awaited %lld\n",
-               (long long)counts.of[state], trial_state_name(state),
-               (long long)number);
+        printf("# %lld trials %s, awaited %lld\n", (long long)counts.of[state],
+               trial_state_name(state), (long long)number);
     return counts.of[state] == number;
 }
 
@@ -318,9 +313,8 @@ static inline struct request *fixture_post_control(struct fixture *fixture,
     return req;
 }
 
-static inline struct request *fixture_control(struct fixture *fixture,
-                                              const char *type,
-                                              const char *members)
+static inline struct request *
+fixture_control(struct fixture *fixture, const char *type, const char *members)
 {
     struct request *req =
         fixture_post_control(fixture, type, fixture->next_id++, members);
@@ -350,17 +344,15 @@ struct leased { /* one attempt of a lease answer */
 static inline size_t fixture_leased(struct request *req, struct leased *out,
                                     size_t most)
 {
-    const struct node *list =
-        node_find(fixture_reply(req), "attempts");
+    const struct node *list = node_find(fixture_reply(req), "attempts");
     size_t n = 0;
     for (const struct node *node = list == NULL ? NULL : list->first;
          node != NULL && n < most; node = node->next, n++)
-        out[n] = (struct leased){
-            .name = {node_get_int(node, "study", 0),
-                     node_get_int(node, "trial", 0),
-                     node_get_int(node, "attempt", 0)},
-            .token = node_get_string(node, "token", ""),
-            .node = node};
+        out[n] = (struct leased){.name = {node_get_int(node, "study", 0),
+                                          node_get_int(node, "trial", 0),
+                                          node_get_int(node, "attempt", 0)},
+                                 .token = node_get_string(node, "token", ""),
+                                 .node = node};
     return n;
 }
 
@@ -374,8 +366,7 @@ static inline size_t fixture_lease(struct fixture *fixture, int number,
         snprintf(members, sizeof members, "\"free\":%d", number - (int)n);
         struct request *req = fixture_control(fixture, "lease", members);
         CHECK(req->status == HT_OK);
-        const size_t got =
-            fixture_leased(req, &out[n], (size_t)number - n);
+        const size_t got = fixture_leased(req, &out[n], (size_t)number - n);
         if (req->status != HT_OK || got == 0)
             return n;
         n += got;
@@ -399,9 +390,8 @@ static inline struct request *fixture_tell(struct fixture *fixture,
 }
 
 /* The trial reports by itself, with its token. */
-static inline struct request *fixture_report(struct fixture *fixture,
-                                             const char *token,
-                                             const char *records)
+static inline struct request *
+fixture_report(struct fixture *fixture, const char *token, const char *records)
 {
     struct text text = {0};
     text_printf(&text,

@@ -257,8 +257,9 @@ static void a_wrong_token_or_type_is_refused(void)
     CHECK(req->status == HT_UNAUTHENTICATED);
     CHECK(fixture_control(&f, "dance", "")->status == HT_INVALID);
     CHECK(fixture_control(&f, "hello", "\"slots\":-1")->status == HT_INVALID);
-    CHECK(fixture_control(&f, "hello", "\"attempts\":[{\"study\":0}]")
-              ->status == HT_INVALID);
+    CHECK(
+        fixture_control(&f, "hello", "\"attempts\":[{\"study\":0}]")->status ==
+        HT_INVALID);
     struct db *db = fixture_db(&f);
     struct runner_list list = {0};
     CHECK(db_runner_list(db, f.arena, &list, NULL) == HT_OK && list.n == 0);

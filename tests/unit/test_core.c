@@ -101,8 +101,9 @@ static void a_study_without_any_success_has_failed(void)
     fixture_hello(&f, 1);
     struct leased leased = {0};
     CHECK(fixture_lease(&f, 1, &leased) == 1);
-    fixture_end_as(&f, &leased, "\"outcome\":\"failed\",\"signal\":9,"
-                                "\"reason\":\"signal 9\"");
+    fixture_end_as(&f, &leased,
+                   "\"outcome\":\"failed\",\"signal\":9,"
+                   "\"reason\":\"signal 9\"");
     CHECK(fixture_await_study(&f, 1, STUDY_FAILED));
     CHECK_TEXT(fixture_study(&f, 1).reason,
                "no trial succeeded: most often 'signal 9' (its trial has "
@@ -158,8 +159,7 @@ static void no_progress_ends_a_study(void)
         fixture_succeed(&f, &leased, results[i]);
     }
     CHECK(fixture_await_study(&f, 1, STUDY_SUCCEEDED));
-    CHECK_TEXT(fixture_study(&f, 1).reason,
-               "no progress in the last 2 trials");
+    CHECK_TEXT(fixture_study(&f, 1).reason, "no progress in the last 2 trials");
     fixture_close(&f);
 }
 
@@ -228,8 +228,7 @@ static void a_restart_in_the_middle_changes_nothing(void)
     fixture_report(&f, leased[0].token, fixture_record(&f, 1, 1, "0.5"));
     fixture_stop(&f);
     CHECK(fixture_start(&f));
-    CHECK(fixture_report(&f, leased[0].token,
-                         fixture_record(&f, 2, 2, "0.625"))
+    CHECK(fixture_report(&f, leased[0].token, fixture_record(&f, 2, 2, "0.625"))
               ->status == HT_OK);
     fixture_tell(&f, "ended", &leased[0].name, "\"outcome\":\"succeeded\"");
     fixture_tell(&f, "drained", &leased[0].name, "");
@@ -286,10 +285,9 @@ static void a_full_disk_is_refused_and_overcome(void)
     enum ht_status status = HT_OK;
     int64_t stored = 1;
     for (; status == HT_OK && stored < 500; stored++)
-        status = fixture_submit(&f,
-                                "spec: 1\ngoal: maximize accuracy\n"
-                                "parameters:\n  lr: [1]\n"
-                                "algorithm: grid\ncommand: [./train]\n")
+        status = fixture_submit(&f, "spec: 1\ngoal: maximize accuracy\n"
+                                    "parameters:\n  lr: [1]\n"
+                                    "algorithm: grid\ncommand: [./train]\n")
                      ->status;
     CHECK(status == HT_UNAVAILABLE);
     /* The core opens the file again by itself; the cap was the old
@@ -339,8 +337,8 @@ static void after_the_stop_requests_are_refused(void)
     fixture_hello(&f, 1);
     struct leased leased[2] = {0};
     CHECK(fixture_lease(&f, 2, leased) == 2);
-    struct request *held = fixture_post_control(&f, "lease", f.next_id++,
-                                                "\"free\":1");
+    struct request *held =
+        fixture_post_control(&f, "lease", f.next_id++, "\"free\":1");
     fixture_stop(&f);
     fixture_wait(&f, held);
     CHECK(held->status == HT_UNAVAILABLE);

@@ -128,8 +128,7 @@ static void a_migration_that_fails_leaves_the_file_as_it_was(void)
     CHECK(sqlite3_open(place.path, &handle) == SQLITE_OK);
     CHECK(sqlite3_prepare_v2(handle, "SELECT count(*) FROM sqlite_schema", -1,
                              &stmt, NULL) == SQLITE_OK);
-    CHECK(sqlite3_step(stmt) == SQLITE_ROW &&
-          sqlite3_column_int(stmt, 0) == 1);
+    CHECK(sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_int(stmt, 0) == 1);
     sqlite3_finalize(stmt);
     sqlite3_close(handle);
     remove_place(&place);

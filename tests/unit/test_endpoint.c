@@ -96,8 +96,9 @@ static void broken_messages_are_answered(void)
     CHECK_TEXT(status_of(answer), "invalid");
     CHECK(strstr(node_get_string(answer, "error", ""), "line 2") != NULL);
     CHECK_TEXT(status_of(ask(socket, arena, "[1]")), "invalid");
-    CHECK_TEXT(status_of(ask(socket, arena, "{\"v\":1,\"type\":\"x\",\"id\":3}")),
-               "invalid");
+    CHECK_TEXT(
+        status_of(ask(socket, arena, "{\"v\":1,\"type\":\"x\",\"id\":3}")),
+        "invalid");
     answer = ask(socket, arena,
                  "{\"v\":1,\"type\":\"report\",\"id\":4,\"token\":"
                  "\"00000000000000000000000000000000\"}");
@@ -129,8 +130,8 @@ static bool run_trial(struct client *client, nng_socket socket,
                       struct arena *arena)
 {
     const struct node *answer =
-        ask(socket, arena, control(arena, client->number, 2, "lease",
-                                   "\"free\":1"));
+        ask(socket, arena,
+            control(arena, client->number, 2, "lease", "\"free\":1"));
     const struct node *attempt =
         answer == NULL ? NULL : node_find(answer, "attempts")->first;
     if (attempt == NULL)
@@ -157,8 +158,8 @@ static bool run_trial(struct client *client, nng_socket socket,
     ask(socket, arena,
         control(arena, client->number, 4, "ended",
                 arena_printf(arena, "%s,\"outcome\":\"succeeded\"", name)));
-    answer = ask(socket, arena,
-                 control(arena, client->number, 5, "drained", name));
+    answer =
+        ask(socket, arena, control(arena, client->number, 5, "drained", name));
     return stored && strcmp(status_of(answer), "ok") == 0;
 }
 
@@ -167,12 +168,12 @@ static void *run_client(void *argument)
     struct client *client = argument;
     struct arena *arena = arena_new();
     nng_socket socket = dial(client->control_url);
-    const struct node *hello =
-        ask(socket, arena, control(arena, client->number, 1, "hello",
-                                   "\"engine\":\"process\",\"slots\":1,"
-                                   "\"attempts\":[]"));
-    client->went_well = strcmp(status_of(hello), "ok") == 0 &&
-                        run_trial(client, socket, arena);
+    const struct node *hello = ask(socket, arena,
+                                   control(arena, client->number, 1, "hello",
+                                           "\"engine\":\"process\",\"slots\":1,"
+                                           "\"attempts\":[]"));
+    client->went_well =
+        strcmp(status_of(hello), "ok") == 0 && run_trial(client, socket, arena);
     nng_close(socket);
     arena_free(arena);
     return NULL;
@@ -244,8 +245,8 @@ static void stopping_does_not_wait_for_held_polls(void)
     struct arena *arena = arena_new();
     nng_socket socket = dial(endpoint_url(served.control));
     ask(socket, arena, control(arena, 1, 1, "hello", "\"slots\":1"));
-    char *poll = arena_strdup(
-        arena, control(arena, 1, 2, "lease", "\"free\":1"));
+    char *poll =
+        arena_strdup(arena, control(arena, 1, 2, "lease", "\"free\":1"));
     CHECK(nng_send(socket, poll, strlen(poll), 0) == 0);
     nng_socket other = dial(endpoint_url(served.control));
     ask(other, arena, control(arena, 1, 3, "heartbeat", "\"attempts\":[]"));

@@ -10,8 +10,8 @@ static void only_name_and_count_arm(void)
     CHECK(failpoint_arm(&failpoint, NULL) && failpoint.left == 0);
     CHECK(failpoint_arm(&failpoint, "") && failpoint.left == 0);
     CHECK(failpoint_arm(&failpoint, "after_commit:3") && failpoint.left == 3);
-    static const char *const wrong[] = {"after_commit", ":1", "a:0",
-                                        "a:-1", "a:1x", "a:"};
+    static const char *const wrong[] = {"after_commit", ":1",   "a:0",
+                                        "a:-1",         "a:1x", "a:"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         CHECK(!failpoint_arm(&failpoint, wrong[i]) && failpoint.left == 0);
 }

@@ -87,10 +87,10 @@ static void one_wrong_record_stores_none(void)
 {
     struct fixture f;
     const struct leased leased = begin(&f);
-    struct request *req = fixture_report(
-        &f, leased.token,
-        arena_printf(f.arena, "%s,{\"w\":\"1\"}",
-                     fixture_record(&f, 1, 1, "0.5")));
+    struct request *req =
+        fixture_report(&f, leased.token,
+                       arena_printf(f.arena, "%s,{\"w\":\"1\"}",
+                                    fixture_record(&f, 1, 1, "0.5")));
     CHECK(req->status == HT_INVALID);
     CHECK(stored(&f).n == 0);
     CHECK(fixture_trial(&f, 1, 1).latest_metrics == NULL);
@@ -208,8 +208,7 @@ static void send_random(struct fixture *fixture, const struct leased *leased,
         model->step[writer][seq] = step;
         model->value[writer][seq] = value;
     }
-    struct request *req =
-        fixture_report(fixture, leased->token, records.data);
+    struct request *req = fixture_report(fixture, leased->token, records.data);
     text_free(&records);
     for (int writer = 0; writer < WRITERS; writer++) {
         char key[17];

@@ -17,7 +17,8 @@ static const char *all_params(struct fixture *fixture, int64_t study)
           HT_OK);
     const char *text = "";
     for (size_t i = 0; i < list.n; i++)
-        text = arena_printf(fixture->arena, "%s%s\n", text, list.rows[i].params);
+        text =
+            arena_printf(fixture->arena, "%s%s\n", text, list.rows[i].params);
     db_close(db);
     return text;
 }

@@ -91,9 +91,10 @@ static enum ht_status try_attempts(struct core *core, struct request *req,
 {
     for (int from = 0; from < 4; from++)
         for (int to = 0; to < 4; to++) {
+            const struct trial_name name = {1, 1, 1};
             struct attempt_row row;
             enum ht_status status =
-                db_attempt_get(core_db(core), req->arena, 1, 1, 1, &row, err);
+                db_attempt_get(core_db(core), req->arena, &name, &row, err);
             if (status != HT_OK)
                 return status;
             row.state = (enum attempt_state)from;

@@ -176,8 +176,9 @@ static void cancel_discards_what_runs(void)
     const struct trial_row trial = fixture_trial(&f, 1, 1);
     CHECK(trial.state == TRIAL_CANCELLED && !trial.has_objective);
     CHECK(fixture_call(&f, study_cancel, "s", NULL)->status == HT_OK);
-    CHECK(fixture_call(&f, study_change, "s", "{\"maxTrialCount\":9}")
-              ->status == HT_PRECONDITION);
+    CHECK(
+        fixture_call(&f, study_change, "s", "{\"maxTrialCount\":9}")->status ==
+        HT_PRECONDITION);
     fixture_close(&f);
 }
 
@@ -198,8 +199,9 @@ static void more_trials_reopen_a_finished_study(void)
     fixture_hello(&f, 1);
     run_all(&f, 3);
     CHECK(fixture_await_study(&f, 1, STUDY_SUCCEEDED));
-    struct request *req = fixture_call(
-        &f, study_change, "s", "{\"maxTrialCount\":4,\"parallelTrialCount\":2}");
+    struct request *req =
+        fixture_call(&f, study_change, "s",
+                     "{\"maxTrialCount\":4,\"parallelTrialCount\":2}");
     CHECK(req->status == HT_OK);
     CHECK_TEXT(state_of(req), "RUNNING");
     CHECK_TEXT(node_get_string(fixture_reply(req), "displayName", ""), "s");
@@ -218,8 +220,9 @@ static void fewer_trials_end_a_study_early(void)
     run_all(&f, 1);
     struct leased leased = {0};
     CHECK(fixture_lease(&f, 1, &leased) == 1);
-    CHECK(fixture_call(&f, study_change, "s", "{\"maxTrialCount\":1}")->status ==
-          HT_OK);
+    CHECK(
+        fixture_call(&f, study_change, "s", "{\"maxTrialCount\":1}")->status ==
+        HT_OK);
     fixture_succeed(&f, &leased, "0.5");
     CHECK(fixture_await_study(&f, 1, STUDY_SUCCEEDED));
     CHECK(fixture_study(&f, 1).next_trial == 3);
@@ -231,8 +234,8 @@ static void a_change_is_checked(void)
     struct fixture f;
     fixture_open(&f);
     fixture_submit(&f, spec);
-    struct request *req = fixture_call(
-        &f, study_change, "s", "{\"maxTrialCount\":0,\"name\":\"x\"}");
+    struct request *req = fixture_call(&f, study_change, "s",
+                                       "{\"maxTrialCount\":0,\"name\":\"x\"}");
     CHECK(req->status == HT_INVALID && req->diag->errors == 2);
     CHECK(fixture_call(&f, study_change, "s", "[]")->status == HT_INVALID);
     CHECK(fixture_call(&f, study_change, "t", "{}")->status == HT_NOT_FOUND);
@@ -274,16 +277,18 @@ static void continuing_takes_over_all_but_the_search(void)
     const struct node *argv =
         node_find(node_find(leased.node, "replicas")->first, "argv");
     CHECK_TEXT(argv->first->text, "./other");
-    req = continue_with(&f, "spec: 1\nname: s\ngoal: maximize accuracy\n"
-                            "parameters:\n  lr: {type: double, min: 0, max: 2}\n"
-                            "algorithm: random\ntrials: 7\n"
-                            "command: [./other]\n");
+    req =
+        continue_with(&f, "spec: 1\nname: s\ngoal: maximize accuracy\n"
+                          "parameters:\n  lr: {type: double, min: 0, max: 2}\n"
+                          "algorithm: random\ntrials: 7\n"
+                          "command: [./other]\n");
     CHECK(req->status == HT_CONFLICT);
     CHECK(strstr(req->err.text, "parameters.lr.max") != NULL);
-    req = continue_with(&f, "spec: 1\nname: s\ngoal: maximize accuracy\n"
-                            "parameters:\n  lr: {type: double, min: 0, max: 1}\n"
-                            "algorithm: random\ntrials: 7\nseed: 5\n"
-                            "command: [./other]\n");
+    req =
+        continue_with(&f, "spec: 1\nname: s\ngoal: maximize accuracy\n"
+                          "parameters:\n  lr: {type: double, min: 0, max: 1}\n"
+                          "algorithm: random\ntrials: 7\nseed: 5\n"
+                          "command: [./other]\n");
     CHECK(req->status == HT_CONFLICT);
     CHECK(strstr(req->err.text, "seed") != NULL);
     fixture_close(&f);

@@ -93,7 +93,8 @@ static void other_metrics_are_named_when_the_objective_is_missing(void)
              "\"m\":{\"loss\":2}}");
     const struct trial_row trial = fixture_trial(&f, 1, 1);
     CHECK(trial.state == TRIAL_INFEASIBLE);
-    CHECK_TEXT(trial.reason, "ended without reporting accuracy; saw: acc, loss");
+    CHECK_TEXT(trial.reason,
+               "ended without reporting accuracy; saw: acc, loss");
     fixture_close(&f);
 }
 
@@ -117,9 +118,9 @@ static void only_the_master_decides(void)
     const struct leased leased = lease_one(&f);
     fixture_tell(&f, "started", &leased.name, "");
     fixture_report(&f, leased.token, fixture_record(&f, 1, 1, "0.5"));
-    const char *worker = arena_printf(
-        f.arena, "\"replica\":\"worker-0\",\"records\":[%s]",
-        fixture_record(&f, 1, 99, "0.99"));
+    const char *worker =
+        arena_printf(f.arena, "\"replica\":\"worker-0\",\"records\":[%s]",
+                     fixture_record(&f, 1, 99, "0.99"));
     CHECK(fixture_tell(&f, "report", &leased.name, worker)->status == HT_OK);
     fixture_tell(&f, "ended", &leased.name, "\"outcome\":\"succeeded\"");
     fixture_tell(&f, "drained", &leased.name, "");

@@ -1,0 +1,53 @@
+/* core_internal.h - what core.c (life, doors) and core_loop.c (the thread)
+ * share. */
+#ifndef HT_TUNER_CORE_INTERNAL_H
+#define HT_TUNER_CORE_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tuner/core.h"
+#include "tuner/failpoint.h"
+#include "tuner/group.h"
+#include "tuner/queue.h"
+
+enum { SERVER_ID_BYTES = 9 };
+
+struct core {
+    struct core_options options;
+    char *path, *runner_token, *report_url, *data_dir;
+    char server_id[SERVER_ID_BYTES];
+    struct failpoint failpoint;
+
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards queue, stopping, report_url */
+    pthread_cond_t wake;
+    struct queue queue;
+    bool stopping;
+    atomic_bool busy, no_holding;
+
+    /* the core thread's own */
+    struct db *db; /* NULL: broken, to be opened again */
+    struct checkpoint *checkpoint;
+    struct memory *memory;
+    struct search *search;
+    struct group group;
+    int64_t group_number;
+    struct queue held; /* answered polls that wait for news */
+    int64_t now_ms, wall_ms;
+    int64_t quiet_since_ms; /* of the last write; 0: WAL is truncated */
+    int64_t reopen_at_ms;
+    int64_t tick_after_ms; /* a tick that failed is not repeated before */
+};
+
+/* The thread: groups of requests and ticks until the core stops. */
+void *core_run(void *core);
+/* Sets now_ms and wall_ms. */
+void core_look_at_clocks(struct core *core);
+void core_update_busy(struct core *core);
+/* Makes it the failed answer to a request. */
+void core_refuse(struct request *req, const struct ht_error *err);
+
+#endif

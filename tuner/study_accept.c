@@ -1,0 +1,104 @@
+#include "tuner/db_write.h"
+#include "tuner/memory.h"
+#include "tuner/state.h"
+#include "tuner/study_life.h"
+#include "tuner/study_rules.h"
+
+static enum ht_status create_trial(struct core *core, struct study_row *study,
+                                   const char *params, bool *created,
+                                   struct ht_error *err)
+{
+    struct db *db = core_db(core);
+    struct trial_row trial = {.study = study->id,
+                              .id = study->next_trial,
+                              .state = TRIAL_REQUESTED,
+                              .params = params,
+                              .ordinal = study->next_trial - 1,
+                              .reason = "waits for a slot",
+                              .created_ms = core_wall_ms(core)};
+    enum ht_status status = db_trial_insert(db, &trial, created, err);
+    if (status != HT_OK || !*created)
+        return status;
+    status = db_study_take_trial_id(db, study->id, &trial.id, err);
+    if (status == HT_OK)
+        status = db_trial_count(db, study->id, TRIAL_REQUESTED, 1, err);
+    if (status != HT_OK)
+        return status;
+    study->next_trial = trial.id + 1;
+    struct event_row event = {.study = study->id,
+                              .kind = "trial.created",
+                              .trial = trial.id,
+                              .from = "",
+                              .to = trial_state_name(TRIAL_REQUESTED),
+                              .reason = trial.reason,
+                              .data = params};
+    status = state_event(core, &event, err);
+    trial.revision = event.revision;
+    return status == HT_OK ? db_trial_save(db, &trial, err) : status;
+}
+
+static enum ht_status note_exhausted(struct core *core, struct study_row *row,
+                                     struct ht_error *err)
+{
+    row->exhausted = true;
+    struct event_row event = {.study = row->id,
+                              .kind = "study.changed",
+                              .from = "",
+                              .to = "",
+                              .reason = "every point of the space is taken",
+                              .data = ""};
+    const enum ht_status status = state_event(core, &event, err);
+    return status == HT_OK ? db_study_save(core_db(core), row, err) : status;
+}
+
+static enum ht_status accept(struct settling *now,
+                             const struct suggestions *found,
+                             struct ht_error *err)
+{
+    struct core *core = now->core;
+    size_t used = 0;
+    enum ht_status status = HT_OK;
+    int64_t room = study_wanted(now);
+    for (; status == HT_OK && used < found->n && room > 0; used++) {
+        bool created = false;
+        status =
+            create_trial(core, &now->row, found->points[used], &created, err);
+        room -= created;
+    }
+    if (status == HT_OK && found->exhausted && used == found->n &&
+        now->row.state == STUDY_RUNNING)
+        status = note_exhausted(core, &now->row, err);
+    core_wake(core);
+    core_touch(core, now->row.id);
+    return status;
+}
+
+static enum ht_status accept_in(struct settling *now,
+                                const struct suggestions *found,
+                                struct ht_error *err)
+{
+    enum ht_status status = db_study_get(core_db(now->core), now->arena,
+                                         found->study, &now->row, err);
+    if (status == HT_NOT_FOUND)
+        return HT_OK;
+    if (status == HT_OK)
+        status = memory_job(core_memory(now->core), &now->row, &now->job, err);
+    if (status == HT_OK)
+        status = db_trial_counts(core_db(now->core), found->study, &now->counts,
+                                 err);
+    return status == HT_OK ? accept(now, found, err) : status;
+}
+
+enum ht_status study_accept(struct core *core, const struct suggestions *found,
+                            struct ht_error *err)
+{
+    memory_study(core_memory(core), found->study)->asking = false;
+    if (found->failed) {
+        study_ask_later(core, found->study);
+        return HT_OK;
+    }
+    struct settling now = {.core = core, .arena = arena_new()};
+    const enum ht_status status = accept_in(&now, found, err);
+    arena_free(now.arena);
+    return status;
+}

@@ -1,0 +1,39 @@
+/* study_rules.h - what the rows of a study call for: its end, or more trials.
+ *
+ * Pure decisions on rows already read; nothing is changed here. Core thread. */
+#ifndef HT_TUNER_STUDY_RULES_H
+#define HT_TUNER_STUDY_RULES_H
+
+#include <stdint.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "proto/job.h"
+#include "tuner/core.h"
+#include "tuner/db.h"
+#include "tuner/rows.h"
+
+/* What one settling works on. */
+struct settling {
+    struct core *core;
+    struct arena *arena;
+    struct study_row row;
+    const struct job *job;
+    struct trial_counts counts;
+    int64_t used_ms; /* running time up to now */
+};
+
+struct ending {
+    enum study_state as;
+    const char *reason; /* NULL: it goes on */
+};
+
+/* Trials that are not final. */
+int64_t study_open_trials(const struct trial_counts *counts);
+/* How many trials are to be asked for now. */
+int64_t study_wanted(const struct settling *now);
+/* The first rule that ends the study; end->reason stays NULL when none does. */
+enum ht_status study_find_end(struct settling *now, struct ending *end,
+                              struct ht_error *err);
+
+#endif
