@@ -83,24 +83,29 @@ class Server:
     def __exit__(self, kind, value, trace):
         self.close(kind is None or (kind is SystemExit and not value.code))
 
-    def start(self):
-        """Returns the seconds until it was ready."""
+    def start(self, fail=None):
+        """Returns the seconds until it was ready. With a failpoint armed
+        (tuner/failpoint.h) it may die before; None then."""
         begin = time.monotonic()
         self.process = subprocess.Popen(
             [os.path.join(bin_dir(), "hypertuned"), "--data", self.data,
              "--listen", self.http.split("//")[1],
              "--report-listen", self.report,
              "--control-listen", self.control] + self.options,
-            stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL)
+            stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL,
+            env=dict(os.environ, HT_FAIL=fail) if fail else None)
         line = self._first_line(begin + 20)
         ready = re.match(r"ready http=(\S+) report=(\S+) token-file=(.+)$",
                          line)
+        if not ready and fail and not line:
+            return None
         if not ready:
             raise AssertionError("no ready line but %r\n%s" %
                                  (line, self.log_text()))
         self.http, self.report, self.token_file = ready.groups()
         seconds = time.monotonic() - begin
-        self.control = self.get("/hypertune/v1/server")["control"]
+        if not fail:
+            self.control = self.get("/hypertune/v1/server")["control"]
         return seconds
 
     def _first_line(self, deadline):
@@ -123,6 +128,12 @@ class Server:
     def kill(self):
         self.process.kill()
         self._reap()
+
+    def wait_death(self, seconds):
+        """Waits for an end of its own; returns the exit code."""
+        wait_until(lambda: self.process.poll() is not None, seconds,
+                   "the death of the server")
+        return self._reap()
 
     def stop(self):
         """SIGTERM; returns the exit code."""

@@ -1,0 +1,68 @@
+"""chaos - a study of short trials whose trainers keep a journal."""
+
+import glob
+import os
+
+import checker
+import harness
+import tap
+
+TRAINER = os.path.realpath(os.path.join(harness.bin_dir(), "..", "tests",
+                                        "tools", "chaos_trainer"))
+
+
+class Chaos:
+    """Submits such studies to a server and in the end checks them all."""
+
+    def __init__(self, server, trials, seed):
+        self.server = server
+        self.trials = trials
+        self.seed = seed
+        self.journals = os.path.join(server.folder, "journals")
+        os.mkdir(self.journals)
+        self.studies = []
+
+    def submit(self):
+        name = "chaos-%d" % (len(self.studies) + 1)
+        self.server.submit({
+            "spec": 1, "name": name, "goal": "maximize accuracy",
+            "parameters": {"x": {"type": "double", "min": 0, "max": 1}},
+            "algorithm": "random", "trials": self.trials, "parallel": 4,
+            "retries": 20, "seed": self.seed,
+            "command": [TRAINER, self.journals]})
+        self.studies.append(name)
+
+    def is_over(self):
+        return self.server.study(self.studies[-1])["state"] != "RUNNING"
+
+    def programs(self, kind):
+        """Pids of the "runner", the "shim"s or the "trainer"s."""
+        path = TRAINER if kind == "trainer" else os.path.join(
+            harness.bin_dir(), "hypertune-" + kind)
+        return harness.processes(path, self.server.data)
+
+    # --- what must be true in the end ---
+
+    def expect_completion(self, seconds):
+        for name in self.studies:
+            end = self.server.wait_study(name, seconds)
+            tap.equal(end["state"], "SUCCEEDED", name)
+            tap.equal(end["counts"]["succeeded"], self.trials, name)
+
+    def expect_quiet(self):
+        harness.wait_until(lambda: not checker.leftovers(self.server.data),
+                           10, "the end of every process of a trial")
+        harness.wait_until(lambda: not self.programs("shim"), 10,
+                           "the end of every shim")
+
+    def expect_agreement(self):
+        """Stops the server and replays the journals."""
+        tap.equal(self.server.stop(), 0, "exit of the server")
+        figures, faults = checker.check(
+            self.server.data, glob.glob(self.journals + "/*.jsonl"))
+        print("# " + " ".join("%s=%d" % f for f in figures.items()))
+        for fault in faults:
+            print("# fault: " + fault)
+        tap.equal(len(faults), 0, "faults")
+        if figures["acked"] < self.trials:
+            raise AssertionError("too few reports to prove anything")
