@@ -1,5 +1,7 @@
 #include "tuner/reader.h"
 
+#include <string.h>
+
 #include "proto/json.h"
 #include "tuner/filter.h"
 #include "tuner/reader_page.h"
@@ -124,13 +126,15 @@ enum ht_status read_studies(struct reader *reader, struct request *req,
 enum ht_status read_job(struct reader *reader, struct request *req,
                         struct ht_error *err)
 {
+    const char *view = request_query(req, "view");
+    const bool is_whole = view == NULL || strcmp(view, "BASIC") != 0;
     struct study_row study;
     cJSON *item;
     enum ht_status status =
         db_study_find(reader->db, req->arena, req->project, req->location,
                       req->study, &study, err);
     if (status == HT_OK)
-        status = view_job(reader->db, req->arena, &study, true, &item, err);
+        status = view_job(reader->db, req->arena, &study, is_whole, &item, err);
     if (status == HT_OK)
         json_print(item, &req->reply);
     return status;

@@ -52,6 +52,8 @@ def trials_are_suggested_and_shown():
     tap.equal((own["attempts"], trial["measurements"]), ([], []))
     job = server.get(api.JOBS + "/digits")
     tap.equal(job["trials"][0]["parameters"], trial["parameters"])
+    basic = server.get(api.JOBS + "/digits?view=BASIC")
+    tap.equal("trials" in basic, False)
     study = server.get(api.STUDIES + "/digits")
     tap.equal((study["state"], study["displayName"]), ("ACTIVE", "digits"))
     tap.equal(study["studySpec"], job["studySpec"])
