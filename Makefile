@@ -124,6 +124,9 @@ $(B)/bin/hypertune-runner: $(call obj,runner/main.c) $(call archive,runner) \
 $(B)/bin/hypertune-shim: $(call obj,$(SHIM_SRC)) $(call archive,proto)
 	$(call link,$(PROTO_LIBS))
 
+# The spec's grammar is embedded, `hypertune help spec` prints it.
+$(B)/obj/hypertune/cli_schema.o: proto/native.schema.json
+
 $(B)/bin/hypertune: $(call obj,hypertune/main.c) $(call archive,cli) \
   $(call archive,hypertune) $(call archive,proto)
 	$(call link,$(CLI_LIBS) $(PROTO_LIBS))
