@@ -10,6 +10,7 @@
 #include "tuner/lease.h"
 #include "tuner/memory.h"
 #include "tuner/presence.h"
+#include "tuner/reason.h"
 #include "tuner/report.h"
 #include "tuner/report_batch.h"
 #include "tuner/wire.h"
@@ -300,8 +301,7 @@ static enum ht_status read_outcome(const struct request *req,
         .outcome = all[i],
         .exit_code = node_get_int(req->body, "exit", -1),
         .signal = node_get_int(req->body, "signal", 0),
-        .reason = arena_strndup(req->arena, *reason == '\0' ? name : reason,
-                                HT_MAX_REASON)};
+        .reason = reason_cut(req->arena, *reason == '\0' ? name : reason)};
     return HT_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "proto/text.h"
 #include "tuner/db_write.h"
 #include "tuner/memory.h"
+#include "tuner/reason.h"
 #include "tuner/trial.h"
 
 enum {
@@ -55,7 +56,7 @@ static enum ht_status why_missing(struct core *core, struct arena *arena,
     for (size_t i = 0; i < names.n; i++)
         text = arena_printf(arena, "%s%s%s", text, i == 0 ? "; saw: " : ", ",
                             names.items[i]);
-    now->final.why = arena_strndup(arena, text, HT_MAX_REASON);
+    now->final.why = reason_cut(arena, text);
     return HT_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "tuner/core.h"
 #include "tuner/db_write.h"
 #include "tuner/memory.h"
+#include "tuner/reason.h"
 #include "tuner/state.h"
 #include "tuner/study.h"
 #include "tuner/study_reply.h"
@@ -150,13 +151,12 @@ static enum ht_status store(struct change *change, struct ht_error *err)
     text_free(&spec);
     if (change->job->display != NULL)
         change->row.display = change->job->display;
-    struct event_row event = {
-        .study = change->row.id,
-        .kind = "study.changed",
-        .from = "",
-        .to = "",
-        .reason = arena_strndup(arena, change->what.data, HT_MAX_REASON),
-        .data = ""};
+    struct event_row event = {.study = change->row.id,
+                              .kind = "study.changed",
+                              .from = "",
+                              .to = "",
+                              .reason = reason_cut(arena, change->what.data),
+                              .data = ""};
     enum ht_status status = state_event(change->core, &event, err);
     if (status == HT_OK)
         status = db_study_save(core_db(change->core), &change->row, err);

@@ -3,6 +3,7 @@
 #include "proto/clock.h"
 #include "proto/text.h"
 #include "tuner/db_write.h"
+#include "tuner/reason.h"
 
 int64_t study_open_trials(const struct trial_counts *counts)
 {
@@ -31,7 +32,7 @@ static enum ht_status common_failure(struct settling *now, const char **text,
     if (status == HT_OK)
         *text = *reason == '\0'
                     ? ""
-                    : arena_printf(now->arena, ": most often '%.200s'", reason);
+                    : reason_make(now->arena, ": most often '%s'", reason);
     return status;
 }
 
@@ -47,8 +48,8 @@ static enum ht_status too_many_failed(struct settling *now, struct ending *end,
         return status;
     *end = (struct ending){
         STUDY_FAILED,
-        arena_printf(now->arena, "%lld trials failed, limit %lld%s",
-                     (long long)failed, (long long)now->job->max_failed, why)};
+        reason_make(now->arena, "%lld trials failed, limit %lld%s",
+                    (long long)failed, (long long)now->job->max_failed, why)};
     return HT_OK;
 }
 
@@ -76,10 +77,10 @@ static enum ht_status target_reached(struct settling *now, struct ending *end,
     char got[TEXT_DOUBLE_BYTES], wanted[TEXT_DOUBLE_BYTES];
     *end = (struct ending){
         STUDY_SUCCEEDED,
-        arena_printf(now->arena, "trial %lld reached %s %s, target %s",
-                     (long long)best.id, goal->name,
-                     text_of_double(got, best.objective),
-                     text_of_double(wanted, now->job->target))};
+        reason_make(now->arena, "trial %lld reached %s %s, target %s",
+                    (long long)best.id, goal->name,
+                    text_of_double(got, best.objective),
+                    text_of_double(wanted, now->job->target))};
     return HT_OK;
 }
 
@@ -97,7 +98,7 @@ static enum ht_status planned_end(struct settling *now, const char *reason,
         return status;
     *end = (struct ending){
         STUDY_FAILED,
-        arena_printf(now->arena, "no trial succeeded%s (%s)", why, reason)};
+        reason_make(now->arena, "no trial succeeded%s (%s)", why, reason)};
     return HT_OK;
 }
 
@@ -108,8 +109,8 @@ static enum ht_status time_over(struct settling *now, struct ending *end,
         return HT_OK;
     char limit[CLOCK_DURATION_BYTES];
     return planned_end(now,
-                       arena_printf(now->arena, "its time of %s is over",
-                                    clock_duration(limit, now->job->time_ms)),
+                       reason_make(now->arena, "its time of %s is over",
+                                   clock_duration(limit, now->job->time_ms)),
                        end, err);
 }
 
@@ -120,9 +121,9 @@ static enum ht_status no_progress(struct settling *now, struct ending *end,
         now->row.stale_trials < now->job->no_progress)
         return HT_OK;
     return planned_end(now,
-                       arena_printf(now->arena,
-                                    "no progress in the last %lld trials",
-                                    (long long)now->row.stale_trials),
+                       reason_make(now->arena,
+                                   "no progress in the last %lld trials",
+                                   (long long)now->row.stale_trials),
                        end, err);
 }
 
@@ -133,19 +134,18 @@ static enum ht_status all_done(struct settling *now, struct ending *end,
     if (study_open_trials(&now->counts) > 0)
         return HT_OK;
     if (created >= now->job->max_trials)
-        return planned_end(now,
-                           created == 1
-                               ? "its trial has ended"
-                               : arena_printf(now->arena,
-                                              "all %lld trials have ended",
-                                              (long long)created),
-                           end, err);
+        return planned_end(
+            now,
+            created == 1 ? "its trial has ended"
+                         : reason_make(now->arena, "all %lld trials have ended",
+                                       (long long)created),
+            end, err);
     if (!now->row.exhausted)
         return HT_OK;
     return planned_end(now,
-                       arena_printf(now->arena,
-                                    "all %lld points of the space were tried",
-                                    (long long)created),
+                       reason_make(now->arena,
+                                   "all %lld points of the space were tried",
+                                   (long long)created),
                        end, err);
 }
 

@@ -11,6 +11,7 @@
 #include "tuner/db_write.h"
 #include "tuner/final.h"
 #include "tuner/memory.h"
+#include "tuner/reason.h"
 #include "tuner/state.h"
 #include "tuner/view.h"
 
@@ -132,8 +133,8 @@ static enum ht_status decide_timeout(struct core *core, struct arena *arena,
 {
     char limit[CLOCK_DURATION_BYTES];
     const char *reason =
-        arena_printf(arena, "ran longer than %s",
-                     clock_duration(limit, now->job->trial_timeout_ms));
+        reason_make(arena, "ran longer than %s",
+                    clock_duration(limit, now->job->trial_timeout_ms));
     now->pair->trial.failures++;
     if (now->final.found)
         return conclude(core, arena, now, TRIAL_STOPPED, reason, err);
@@ -155,9 +156,9 @@ static enum ht_status decide_failed(struct core *core, struct arena *arena,
         delay_ms = LONGEST_RETRY_MS;
     char text[CLOCK_DURATION_BYTES];
     const char *reason =
-        arena_printf(arena, "%.300s; retry %lld of %lld after %s", why,
-                     (long long)trial->failures, (long long)now->job->retries,
-                     clock_duration(text, delay_ms));
+        reason_make(arena, "%s; retry %lld of %lld after %s", why,
+                    (long long)trial->failures, (long long)now->job->retries,
+                    clock_duration(text, delay_ms));
     const struct retry retry = {trial->study, trial->id,
                                 core_now_ms(core) + delay_ms};
     core_defer(core, apply_retry, &retry, sizeof retry);
@@ -172,13 +173,12 @@ static enum ht_status decide_lost(struct core *core, struct arena *arena,
     trial->losses++;
     if (trial->losses > HT_MAX_LOST)
         return state_move_trial(core, trial, TRIAL_FAILED,
-                                arena_printf(arena, "lost %lld times: %.300s",
-                                             (long long)trial->losses, why),
+                                reason_make(arena, "lost %lld times: %s",
+                                            (long long)trial->losses, why),
                                 err);
     core_wake(core);
     return state_move_trial(core, trial, TRIAL_REQUESTED,
-                            arena_printf(arena, "%.300s; starts again", why),
-                            err);
+                            reason_make(arena, "%s; starts again", why), err);
 }
 
 static enum ht_status decide(struct core *core, struct arena *arena,
