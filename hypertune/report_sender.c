@@ -21,7 +21,7 @@ enum {
     BATCH_BYTES = 256 * 1024,      /* of one message, under the wire's 1 MiB */
     ANSWER_BYTES = 16 * 1024,
     WORD_BYTES = 256,   /* of a token or a replica's name, with its NUL */
-    ANSWER_MS = 10000,  /* the server may delay an ack, not for longer */
+    RESEND_MS = 2000,   /* as nng's clients of the report address do */
     RETRY_MIN_MS = 100, /* pauses a server may ask for */
     RETRY_MAX_MS = 30000,
     RETRY_MS = 2000,    /* when it does not say */
@@ -250,14 +250,22 @@ static void pause_for(int64_t asked_ms)
     poll(NULL, 0, (int)(ms > RETRY_MAX_MS ? RETRY_MAX_MS : ms));
 }
 
+/* Until the server answers: resent every 2 s, on a new connection every 4 s. */
+static void exchange(struct report_sender *sender, struct spreq_buffer *answer)
+{
+    int rc = spreq_request(&sender->req, sender->message, sender->len, answer,
+                           RESEND_MS);
+    while (rc != 0)
+        rc = spreq_resend(&sender->req, sender->message, sender->len, answer,
+                          RESEND_MS);
+}
+
 /* Sends the message until it is decided; false: send no more at all. */
 static bool deliver(struct report_sender *sender)
 {
     for (;;) {
         struct spreq_buffer buffer = {sender->answer, ANSWER_BYTES, 0};
-        if (spreq_request(&sender->req, sender->message, sender->len, &buffer,
-                          ANSWER_MS) != 0)
-            continue;
+        exchange(sender, &buffer);
         struct report_answer answer =
             report_answer_read(buffer.data, buffer.len, sender->options.writer);
         switch (answer.status) {

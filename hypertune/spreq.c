@@ -280,9 +280,10 @@ static int attempt(struct spreq *req, const char *payload, size_t len,
     return exchange(req, payload, len, answer, deadline_ms);
 }
 
-/* The server may only be slow: its late answer carries an old id and will be
- * skipped. But a peer that vanished without a word looks the same, so the
- * second silence in a row costs the connection. */
+/* The server may only be slow: its late answer is either what a resend waits
+ * for, or carries an old id and will be skipped. But a peer that vanished
+ * without a word looks the same, so the second silence in a row costs the
+ * connection. */
 static int give_up_quietly(struct spreq *req)
 {
     req->error = ETIMEDOUT;
@@ -295,10 +296,16 @@ static int give_up_quietly(struct spreq *req)
 int spreq_request(struct spreq *req, const char *payload, size_t len,
                   struct spreq_buffer *answer, int timeout_ms)
 {
+    req->id = (req->id + 1) & 0x7FFFFFFFu;
+    return spreq_resend(req, payload, len, answer, timeout_ms);
+}
+
+int spreq_resend(struct spreq *req, const char *payload, size_t len,
+                 struct spreq_buffer *answer, int timeout_ms)
+{
     if (len > SPREQ_MAX_MESSAGE)
         return EMSGSIZE;
     int64_t deadline_ms = now_ms() + timeout_ms;
-    req->id = (req->id + 1) & 0x7FFFFFFFu;
     for (;;) {
         int rc = attempt(req, payload, len, answer, deadline_ms);
         if (rc == 0) {

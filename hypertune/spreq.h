@@ -48,5 +48,10 @@ void spreq_close(struct spreq *req);
  * EMSGSIZE   the payload is over SPREQ_MAX_MESSAGE bytes */
 int spreq_request(struct spreq *req, const char *payload, size_t len,
                   struct spreq_buffer *answer, int timeout_ms);
+/* The same request once more, after ETIMEDOUT: the late answer to its first
+ * sending will do as well, so that a server slower than the timeout is still
+ * understood. */
+int spreq_resend(struct spreq *req, const char *payload, size_t len,
+                 struct spreq_buffer *answer, int timeout_ms);
 
 #endif

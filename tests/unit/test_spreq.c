@@ -332,6 +332,34 @@ static void no_answer_ends_at_the_deadline_and_late_ones_are_skipped(void)
     peer_stop(&peer);
 }
 
+static void answer_only_the_first(int fd, int visit)
+{
+    (void)visit;
+    unsigned char first[4];
+    unsigned char second[12] = {0};
+    char payload[4];
+    greet(fd, 3, first);
+    read_exactly(fd, second, sizeof second);
+    read_exactly(fd, payload, 3);
+    CHECK(memcmp(first, second + 8, 4) == 0);
+    reply(fd, first, "one");
+    wait_for_close(fd);
+}
+
+static void a_late_answer_will_do_for_a_resent_request(void)
+{
+    struct peer peer;
+    struct spreq req;
+    peer_start(&peer, answer_only_the_first);
+    spreq_init(&req, peer.url);
+    CHECK(!ask(&req, "one", 3, 100));
+    struct spreq_buffer answer = new_answer();
+    CHECK(spreq_resend(&req, "one", 3, &answer, 5000) == 0);
+    CHECK(answer.len == 3);
+    spreq_close(&req);
+    peer_stop(&peer);
+}
+
 static int visits;
 
 static void say_nothing(int fd, int visit)
@@ -452,6 +480,7 @@ int main(void)
     RUN(a_garbage_hello_is_an_error_within_the_deadline);
     RUN(a_frame_beyond_all_bounds_costs_the_connection_only);
     RUN(no_answer_ends_at_the_deadline_and_late_ones_are_skipped);
+    RUN(a_late_answer_will_do_for_a_resent_request);
     RUN(the_second_silence_in_a_row_costs_the_connection);
     RUN(a_descriptor_taken_by_another_file_is_left_alone);
     RUN(addresses_are_read_strictly);
