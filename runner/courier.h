@@ -2,9 +2,9 @@
  * control address, again and again until it is answered.
  *
  * Requests are repeatable by contract, so resending is always right: after a
- * silence the courier asks the locator where the server is now and goes there
- * with the same request. The supervising thread posts and takes; a wake-up
- * descriptor tells it when an answer has come. */
+ * silence or a cut the courier asks the locator where the server is now and
+ * goes there with the same request. The supervising thread posts and takes; a
+ * wake-up descriptor tells it when an answer has come. */
 #ifndef HT_RUNNER_COURIER_H
 #define HT_RUNNER_COURIER_H
 
@@ -25,15 +25,10 @@ enum ht_status courier_start(struct locator *locator, int patience_ms, int wake,
  * this waits for its question. */
 void courier_stop(struct courier *courier);
 
-bool courier_is_idle(struct courier *courier);
-/* Takes the text over, leaving it empty. Only when idle. */
+/* Takes the text over, leaving it empty. A request still under way is
+ * forgotten: its answer does not matter any more. */
 void courier_post(struct courier *courier, struct text *request);
-/* Forgets the request under way, whose answer does not matter any more, and
- * posts this one. */
-void courier_replace(struct courier *courier, struct text *request);
-/* Carries the request under way, if any, to where the server is now. */
-void courier_relocate(struct courier *courier);
-/* Moves the answer into the empty text; the courier is idle then. */
+/* Moves the answer into the empty text. False: there is none (yet). */
 bool courier_take(struct courier *courier, struct text *answer);
 
 #endif

@@ -84,7 +84,7 @@ void leasing_go_on(struct leasing *leasing, bool *greeted)
     struct text poll = {0};
     if (leasing->polling && leasing->asked == 0 && slots > 0) {
         build_poll(leasing, slots, &poll);
-        courier_replace(leasing->courier, &poll);
+        courier_post(leasing->courier, &poll);
     } else if (!leasing->polling && clock_monotonic_ms() >= leasing->next_at) {
         build_poll(leasing, slots, &poll);
         courier_post(leasing->courier, &poll);

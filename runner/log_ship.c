@@ -23,9 +23,11 @@ static size_t count_unfinished(const char *bytes, size_t len)
         const unsigned char byte = (unsigned char)bytes[len - n];
         if ((byte & 0xc0) == 0x80)
             continue;
-        const size_t need = byte >= 0xf0   ? 4
+        /* The lead bytes of RFC 3629. */
+        const size_t need = byte > 0xf4    ? 1
+                            : byte >= 0xf0 ? 4
                             : byte >= 0xe0 ? 3
-                            : byte >= 0xc0 ? 2
+                            : byte >= 0xc2 ? 2
                                            : 1;
         return need > n ? n : 0;
     }

@@ -19,7 +19,7 @@
 #include "runner/talk.h"
 
 enum {
-    SHORT_PATIENCE_MS = 3000, /* of silence before the server is looked for */
+    SHORT_PATIENCE_MS = 1500, /* of silence before the server is looked for */
     TICK_MS = 1000,           /* between looks when nothing is told */
     BUSY_TICK_MS = 250,       /* ... while something moved lately */
     TICK_GAP_MS = 20          /* events closer than this are seen together */
@@ -34,10 +34,9 @@ struct supervisor {
     struct fleet fleet;
     struct talk talk;
     struct leasing leasing;
-    uint64_t greetings; /* at which the lease courier was sent along */
-    int64_t ticked_at;  /* monotonic */
-    int64_t moved_at;   /* monotonic: when a folder last changed */
-    bool more;          /* the last tick left something unread */
+    int64_t ticked_at; /* monotonic */
+    int64_t moved_at;  /* monotonic: when a folder last changed */
+    bool more;         /* the last tick left something unread */
     bool ending;
 };
 
@@ -154,12 +153,6 @@ static void speak(struct supervisor *supervisor)
 {
     talk_go_on(&supervisor->talk);
     leasing_go_on(&supervisor->leasing, &supervisor->talk.greeted);
-    if (supervisor->greetings != supervisor->talk.greetings) {
-        /* A greeted server may be a new one: the held poll has to follow. */
-        if (supervisor->greetings > 0)
-            courier_relocate(supervisor->lease_courier);
-        supervisor->greetings = supervisor->talk.greetings;
-    }
 }
 
 static int64_t alone_at(const struct supervisor *supervisor)

@@ -294,7 +294,6 @@ static void take_hello(struct talk *talk, const struct node *map)
     talk->heartbeat_ms = ms < HEARTBEAT_LAST_MS ? HEARTBEAT_LAST_MS : ms;
     talk->beat_at = clock_monotonic_ms();
     talk->greeted = true;
-    talk->greetings++;
     drop_unwanted(talk);
     runner_log(RUNNER_INFO, "server.greeted", "attempts=%zu",
                fleet_count(talk->fleet));

@@ -48,7 +48,6 @@ struct talk {
     int64_t beats_sent, beats_answered;
     int64_t heard_at;    /* monotonic time of the newest answer */
     bool doubtful;       /* a request was found wrong: hello comes first */
-    uint64_t greetings;  /* hellos answered */
     bool waiting;        /* the request under way goes again at retry_at */
     int64_t retry_at;    /* monotonic */
     int64_t quiet_until; /* monotonic; nothing new is said before */
