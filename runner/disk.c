@@ -69,7 +69,7 @@ enum ht_status disk_write(const char *folder, const char *name,
 }
 
 static enum ht_status read_open_file(struct arena *arena, int fd, size_t limit,
-                                     char **bytes, size_t *len,
+                                     struct disk_bytes *bytes,
                                      struct ht_error *err)
 {
     struct stat status;
@@ -92,14 +92,13 @@ static enum ht_status read_open_file(struct arena *arena, int fd, size_t limit,
         have += (size_t)n;
     }
     data[have] = '\0';
-    *bytes = data;
-    *len = have;
+    *bytes = (struct disk_bytes){.data = data, .len = have};
     return HT_OK;
 }
 
 enum ht_status disk_read(struct arena *arena, const char *folder,
-                         const char *name, size_t limit, char **bytes,
-                         size_t *len, struct ht_error *err)
+                         const char *name, size_t limit,
+                         struct disk_bytes *bytes, struct ht_error *err)
 {
     const char *path = arena_printf(arena, "%s/%s", folder, name);
     const int fd =
@@ -108,8 +107,7 @@ enum ht_status disk_read(struct arena *arena, const char *folder,
         return ht_fail(err, HT_NOT_FOUND, "%s does not exist", path);
     if (fd < 0)
         return ht_fail_errno(err, errno, "cannot open %s", path);
-    const enum ht_status status =
-        read_open_file(arena, fd, limit, bytes, len, err);
+    const enum ht_status status = read_open_file(arena, fd, limit, bytes, err);
     close(fd);
     if (status != HT_OK)
         return ht_wrap(err, status, "%s", path);
@@ -120,15 +118,15 @@ enum ht_status disk_read_json(struct arena *arena, const char *folder,
                               const char *name, const struct node **map,
                               struct ht_error *err)
 {
-    char *bytes;
-    size_t len;
+    struct disk_bytes bytes = {.data = NULL};
     const enum ht_status status =
-        disk_read(arena, folder, name, HT_MAX_MESSAGE, &bytes, &len, err);
+        disk_read(arena, folder, name, HT_MAX_MESSAGE, &bytes, err);
     if (status != HT_OK)
         return status;
     struct diag diag;
-    diag_init(&diag, arena, name, bytes, len);
-    const struct node *root = node_read_json(arena, bytes, len, &diag);
+    diag_init(&diag, arena, name, bytes.data, bytes.len);
+    const struct node *root =
+        node_read_json(arena, bytes.data, bytes.len, &diag);
     if (root == NULL || root->kind != NODE_MAP)
         return ht_fail(err, HT_CORRUPT, "%s/%s: %s", folder, name,
                        diag.first ? diag.first->text : "is not an object");

@@ -20,13 +20,18 @@ enum ht_status disk_write(const char *folder, const char *name,
                           const void *bytes, size_t len, mode_t mode,
                           struct ht_error *err);
 
-/* Reads a regular file of at most `limit` bytes into the arena, NUL added.
+struct disk_bytes { /* a whole file, a NUL behind it */
+    char *data;
+    size_t len;
+};
+
+/* Reads a regular file of at most `limit` bytes into the arena.
  * HT_NOT_FOUND  there is none
  * HT_TOO_LARGE  it is longer than the limit
  * HT_IO         it cannot be read or is no regular file */
 enum ht_status disk_read(struct arena *arena, const char *folder,
-                         const char *name, size_t limit, char **bytes,
-                         size_t *len, struct ht_error *err);
+                         const char *name, size_t limit,
+                         struct disk_bytes *bytes, struct ht_error *err);
 
 /* Reads a JSON file of ours; statuses of disk_read() and
  * HT_CORRUPT  it is not a JSON object */

@@ -3,11 +3,12 @@
 #include <stddef.h>
 #include <string.h>
 
-static const struct engine *const engines[] = {&engine_process};
+enum { N_ENGINES = 1 };
+static const struct engine *const engines[N_ENGINES] = {&engine_process};
 
 const struct engine *engine_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+    for (size_t i = 0; i < N_ENGINES; i++) {
         if (strcmp(engines[i]->name, name) == 0)
             return engines[i];
     }

@@ -158,14 +158,13 @@ static void take_in(struct fleet *fleet, const struct attempt_key *key)
 {
     struct arena *arena = arena_new();
     const char *folder = prepare_attempt_folder(arena, fleet->site, key);
-    char *lease;
-    size_t len;
+    struct disk_bytes lease;
     struct order *order = NULL;
     struct ht_error err;
-    enum ht_status status = disk_read(arena, folder, "lease.json",
-                                      HT_MAX_MESSAGE, &lease, &len, &err);
+    enum ht_status status =
+        disk_read(arena, folder, "lease.json", HT_MAX_MESSAGE, &lease, &err);
     if (status == HT_OK)
-        status = order_parse(lease, len, &order, &err);
+        status = order_parse(lease.data, lease.len, &order, &err);
     if (status == HT_OK && attempt_key_equal(&order->key, key)) {
         add(fleet, run_new(fleet->site, fleet->engine, order));
     } else {

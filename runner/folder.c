@@ -234,11 +234,11 @@ enum ht_status folder_read_stop(const char *folder, struct stop_order *order,
                                 struct ht_error *err)
 {
     struct arena *arena = arena_new();
-    char *line;
-    size_t len;
+    struct disk_bytes bytes;
     const enum ht_status status =
-        disk_read(arena, folder, "stop", HT_MAX_REPORT_LINE, &line, &len, err);
+        disk_read(arena, folder, "stop", HT_MAX_REPORT_LINE, &bytes, err);
     if (status == HT_OK) {
+        char *line = bytes.data;
         line[strcspn(line, "\n")] = '\0';
         order->kill = strncmp(line, "kill", 4) == 0;
         const char *blank = strchr(line, ' ');

@@ -91,11 +91,11 @@ static enum ht_status lock_state(struct arena *arena, const char *state,
 static enum ht_status get_runner_id(struct arena *arena, const char *state,
                                     struct sender *sender, struct ht_error *err)
 {
-    char *text;
-    size_t len;
+    struct disk_bytes bytes;
     enum ht_status status = disk_read(arena, state, "runner-id",
-                                      sizeof sender->runner, &text, &len, err);
+                                      sizeof sender->runner, &bytes, err);
     if (status == HT_OK) {
+        char *text = bytes.data;
         text[strcspn(text, "\n")] = '\0';
         if (text[0] != '\0') {
             (void)snprintf(sender->runner, sizeof sender->runner, "%s", text);
@@ -170,14 +170,12 @@ static int run(struct arena *arena, const struct runner_options *options)
 int main(int argc, char **argv)
 {
     struct runner_options options;
-    enum runner_options_result result;
     struct text out = {0};
     struct ht_error err;
     json_init();
-    if (runner_options_read(argc, argv, getenv, &options, &result, &out,
-                            &err) != HT_OK)
+    if (runner_options_read(argc, argv, getenv, &options, &out, &err) != HT_OK)
         return complain(EXIT_USAGE, &err);
-    if (result == RUNNER_OPTIONS_SHOWN) {
+    if (out.len > 0) {
         (void)fputs(out.data, stdout);
         text_free(&out);
         return 0;

@@ -46,11 +46,11 @@ static bool next_cell(struct arena *arena, const char *line, size_t len,
     return true;
 }
 
-static signed char find_column(const struct strings *metrics, const char *name)
+static int find_column(const struct strings *metrics, const char *name)
 {
     for (size_t i = 0; i < metrics->n; i++) {
         if (strcmp(metrics->items[i], name) == 0)
-            return (signed char)i;
+            return (int)i;
     }
     return strcmp(name, "step") == 0 ? COLUMN_STEP : COLUMN_OTHER;
 }

@@ -14,7 +14,7 @@ enum { METRICS_LINE_COLUMNS = 256 };
 
 struct metrics_header { /* what each column of a CSV file holds */
     size_t n;
-    signed char metric[METRICS_LINE_COLUMNS]; /* index; -1: step, -2: other */
+    int metric[METRICS_LINE_COLUMNS]; /* index; -1: step, -2: other */
 };
 
 /* True when the line begins a CSV file rather than a JSON object. */

@@ -41,7 +41,7 @@ static void name_variable(const struct entry *entry, char name[64])
 {
     (void)snprintf(name, 64, "HYPERTUNE_RUNNER_%s", entry->flag);
     for (char *at = name; *at != '\0'; at++)
-        *at = *at == '-' ? '_' : (char)toupper((unsigned char)*at);
+        *at = (char)(*at == '-' ? '_' : toupper((unsigned char)*at));
 }
 
 static void print_help(struct text *out)
@@ -161,33 +161,33 @@ static enum ht_status check(const struct runner_options *options,
     return HT_OK;
 }
 
+static bool show(int argc, char *const argv[], struct text *shown)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            print_help(shown);
+        else if (strcmp(argv[i], "--version") == 0)
+            text_puts(shown, "hypertune-runner " HT_VERSION "\n");
+        if (shown->len > 0)
+            return true;
+    }
+    return false;
+}
+
 enum ht_status runner_options_read(int argc, char *const argv[],
                                    char *(*lookup)(const char *name),
                                    struct runner_options *options,
-                                   enum runner_options_result *result,
-                                   struct text *out, struct ht_error *err)
+                                   struct text *shown, struct ht_error *err)
 {
-    for (int i = 1; i < argc; i++) {
-        const bool help =
-            strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
-        if (!help && strcmp(argv[i], "--version") != 0)
-            continue;
-        if (help)
-            print_help(out);
-        else
-            text_puts(out, "hypertune-runner " HT_VERSION "\n");
-        *result = RUNNER_OPTIONS_SHOWN;
+    if (show(argc, argv, shown))
         return HT_OK;
-    }
     struct runner_options read = {.engine = "process", .slots = 1};
     enum ht_status status = read_environment(lookup, &read, err);
     for (int i = 1; i < argc && status == HT_OK; i++)
         status = read_flag(argv, &i, &read, err);
     if (status == HT_OK)
         status = check(&read, err);
-    if (status != HT_OK)
-        return status;
-    *options = read;
-    *result = RUNNER_OPTIONS_RUN;
-    return HT_OK;
+    if (status == HT_OK)
+        *options = read;
+    return status;
 }

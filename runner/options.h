@@ -18,19 +18,14 @@ struct runner_options {
     bool exit_when_alone;   /* end without server and attempts */
 };
 
-enum runner_options_result {
-    RUNNER_OPTIONS_RUN,
-    RUNNER_OPTIONS_SHOWN /* --help or --version was asked and is in `out` */
-};
-
 /* Strings point into argv, the environment or constants. `lookup` is getenv or
- * a test's.
+ * a test's. When --help or --version was asked, it is appended to `shown` and
+ * the options stay as they were.
  * HT_INVALID  an unknown flag, a missing or wrong value, an engine that this
  *             version does not have */
 enum ht_status runner_options_read(int argc, char *const argv[],
                                    char *(*lookup)(const char *name),
                                    struct runner_options *options,
-                                   enum runner_options_result *result,
-                                   struct text *out, struct ht_error *err);
+                                   struct text *shown, struct ht_error *err);
 
 #endif

@@ -47,7 +47,7 @@ static void compile_patterns(struct records *records)
 {
     const struct strings *texts = &records->order->stdout_patterns;
     records->patterns =
-        arena_alloc(records->arena, texts->n + 1, sizeof *records->patterns);
+        arena_alloc(records->arena, texts->n + 1, sizeof(struct pattern *));
     for (size_t i = 0; i < texts->n; i++) {
         struct ht_error err;
         struct pattern *pattern;

@@ -26,13 +26,20 @@ uint64_t tail_hash(uint64_t seed, const void *bytes, size_t len)
     return hash;
 }
 
-static uint64_t hash_state(const struct stat *status)
+static struct tail_look look_at(const struct stat *status)
 {
-    const uint64_t parts[] = {
-        (uint64_t)status->st_dev, (uint64_t)status->st_ino,
-        (uint64_t)status->st_size, (uint64_t)status->st_mtim.tv_sec,
-        (uint64_t)status->st_mtim.tv_nsec};
-    return tail_hash(0, parts, sizeof parts) | 1; /* 0: never looked */
+    return (struct tail_look){.device = (uint64_t)status->st_dev,
+                              .inode = (uint64_t)status->st_ino,
+                              .size = status->st_size,
+                              .seconds = status->st_mtim.tv_sec,
+                              .nanoseconds = status->st_mtim.tv_nsec};
+}
+
+static bool is_same(const struct tail_look *a, const struct tail_look *b)
+{
+    return a->device == b->device && a->inode == b->inode &&
+           a->size == b->size && a->seconds == b->seconds &&
+           a->nanoseconds == b->nanoseconds;
 }
 
 static ssize_t read_at(int fd, char *buffer, size_t size, int64_t offset)
@@ -90,16 +97,26 @@ static void pass(struct tail *tail, const char *line, size_t len)
     tail->offset += (int64_t)len;
 }
 
-/* Takes what one buffer holds; returns the bytes that were used. */
-static size_t take_lines(struct tail *tail, const char *buffer, size_t len,
-                         tail_line *take, void *context)
+struct reader { /* one tail_read() */
+    struct tail *tail;
+    int fd;
+    bool final;
+    tail_line *take;
+    void *context;
+    char *buffer; /* TAIL_LINE_BYTES */
+};
+
+/* Takes the lines in the buffer's first `len` bytes; returns their length. */
+static size_t take_lines(const struct reader *reader, size_t len)
 {
+    struct tail *tail = reader->tail;
+    const char *buffer = reader->buffer;
     size_t used = 0;
     const char *newline;
     while ((newline = memchr(buffer + used, '\n', len - used)) != NULL) {
         const size_t n = (size_t)(newline - (buffer + used));
         if (!tail->overlong)
-            take(context, buffer + used, n, tail->offset);
+            reader->take(reader->context, buffer + used, n, tail->offset);
         tail->overlong = false;
         pass(tail, buffer + used, n + 1);
         used += n + 1;
@@ -107,30 +124,40 @@ static size_t take_lines(struct tail *tail, const char *buffer, size_t len,
     return used;
 }
 
-static bool read_lines(struct tail *tail, int fd, size_t budget, bool final,
-                       tail_line *take, void *context, char *buffer)
+/* What stands behind the last newline of the file; nobody goes on with it. */
+static void take_torn(const struct reader *reader, const char *line, size_t len)
+{
+    if (!reader->tail->overlong)
+        reader->take(reader->context, line, len, reader->tail->offset);
+    pass(reader->tail, line, len);
+}
+
+static void pass_overlong(const struct reader *reader)
+{
+    reader->tail->skipped += !reader->tail->overlong;
+    reader->tail->overlong = true;
+    pass(reader->tail, reader->buffer, TAIL_LINE_BYTES);
+}
+
+/* True when the budget ended before the file. */
+static bool read_lines(const struct reader *reader, size_t budget)
 {
     size_t taken = 0;
     while (taken < budget) {
-        const ssize_t n = read_at(fd, buffer, TAIL_LINE_BYTES, tail->offset);
+        const ssize_t n = read_at(reader->fd, reader->buffer, TAIL_LINE_BYTES,
+                                  reader->tail->offset);
         if (n <= 0)
             return false;
         const size_t len = (size_t)n;
-        size_t used = take_lines(tail, buffer, len, take, context);
-        if (used == 0 && len == TAIL_LINE_BYTES) {
-            tail->skipped += !tail->overlong;
-            tail->overlong = true;
-            pass(tail, buffer, len);
-            used = len;
-        } else if (used < len && len < TAIL_LINE_BYTES) {
-            if (!final)
-                return false;
-            if (!tail->overlong)
-                take(context, buffer + used, len - used, tail->offset);
-            pass(tail, buffer + used, len - used);
+        const size_t used = take_lines(reader, len);
+        if (len < TAIL_LINE_BYTES) {
+            if (reader->final && used < len)
+                take_torn(reader, reader->buffer + used, len - used);
             return false;
         }
-        taken += used;
+        if (used == 0)
+            pass_overlong(reader);
+        taken += used > 0 ? used : len;
     }
     return true;
 }
@@ -143,14 +170,19 @@ bool tail_read(struct tail *tail, size_t budget, bool final, tail_line *take,
     if (fd < 0)
         return false;
     bool more = false;
-    const uint64_t state = hash_state(&status);
-    if (final || state != tail->state) {
-        char *buffer = ht_xcalloc(TAIL_LINE_BYTES, 1);
-        if (!goes_on(tail, fd, status.st_size, buffer))
+    const struct tail_look look = look_at(&status);
+    if (final || !is_same(&look, &tail->look)) {
+        const struct reader reader = {.tail = tail,
+                                      .fd = fd,
+                                      .final = final,
+                                      .take = take,
+                                      .context = context,
+                                      .buffer = ht_xcalloc(TAIL_LINE_BYTES, 1)};
+        if (!goes_on(tail, fd, status.st_size, reader.buffer))
             start_over(tail);
-        more = read_lines(tail, fd, budget, final, take, context, buffer);
-        tail->state = more ? 0 : state;
-        free(buffer);
+        more = read_lines(&reader, budget);
+        tail->look = more ? (struct tail_look){.inode = 0} : look;
+        free(reader.buffer);
     }
     close(fd);
     return more;

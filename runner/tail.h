@@ -14,14 +14,19 @@
 
 enum { TAIL_LINE_BYTES = 64 * 1024 }; /* longer lines are passed over */
 
+struct tail_look { /* by which a file that nobody touched is known */
+    uint64_t device, inode;
+    int64_t size, seconds, nanoseconds;
+};
+
 struct tail {
     const char *path;   /* borrowed */
     int64_t offset;     /* behind the last line that was taken */
     uint64_t line_hash; /* of the line before `offset`, with its newline */
     int64_t line_start; /* where that line begins; == offset: there is none */
-    uint64_t state;     /* hash of inode, size, time at the last look */
-    bool overlong;      /* inside a line that is passed over */
-    uint64_t skipped;   /* lines passed over, ever */
+    struct tail_look look; /* at the last reading */
+    bool overlong;         /* inside a line that is passed over */
+    uint64_t skipped;      /* lines passed over, ever */
 };
 
 void tail_init(struct tail *tail, const char *path);

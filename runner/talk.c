@@ -5,15 +5,14 @@
 #include <string.h>
 
 #include "proto/clock.h"
-#include "proto/json.h"
 #include "runner/folder.h"
 #include "runner/locator.h"
 #include "runner/log.h"
+#include "runner/talk_say.h"
 
 enum {
     HEARTBEAT_MS = 5000,
-    HEARTBEAT_BUSY_MS = 1000, /* when records wait for one */
-    HEARTBEAT_LAST_MS = 100,  /* when an ended attempt waits for one */
+    HEARTBEAT_LEAST_MS = 100, /* whatever the server wants */
     DENIED_MS = 5000          /* until a refused request is tried again */
 };
 
@@ -35,199 +34,6 @@ void talk_fini(struct talk *talk)
 {
     text_free(&talk->request.body);
 }
-
-/* ---- posting ---- */
-
-static struct text *open_request(struct talk *talk, enum request_kind kind,
-                                 const struct run *run)
-{
-    static const char *const types[] = {
-        [REQUEST_NONE] = "",
-        [REQUEST_HELLO] = "hello",
-        [REQUEST_HEARTBEAT] = "heartbeat",
-        [REQUEST_STARTED] = "started",
-        [REQUEST_ENDED] = "ended",
-        [REQUEST_DRAINED] = "drained",
-        [REQUEST_REPORT] = "report",
-        [REQUEST_LOG] = "log",
-    };
-    struct request *request = &talk->request;
-    text_clear(&request->body);
-    request->kind = kind;
-    message_open(&request->body, talk->sender, types[kind], ++talk->id);
-    request->key =
-        run != NULL ? run->order->key : (struct attempt_key){.study = 0};
-    if (run != NULL)
-        message_attempt(&request->body, &run->order->key);
-    return &request->body;
-}
-
-static void post(struct talk *talk)
-{
-    struct text copy = {0};
-    text_append(&copy, talk->request.body.data, talk->request.body.len);
-    courier_post(talk->courier, &copy);
-}
-
-static void close_request(struct talk *talk)
-{
-    message_close(&talk->request.body);
-    post(talk);
-}
-
-static void say_hello(struct talk *talk)
-{
-    struct text *out = open_request(talk, REQUEST_HELLO, NULL);
-    message_string(out, "engine", talk->fleet->engine->name);
-    message_int(out, "slots", talk->fleet->site->slots);
-    message_string(out, "host", talk->host);
-    message_string(out, "version", HT_VERSION);
-    message_list(out, "attempts");
-    for (const struct run *run = talk->fleet->first; run; run = run->next)
-        message_list_attempt(out, &run->order->key);
-    message_list_end(out);
-    close_request(talk);
-}
-
-static void say_heartbeat(struct talk *talk)
-{
-    struct text *out = open_request(talk, REQUEST_HEARTBEAT, NULL);
-    message_list(out, "attempts");
-    for (const struct run *run = talk->fleet->first; run; run = run->next)
-        message_list_attempt(out, &run->order->key);
-    message_list_end(out);
-    talk->beat_at = clock_monotonic_ms();
-    talk->beats_sent++;
-    close_request(talk);
-}
-
-static void say_ended(struct talk *talk, const struct run *run)
-{
-    const struct ending *ending = &run->ending;
-    struct text *out = open_request(talk, REQUEST_ENDED, run);
-    message_string(out, "outcome", outcome_name(ending->outcome));
-    if (ending->has_exit)
-        message_int(out, "exit", ending->exit);
-    if (ending->has_signal)
-        message_int(out, "signal", ending->signal);
-    message_string(out, "reason", ending->reason);
-    close_request(talk);
-}
-
-/* The life of an attempt: started, ended, drained. */
-static bool say_progress(struct talk *talk)
-{
-    for (struct run *run = talk->fleet->first; run; run = run->next) {
-        if (!run->accepted)
-            continue;
-        if (run->told_ended && run_is_shipped(run)) {
-            open_request(talk, REQUEST_DRAINED, run);
-            close_request(talk);
-            return true;
-        }
-        if (!run->told_started) {
-            open_request(talk, REQUEST_STARTED, run);
-            close_request(talk);
-            return true;
-        }
-        if (run->ended && !run->told_ended) {
-            say_ended(talk, run);
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool say_records(struct talk *talk, const struct run *run, size_t i)
-{
-    struct record_queue *queue = records_queue(run->replicas[i].records);
-    if (!record_queue_is_ready(queue, talk->beats_answered))
-        return false;
-    struct text *out = open_request(talk, REQUEST_REPORT, run);
-    talk->request.replica = i;
-    message_string(out, "replica", run->replicas[i].name);
-    text_puts(out, ",\"records\":");
-    record_queue_batch(queue, talk->beats_answered, out);
-    close_request(talk);
-    return true;
-}
-
-static bool say_log(struct talk *talk, const struct run *run, size_t i,
-                    int stream)
-{
-    struct log_ship *ship = &run->replicas[i].logs[stream];
-    struct log_chunk chunk;
-    struct text data = {0};
-    if (!log_ship_next(ship, clock_monotonic_ms(), run->ended, &chunk, &data))
-        return false;
-    struct text *out = open_request(talk, REQUEST_LOG, run);
-    talk->request.replica = i;
-    talk->request.stream = stream;
-    talk->request.chunk = chunk;
-    message_string(out, "replica", run->replicas[i].name);
-    message_string(out, "stream", ship->source.stream);
-    message_int(out, "offset", chunk.offset);
-    message_int(out, "bytes", chunk.bytes);
-    message_string(out, "data", data.data);
-    text_free(&data);
-    close_request(talk);
-    return true;
-}
-
-/* Records before logs, but every attempt in its turn. */
-static bool say_from(struct talk *talk, const struct run *run)
-{
-    if (!run->accepted || !run->told_started)
-        return false;
-    for (size_t i = 0; i < run->order->n_replicas; i++) {
-        if (say_records(talk, run, i))
-            return true;
-    }
-    for (size_t i = 0; i < run->order->n_replicas; i++) {
-        if (say_log(talk, run, i, 0) || say_log(talk, run, i, 1))
-            return true;
-    }
-    return false;
-}
-
-static bool say_content(struct talk *talk)
-{
-    const size_t n = fleet_count(talk->fleet);
-    for (size_t k = 0; k < n; k++) {
-        const struct run *run = talk->fleet->first;
-        for (size_t i = (talk->turn + k) % n; i > 0; i--)
-            run = run->next;
-        if (say_from(talk, run)) {
-            talk->turn += k + 1;
-            return true;
-        }
-    }
-    return false;
-}
-
-static int64_t heartbeat_at(const struct talk *talk)
-{
-    int64_t wait = talk->heartbeat_ms;
-    for (const struct run *run = talk->fleet->first; run; run = run->next) {
-        if (!run->accepted || !run_has_queue(run))
-            continue;
-        const int64_t most = run->ended ? HEARTBEAT_LAST_MS : HEARTBEAT_BUSY_MS;
-        wait = wait < most ? wait : most;
-    }
-    return talk->beat_at + wait;
-}
-
-static void say_next(struct talk *talk)
-{
-    if (!talk->greeted)
-        say_hello(talk);
-    else if (clock_monotonic_ms() >= heartbeat_at(talk))
-        say_heartbeat(talk);
-    else if (!say_progress(talk))
-        say_content(talk);
-}
-
-/* ---- answers ---- */
 
 void talk_apply_stops(struct fleet *fleet, const struct node *list)
 {
@@ -291,7 +97,7 @@ static void take_hello(struct talk *talk, const struct node *map)
             fleet_adopt(talk->fleet, run);
     }
     const int64_t ms = node_get_int(map, "heartbeatMs", HEARTBEAT_MS);
-    talk->heartbeat_ms = ms < HEARTBEAT_LAST_MS ? HEARTBEAT_LAST_MS : ms;
+    talk->heartbeat_ms = ms < HEARTBEAT_LEAST_MS ? HEARTBEAT_LEAST_MS : ms;
     talk->beat_at = clock_monotonic_ms();
     talk->greeted = true;
     drop_unwanted(talk);
@@ -438,13 +244,11 @@ static void take_invalid(struct talk *talk, const char *error)
     struct run *run = fleet_find(talk->fleet, &talk->request.key);
     runner_log(RUNNER_ERROR, "request.invalid", "kind=%d error=\"%s\"",
                (int)talk->request.kind, error);
-    if (talk->request.kind == REQUEST_HELLO) {
-        fall_quiet(talk);
-    } else if (!talk->doubtful) {
+    if (talk->request.kind != REQUEST_HELLO && !talk->doubtful) {
         return_records(talk);
         talk->doubtful = true;
         talk->greeted = false;
-    } else if (talk->request.kind == REQUEST_HEARTBEAT) {
+    } else if (talk->request.kind <= REQUEST_HEARTBEAT) {
         fall_quiet(talk);
     } else if (run != NULL) {
         give_up_request(talk, run);
@@ -494,11 +298,11 @@ void talk_go_on(struct talk *talk)
         if (clock_monotonic_ms() < talk->retry_at)
             return;
         talk->waiting = false;
-        post(talk);
+        talk_post(talk);
     }
     if (talk->request.kind == REQUEST_NONE &&
         clock_monotonic_ms() >= talk->quiet_until)
-        say_next(talk);
+        talk_say_next(talk);
 }
 
 int64_t talk_wake_at(const struct talk *talk)
@@ -507,6 +311,6 @@ int64_t talk_wake_at(const struct talk *talk)
         return talk->retry_at;
     if (talk->request.kind != REQUEST_NONE)
         return INT64_MAX;
-    const int64_t beat = heartbeat_at(talk);
+    const int64_t beat = talk_heartbeat_at(talk);
     return beat > talk->quiet_until ? beat : talk->quiet_until;
 }

@@ -121,11 +121,10 @@ static inline struct ending fixture_run(const char *folder)
 static inline char *fixture_text(const char *folder, const char *name)
 {
     struct arena *arena = arena_new();
-    char *bytes;
-    size_t len;
+    struct disk_bytes bytes;
     char *copy = NULL;
-    if (disk_read(arena, folder, name, 64 << 20, &bytes, &len, NULL) == HT_OK)
-        copy = ht_xstrdup(bytes);
+    if (disk_read(arena, folder, name, 64 << 20, &bytes, NULL) == HT_OK)
+        copy = ht_xstrdup(bytes.data);
     arena_free(arena);
     return copy != NULL ? copy : ht_xstrdup("");
 }
