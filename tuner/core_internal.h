@@ -37,6 +37,7 @@ struct core {
     int64_t group_number;
     struct queue held; /* answered polls that wait for news */
     int64_t now_ms, wall_ms;
+    int64_t wal_limit;      /* pages; beyond, the core empties the WAL itself */
     int64_t quiet_since_ms; /* of the last write; 0: WAL is truncated */
     int64_t reopen_at_ms;
     int64_t tick_after_ms; /* a tick that failed is not repeated before */

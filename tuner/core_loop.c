@@ -15,6 +15,7 @@ enum {
     GROUP_REQUESTS = 1000, /* knee of the measured group-commit curve */
     GROUP_MS = 5,
     IDLE_MS = 5000,   /* quiet that long: truncate the WAL */
+    WAL_PAGES = 8192, /* 32 MB */
     REOPEN_MS = 1000, /* between attempts to get a broken database back */
 };
 
@@ -39,8 +40,8 @@ void core_refuse(struct request *req, const struct ht_error *err)
 typedef enum ht_status core_work(struct core *core, void *data,
                                  struct ht_error *err);
 
-static enum ht_status attempt(struct core *core, core_work *work, void *data,
-                              struct ht_error *err)
+static enum ht_status in_savepoint(struct core *core, core_work *work,
+                                   void *data, struct ht_error *err)
 {
     const struct group_mark mark = group_mark(&core->group);
     const int64_t changes = db_total_changes(core->db);
@@ -83,7 +84,8 @@ static void settle_touched(struct core *core)
     for (size_t i = 0; i < core->group.n_touched; i++) {
         struct ht_error err;
         int64_t study = core->group.touched[i];
-        const enum ht_status status = attempt(core, work_settle, &study, &err);
+        const enum ht_status status =
+            in_savepoint(core, work_settle, &study, &err);
         if (status != HT_OK && status != HT_NOT_FOUND)
             log_event(LOG_ERROR, "study.settle", "study=%lld why=%s",
                       (long long)study, err.text);
@@ -185,7 +187,7 @@ static enum ht_status close_group(struct core *core, int64_t changes,
 
 static void handle_one(struct core *core, struct request *req)
 {
-    req->status = attempt(core, work_request, req, &req->err);
+    req->status = in_savepoint(core, work_request, req, &req->err);
     if (req->status != HT_OK)
         req->held_until_ms = 0;
 }
@@ -267,7 +269,7 @@ static void tick_in_group(struct core *core)
         core_tick_part *part = parts[i];
         if (!db_in_transaction(core->db))
             return;
-        if (attempt(core, work_tick, &part, &err) != HT_OK)
+        if (in_savepoint(core, work_tick, &part, &err) != HT_OK)
             log_event(LOG_ERROR, "core.tick", "why=%s", err.text);
     }
 }
@@ -303,6 +305,18 @@ static void tick(struct core *core)
     }
     if (status != HT_OK)
         core->tick_after_ms = core->now_ms + REOPEN_MS;
+}
+
+/* Under a steady load the checkpoint thread never catches up with the end of
+ * the WAL, which only then may start anew; so the core gives it the moment. A
+ * reader in the way puts it off. */
+static void bound_wal(struct core *core)
+{
+    if (core->db == NULL || db_wal_pages(core->db) < core->wal_limit)
+        return;
+    db_checkpoint(core->db, true, NULL);
+    const int64_t left = db_wal_pages(core->db);
+    core->wal_limit = left == 0 ? WAL_PAGES : left + WAL_PAGES / 16;
 }
 
 static void truncate_when_idle(struct core *core)
@@ -369,10 +383,12 @@ void *core_run(void *argument)
     struct core *core = argument;
     struct queue todo;
     queue_init(&todo);
+    core->wal_limit = WAL_PAGES;
     tick(core);
     while (take(core, &todo, next_deadline(core))) {
         if (todo.first != NULL)
             run_group(core, &todo);
+        bound_wal(core);
         if (atomic_load(&core->no_holding))
             release_held(core);
         core_look_at_clocks(core);

@@ -8,6 +8,11 @@
 #include "tuner/db_internal.h"
 #include "tuner/db_write.h"
 
+enum {
+    BUSY_MS = 5000,       /* for a lock that another connection holds */
+    TRUNCATE_BUSY_MS = 20 /* what requests may have to wait for the WAL */
+};
+
 enum ht_status db_fail(struct db *db, int rc, const char *sql,
                        struct ht_error *err)
 {
@@ -184,6 +189,15 @@ void *db_grow(struct arena *arena, void *rows, size_t n, size_t size)
 
 /* --- opening --- */
 
+static int note_wal_pages(void *context, sqlite3 *handle, const char *name,
+                          int pages)
+{
+    (void)handle, (void)name;
+    struct db *db = context;
+    db->wal_pages = pages;
+    return SQLITE_OK;
+}
+
 static enum ht_status open_file(const char *path, int flags, struct db **out,
                                 struct ht_error *err)
 {
@@ -199,7 +213,7 @@ static enum ht_status open_file(const char *path, int flags, struct db **out,
         return HT_IO;
     }
     sqlite3_extended_result_codes(db->handle, 1);
-    sqlite3_busy_timeout(db->handle, 5000);
+    sqlite3_busy_timeout(db->handle, BUSY_MS);
     *out = db;
     return HT_OK;
 }
@@ -212,6 +226,8 @@ static enum ht_status open_ready(const char *path, int flags, const char *setup,
     if (status != HT_OK)
         return status;
     status = db_exec(db, setup, err);
+    /* After the setup: wal_autocheckpoint takes the hook away. */
+    sqlite3_wal_hook(db->handle, note_wal_pages, db);
     if (status == HT_OK && !db->readonly)
         status = db_migrate(db, err);
     if (status != HT_OK) {
@@ -298,13 +314,24 @@ void db_rollback_to(struct db *db)
 
 enum ht_status db_checkpoint(struct db *db, bool truncate, struct ht_error *err)
 {
+    /* Whoever truncates must not wait for a long reader: a later try will do.
+     */
+    sqlite3_busy_timeout(db->handle, truncate ? TRUNCATE_BUSY_MS : BUSY_MS);
     const int rc = sqlite3_wal_checkpoint_v2(
         db->handle, NULL,
         truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE, NULL,
         NULL);
+    sqlite3_busy_timeout(db->handle, BUSY_MS);
+    if (rc == SQLITE_OK && truncate)
+        db->wal_pages = 0;
     if (rc == SQLITE_OK || rc == SQLITE_BUSY)
         return HT_OK; /* busy: readers are in the way, a later one does it */
     return db_fail(db, rc, "checkpoint", err);
+}
+
+int64_t db_wal_pages(const struct db *db)
+{
+    return db->wal_pages;
 }
 
 void db_limit_pages(struct db *db, int64_t pages)

@@ -29,6 +29,7 @@ struct db_statement {
 struct db {
     sqlite3 *handle;
     bool readonly;
+    int64_t wal_pages; /* after this connection's last commit */
     struct db_statement statements[DB_STATEMENTS];
 };
 

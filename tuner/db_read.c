@@ -326,7 +326,8 @@ enum ht_status db_trial_waiting(struct db *db, struct arena *arena,
 
 #define BEST_IN(state, extreme)                                                \
     "SELECT * FROM (SELECT " DB_TRIAL_COLUMNS " FROM trials "                  \
-    "WHERE study=?1 AND state=" state " AND objective=(SELECT " extreme        \
+    "INDEXED BY trials_best WHERE study=?1 AND state=" state                   \
+    " AND objective=(SELECT " extreme                                          \
     "(objective) FROM trials WHERE study=?1 AND state=" state ") "             \
     "ORDER BY id LIMIT 1)"
 /* SUCCEEDED and STOPPED. */

@@ -20,7 +20,10 @@
 #include "tuner/wire.h"
 
 enum {
-    QUEUED = 8192, /* messages the socket holds in each direction */
+    ANSWERS = 8192, /* held by the socket; sending never blocks the core */
+    RECEIVED = 64,  /* held by the socket before anybody has read them */
+    UNANSWERED_BYTES = 64 << 20, /* beyond, nothing more is read: TCP slows the
+                                    senders, and memory stays bounded */
     URL_BYTES = 160
 };
 
@@ -31,15 +34,17 @@ struct endpoint {
     request_handler *handle;
     char url[URL_BYTES];
     pthread_t thread;
-    pthread_mutex_t lock; /* guards unanswered */
+    pthread_mutex_t lock; /* guards unanswered, bytes */
     pthread_cond_t answered;
     size_t unanswered; /* requests that are not ours at the moment */
+    size_t bytes;      /* of their messages */
 };
 
 /* A message on its way: the way back is the header it came with. */
 struct pending {
     struct endpoint *endpoint;
     nng_msg *msg; /* the request; reused for the answer */
+    size_t len;   /* of the request */
 };
 
 /* --- answering --- */
@@ -58,14 +63,16 @@ static void answer(struct request *req)
 {
     struct pending *pending = req->owner;
     struct endpoint *endpoint = pending->endpoint;
+    const size_t len = pending->len;
     struct text text = {0};
     wire_answer(req, &text);
     send_answer(endpoint, pending->msg, &text);
     text_free(&text);
     request_free(req);
     pthread_mutex_lock(&endpoint->lock);
-    if (--endpoint->unanswered == 0)
-        pthread_cond_signal(&endpoint->answered);
+    endpoint->unanswered--;
+    endpoint->bytes -= len;
+    pthread_cond_broadcast(&endpoint->answered);
     pthread_mutex_unlock(&endpoint->lock);
 }
 
@@ -91,15 +98,18 @@ static void take(struct endpoint *endpoint, nng_msg *msg)
 {
     struct request *req = request_new();
     struct pending *pending = arena_alloc(req->arena, 1, sizeof *pending);
-    *pending = (struct pending){endpoint, msg};
+    const size_t len = nng_msg_len(msg);
+    *pending = (struct pending){endpoint, msg, len};
     req->owner = pending;
     req->handle = endpoint->handle;
     req->answer = answer;
     pthread_mutex_lock(&endpoint->lock);
+    while (endpoint->bytes > UNANSWERED_BYTES)
+        pthread_cond_wait(&endpoint->answered, &endpoint->lock);
     endpoint->unanswered++;
+    endpoint->bytes += len;
     pthread_mutex_unlock(&endpoint->lock);
 
-    const size_t len = nng_msg_len(msg);
     const char *text = arena_strndup(req->arena, nng_msg_body(msg), len);
     struct diag diag;
     diag_init(&diag, req->arena, "message", text, len);
@@ -161,9 +171,9 @@ static enum ht_status listen_at(struct endpoint *endpoint, const char *url,
     code = nng_socket_set_size(endpoint->socket, NNG_OPT_RECVMAXSZ,
                                HT_MAX_MESSAGE);
     if (code == 0)
-        code = nng_socket_set_int(endpoint->socket, NNG_OPT_SENDBUF, QUEUED);
+        code = nng_socket_set_int(endpoint->socket, NNG_OPT_SENDBUF, ANSWERS);
     if (code == 0)
-        code = nng_socket_set_int(endpoint->socket, NNG_OPT_RECVBUF, QUEUED);
+        code = nng_socket_set_int(endpoint->socket, NNG_OPT_RECVBUF, RECEIVED);
     if (code == 0)
         code = nng_listener_create(&listener, endpoint->socket, url);
     if (code == 0)
@@ -235,8 +245,8 @@ void endpoint_stop(struct endpoint *endpoint)
     if (endpoint == NULL)
         return;
     nng_close(endpoint->socket);
-    pthread_join(endpoint->thread, NULL);
     core_stop_holding(endpoint->core);
+    pthread_join(endpoint->thread, NULL);
     pthread_mutex_lock(&endpoint->lock);
     while (endpoint->unanswered > 0)
         pthread_cond_wait(&endpoint->answered, &endpoint->lock);

@@ -2,19 +2,27 @@
 
 #include <stddef.h>
 
+static const struct method {
+    enum job_algorithm named; /* in a job */
+    const struct algorithm *algorithm;
+} methods[] = {
+    {ALGORITHM_GRID, &grid_search},
+    {ALGORITHM_RANDOM, &random_search},
+};
+enum { N_METHODS = sizeof methods / sizeof *methods };
+
 const struct algorithm *search_method(const struct job *job)
 {
-    const struct algorithm *found = NULL;
-    switch (job->algorithm) {
-    case ALGORITHM_DEFAULT:
-    case ALGORITHM_BAYESIAN: /* Vertex calls it ALGORITHM_UNSPECIFIED */
-        break;
-    case ALGORITHM_GRID:
-        found = algorithm_find("GRID_SEARCH");
-        break;
-    case ALGORITHM_RANDOM:
-        found = algorithm_find("RANDOM_SEARCH");
-        break;
-    }
-    return found == NULL ? algorithm_default() : found;
+    for (size_t i = 0; i < N_METHODS; i++)
+        if (methods[i].named == job->algorithm)
+            return methods[i].algorithm;
+    return algorithm_default();
+}
+
+void search_method_resolve(struct job *job)
+{
+    const struct algorithm *meant = search_method(job);
+    for (size_t i = 0; i < N_METHODS; i++)
+        if (methods[i].algorithm == meant)
+            job->algorithm = methods[i].named;
 }

@@ -8,4 +8,8 @@
 /* The named one when it is built in, otherwise the server's default. */
 const struct algorithm *search_method(const struct job *job);
 
+/* Writes that choice into the job. A study is stored with it, so that a newer
+ * server with another default goes on searching as the study began. */
+void search_method_resolve(struct job *job);
+
 #endif

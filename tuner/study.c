@@ -195,6 +195,7 @@ enum ht_status study_create(struct core *core, struct request *req,
     struct job *job = read_job(req, req->body, err);
     if (job == NULL)
         return HT_INVALID;
+    search_method_resolve(job);
     int64_t id;
     enum ht_status status = check_method(job, err);
     if (status == HT_OK)

@@ -92,6 +92,8 @@ static enum ht_status read_whole_job(struct change *change,
     struct job *wanted = job_read_vertex(node, study_diag(change->req));
     if (wanted == NULL)
         return HT_OK; /* the faults are in diag */
+    if (wanted->algorithm == ALGORITHM_DEFAULT)
+        wanted->algorithm = change->job->algorithm;
     const enum ht_status status = check_fixed_parts(change, wanted, err);
     if (status != HT_OK)
         return status;

@@ -240,6 +240,17 @@ static void a_restart_in_the_middle_changes_nothing(void)
     fixture_close(&f);
 }
 
+static void a_server_keeps_the_name_it_made_for_itself(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    fixture_stop(&f);
+    f.options.server_id = NULL;
+    CHECK(fixture_start(&f));
+    CHECK_TEXT(core_server_id(f.core), "ab12cd34"); /* the first start's */
+    fixture_close(&f);
+}
+
 /* Follows the events of a study: every revision is there exactly once. */
 static void revisions_have_no_gaps(void)
 {
@@ -357,6 +368,7 @@ int main(void)
     RUN(waiting_trials_say_what_they_wait_for);
     RUN(the_study_with_fewer_running_trials_is_served_first);
     RUN(a_restart_in_the_middle_changes_nothing);
+    RUN(a_server_keeps_the_name_it_made_for_itself);
     RUN(revisions_have_no_gaps);
     RUN(a_full_disk_is_refused_and_overcome);
     RUN(a_failed_commit_answers_503_and_the_core_goes_on);

@@ -275,6 +275,20 @@ static void a_changed_record_is_noticed(void)
     }
 }
 
+static void the_wal_is_measured_and_emptied(void)
+{
+    struct place place;
+    make_place(&place);
+    struct db *db = NULL;
+    CHECK(db_open(place.path, &db, NULL) == HT_OK);
+    CHECK(db_meta_set(db, "a", "b", NULL) == HT_OK);
+    CHECK(db_wal_pages(db) > 0);
+    CHECK(db_checkpoint(db, true, NULL) == HT_OK);
+    CHECK(db_wal_pages(db) == 0);
+    db_close(db);
+    remove_place(&place);
+}
+
 static void studies_are_found_by_number_or_name(void)
 {
     struct place place;
@@ -308,6 +322,7 @@ int main(void)
     RUN(a_point_is_stored_once);
     RUN(a_trial_has_one_winner_at_most);
     RUN(a_changed_record_is_noticed);
+    RUN(the_wal_is_measured_and_emptied);
     RUN(studies_are_found_by_number_or_name);
     return check_done();
 }

@@ -161,6 +161,34 @@ static void many_records_make_one_event_a_second(void)
     fixture_close(&f);
 }
 
+static int64_t pretended; /* records the table is made to claim */
+
+static enum ht_status pretend(struct core *core, struct request *req,
+                              struct ht_error *err)
+{
+    const struct replica_key key = {1, 1, 1, "master-0"};
+    const struct writer_row row = {.writer = 7, .records = pretended};
+    text_puts(&req->reply, "{}");
+    return db_writer_set(core_db(core), &key, &row, err);
+}
+
+static void too_many_records_are_thinned_by_halves(void)
+{
+    static const int64_t records[] = {10, HT_MAX_REPORTS, 2 * HT_MAX_REPORTS,
+                                      4 * HT_MAX_REPORTS};
+    static const int64_t keep_every[] = {1, 2, 4, 8};
+    struct fixture f;
+    const struct leased leased = begin(&f);
+    for (int i = 0; i < 4; i++) {
+        pretended = records[i];
+        CHECK(fixture_call(&f, pretend, NULL, NULL)->status == HT_OK);
+        struct request *req =
+            fixture_report(&f, leased.token, fixture_record(&f, 1, 1, "0.5"));
+        CHECK(node_get_int(fixture_reply(req), "thin", 0) == keep_every[i]);
+    }
+    fixture_close(&f);
+}
+
 /* --- random sequences against a model --- */
 
 enum { WRITERS = 3, SEQS = 40, MESSAGES = 300 };
@@ -273,6 +301,7 @@ int main(void)
     RUN(bad_replicas_and_tokens_are_refused);
     RUN(should_stop_answers_the_trial);
     RUN(many_records_make_one_event_a_second);
+    RUN(too_many_records_are_thinned_by_halves);
     RUN(any_order_of_records_ends_in_the_same_rows);
     return check_done();
 }

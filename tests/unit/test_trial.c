@@ -63,6 +63,34 @@ static void the_later_of_two_records_of_a_step_decides(void)
     fixture_close(&f);
 }
 
+static void the_best_record_decides_when_it_was_asked_for(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    CHECK(fixture_call(
+              &f, study_create, NULL,
+              "{\"displayName\":\"s\",\"maxTrialCount\":1,"
+              "\"parallelTrialCount\":1,\"studySpec\":{\"metrics\":[{"
+              "\"metricId\":\"accuracy\",\"goal\":\"MAXIMIZE\"}],"
+              "\"parameters\":[{\"parameterId\":\"x\",\"doubleValueSpec\":{"
+              "\"minValue\":0,\"maxValue\":1}}],"
+              "\"algorithm\":\"RANDOM_SEARCH\","
+              "\"measurementSelectionType\":\"BEST_MEASUREMENT\"},"
+              "\"trialJobSpec\":{\"workerPoolSpecs\":[{\"replicaCount\":1,"
+              "\"containerSpec\":{\"imageUri\":\"i\"}}]}}")
+              ->status == HT_OK);
+    fixture_hello(&f, 1);
+    const struct leased leased = lease_one(&f);
+    const char *records = arena_printf(
+        f.arena, "%s,%s,%s", fixture_record(&f, 1, 1, "0.2"),
+        fixture_record(&f, 2, 2, "0.9"), fixture_record(&f, 3, 3, "\"NaN\""));
+    run_with(&f, &leased, records);
+    const struct trial_row trial = fixture_trial(&f, 1, 1);
+    CHECK(trial.state == TRIAL_SUCCEEDED && trial.objective == 0.9);
+    CHECK(trial.final_step == 2);
+    fixture_close(&f);
+}
+
 static void nan_at_the_end_is_infeasible(void)
 {
     struct fixture f;
@@ -296,6 +324,7 @@ int main(void)
 {
     RUN(the_newest_step_decides_whatever_came_last);
     RUN(the_later_of_two_records_of_a_step_decides);
+    RUN(the_best_record_decides_when_it_was_asked_for);
     RUN(nan_at_the_end_is_infeasible);
     RUN(other_metrics_are_named_when_the_objective_is_missing);
     RUN(silence_is_infeasible_too);
