@@ -11,16 +11,17 @@
 
 enum { STUDIES_A_PAGE = 100 };
 
-/* "RANDOM_SEARCH" is "random-search". */
-static const char *algorithm_name(struct cli *cli, const struct node *job)
+/* "RANDOM_SEARCH" is "random", as a spec has it. */
+static const char *algorithm_name(struct cli *cli,
+                                  const struct cli_study *study)
 {
-    const char *vertex =
-        node_get_string(node_find(job, "studySpec"), "algorithm", "");
-    if (vertex[0] == '\0' || strcmp(vertex, "ALGORITHM_UNSPECIFIED") == 0)
-        return "default";
-    char *name = arena_strdup(cli->arena, vertex);
+    char *name = arena_strdup(cli->arena,
+                              node_get_string(study->status, "algorithm", "-"));
     for (char *s = name; *s != '\0'; s++)
-        *s = (char)(*s == '_' ? '-' : tolower((unsigned char)*s));
+        *s = (char)tolower((unsigned char)*s);
+    char *suffix = strstr(name, "_search");
+    if (suffix != NULL)
+        *suffix = '\0';
     return name;
 }
 
@@ -32,7 +33,7 @@ static void add_row(struct cli *cli, struct table *table,
     table_row(table);
     table_cell(table, study->name);
     table_cell(table, study->state);
-    table_cell(table, algorithm_name(cli, study->job));
+    table_cell(table, algorithm_name(cli, study));
     table_cell_printf(table, "%lld/%lld", cli_study_ended(study),
                       (long long)node_get_int(study->job, "maxTrialCount", 1));
     table_cell_printf(table, "%lld",
@@ -218,8 +219,7 @@ static void describe_study(struct cli *cli, const struct cli_study *study,
     const char *reason = node_get_string(study->status, "reason", "");
     text_puts(out, reason[0] != '\0' ? ": " : "");
     text_escape(out, reason);
-    text_printf(out, "\nalgorithm   %s, seed %s\n",
-                algorithm_name(cli, study->job),
+    text_printf(out, "\nalgorithm   %s, seed %s\n", algorithm_name(cli, study),
                 node_get_string(study->status, "seed", "-"));
     describe_counts(study, out);
     describe_times(study, out);

@@ -133,7 +133,8 @@ enum ht_status job_parse(struct arena *arena, const char *json,
                          struct job **job, struct ht_error *err);
 
 /* The differences of two jobs as lines "path: old -> new", native names; what
- * a person did not choose (captured_env, a seed the server drew) is skipped.
+ * a person did not choose (captured_env, a seed the server drew, an algorithm
+ * that `new` does not name) is skipped.
  * Returns the number of differences. */
 size_t job_diff(const struct job *old, const struct job *new, struct text *out);
 

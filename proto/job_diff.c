@@ -107,6 +107,13 @@ static size_t diff_order(const struct space *old, const struct space *new,
     return !same;
 }
 
+/* A study is stored with the algorithm it got; who names none takes that. */
+static void skip_unnamed_algorithm(cJSON *old, const cJSON *new)
+{
+    if (!cJSON_HasObjectItem(new, "algorithm"))
+        cJSON_DeleteItemFromObjectCaseSensitive(old, "algorithm");
+}
+
 size_t job_diff(const struct job *old, const struct job *new, struct text *out)
 {
     cJSON *a = job_native_tree(old, NATIVE_FULL);
@@ -114,6 +121,7 @@ size_t job_diff(const struct job *old, const struct job *new, struct text *out)
     skip_unchosen(a, b, "seed");
     skip_unchosen(a, b, "name");
     skip_unchosen(a, b, "displayName");
+    skip_unnamed_algorithm(a, b);
     size_t n = diff_maps("", a, b, out);
     n += diff_order(&old->space, &new->space, out);
     cJSON_Delete(a);

@@ -5,6 +5,7 @@
 #include "proto/clock.h"
 #include "proto/json.h"
 #include "proto/node.h"
+#include "tuner/search_method.h"
 
 static void add_stamp(cJSON *object, const char *key, int64_t wall_ms)
 {
@@ -77,6 +78,7 @@ static enum ht_status add_status(cJSON *resource, struct db *db,
     json_add_int(object, "revision", study->revision);
     add_counts(object, &counts);
     status = add_best(object, db, arena, study, job, err);
+    json_add_string(object, "algorithm", search_method(job)->name);
     json_add_int_text(object, "seed", study->seed);
     add_time(object, "createTimeMs", study->created_ms);
     add_time(object, "startTimeMs", study->started_ms);

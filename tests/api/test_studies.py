@@ -38,6 +38,24 @@ def a_new_study_is_shown_as_a_vertex_job():
         tap.equal(server.get(path)["name"], made["name"], path)
 
 
+def an_unnamed_algorithm_is_resolved_once_and_kept():
+    unnamed = api.job("unnamed")
+    del unnamed["studySpec"]["algorithm"]
+    status, made = server.call("POST", api.JOBS, unnamed)
+    tap.equal((status, made["studySpec"]["algorithm"],
+               made["hypertuneStatus"]["algorithm"]),
+              (200, "RANDOM_SEARCH", "RANDOM_SEARCH"))
+    path = api.OURS + "/studies/unnamed"
+    status, changed = server.call(
+        "PATCH", path, {"job": dict(unnamed, maxTrialCount=5)})
+    tap.equal((status, changed["maxTrialCount"],
+               changed["studySpec"]["algorithm"]), (200, 5, "RANDOM_SEARCH"))
+    unnamed["studySpec"]["algorithm"] = "GRID_SEARCH"
+    unnamed["studySpec"]["parameters"][0] = {
+        "parameterId": "lr", "discreteValueSpec": {"values": [1, 2]}}
+    tap.equal(server.call("PATCH", path, {"job": unnamed})[0], 409)
+
+
 def trials_are_suggested_and_shown():
     harness.wait_until(lambda: server.trials("digits"), 10, "a trial")
     trial = server.trial("digits", 1)
@@ -240,6 +258,7 @@ def all_of_it_is_there_after_a_crash():
 with harness.Server("--runner", "none") as server:
     tap.run([
         a_new_study_is_shown_as_a_vertex_job,
+        an_unnamed_algorithm_is_resolved_once_and_kept,
         trials_are_suggested_and_shown,
         what_does_not_exist_is_not_found,
         a_name_is_taken_once,

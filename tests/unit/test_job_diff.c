@@ -29,6 +29,8 @@ static void each_difference_is_one_line_in_native_names(void)
          HEAD "parameters: {lr: {type: double, min: 0.001, max: 0.5}}\n",
          "parameters.lr.max: 0.1 -> 0.5\n"},
         {HEAD LR "trials: 40\n", HEAD LR "trials: 60\n", "trials: 40 -> 60\n"},
+        {HEAD LR "algorithm: random\n", HEAD LR, ""},
+        {HEAD LR, HEAD LR "algorithm: random\n", "algorithm: none -> random\n"},
         {HEAD LR, HEAD LR "trials: 60\n", "trials: 20 -> 60\n"},
         {HEAD LR, HEAD LR "until: {time: 2h, target: 1}\n",
          "until.target: none -> 1\nuntil.time: none -> 2h\n"},
