@@ -124,13 +124,22 @@ static void an_attempt_lives_from_lease_to_drained(void)
 {
     struct stage stage;
     stage_open(&stage);
-    stage_start(&stage, "echo acc=0.5 step=1; sleep 0.5; echo acc=0.75 step=2; "
+    stage_start(&stage, "echo acc=0.5 step=1; "
+                        "until [ -e go ]; do sleep 0.02; done; "
+                        "echo acc=0.75 step=2; "
                         "printf 'caf\\303\\251 \\377'; env >&2; exit 3");
+    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "report") &&
+                                 fake_saw(&stage.fake, "heartbeat"));
+    char path[PATH_MAX + 64];
+    CHECK(disk_mark(attempt_folder(&stage, path), "master-0/go", NULL) ==
+          HT_OK);
     SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "drained"));
-    static const char *const order[] = {" hello",  " started", " heartbeat",
-                                        " report", " ended",   " drained",
-                                        NULL};
-    CHECK(in_order(&stage.fake, order));
+    static const char *const life[] = {" hello", " started", " heartbeat",
+                                       " ended", " drained", NULL};
+    static const char *const content[] = {" started", " report", " report",
+                                          " drained", NULL};
+    CHECK(in_order(&stage.fake, life));
+    CHECK(in_order(&stage.fake, content));
     CHECK(fake_heard(&stage.fake, "\"outcome\":\"failed\",\"exit\":3,"
                                   "\"reason\":\"exit 3\""));
     CHECK(fake_heard(&stage.fake, "\"w\":\"0000000000000000\",\"n\":1,"));
