@@ -41,7 +41,7 @@ LDFLAGS += $(SANFLAGS) $(if $(filter coverage,$(MODE)),--coverage) \
 
 PROTO_LIBS  := -lcjson -lyaml -lm
 TUNER_LIBS  := -lsqlite3 -lmicrohttpd -lnng -lpthread
-RUNNER_LIBS := -lnng -lcurl -lpthread
+RUNNER_LIBS := -lcurl -lpthread
 CLI_LIBS    := -lcurl -lpthread
 # Google's old reporting symbol needs libc and nothing else; the Makefile names
 # the library's objects one by one so that a stray dependency fails the link.

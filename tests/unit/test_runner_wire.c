@@ -4,6 +4,7 @@
 
 #include "proto/json.h"
 #include "runner/procfs.h"
+#include "runner/supervisor.h"
 #include "tests/unit/fake_server.h"
 #include "tests/unit/runner_fixture.h"
 
@@ -119,6 +120,45 @@ static bool in_order(const struct fake_server *fake, const char *const words[])
 }
 
 /* ---- the cases ---- */
+
+/* First of all cases: it forks, and nothing may have made threads yet. */
+static void a_runner_without_server_and_attempts_ends(void)
+{
+    char path[PATH_MAX];
+    char token_file[PATH_MAX + 8];
+    const char *folder = fixture_folder(path);
+    (void)snprintf(token_file, sizeof token_file, "%s/token", folder);
+    CHECK(disk_write(folder, "token", "x", 1, 0600, NULL) == HT_OK);
+    const struct site site = {.state = folder, .slots = 1, .cores = 1};
+    const struct supervisor_settings settings = {
+        .site = &site,
+        .engine = &engine_process,
+        .server = "http://127.0.0.1:1",
+        .token_file = token_file,
+        .host = "here",
+        .exit_when_alone = true,
+        .alone_ms = 300,
+    };
+    const int64_t start = clock_monotonic_ms();
+    (void)fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        const int null = open("/dev/null", O_WRONLY);
+        dup2(null, 2);
+        _exit(supervisor_run(&settings, NULL) == HT_OK ? 0 : 1);
+    }
+    CHECK(fixture_wait(child) == 0);
+    CHECK(clock_monotonic_ms() - start >= 300);
+}
+
+static void a_missing_token_file_ends_with_4(void)
+{
+    struct stage stage;
+    stage_open(&stage);
+    CHECK(unlink(stage.token_file) == 0);
+    CHECK(fixture_wait(start_runner(&stage)) == 4);
+    stage_close(&stage);
+}
 
 static void an_attempt_lives_from_lease_to_drained(void)
 {
@@ -384,6 +424,8 @@ int main(void)
 {
     json_init();
     fixture_init();
+    RUN(a_runner_without_server_and_attempts_ends);
+    RUN(a_missing_token_file_ends_with_4);
     RUN(an_attempt_lives_from_lease_to_drained);
     RUN(only_records_that_the_server_lacks_are_sent);
     RUN(a_request_without_answer_is_sent_again);
