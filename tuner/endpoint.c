@@ -24,7 +24,9 @@ enum {
     RECEIVED = 64,  /* held by the socket before anybody has read them */
     UNANSWERED_BYTES = 64 << 20, /* beyond, nothing more is read: TCP slows the
                                     senders, and memory stays bounded */
-    URL_BYTES = 160
+    URL_BYTES = 160,
+    LOOK_MS = 500 /* nng 1.5.2 does not wake a receive that is queued just
+                     after nng_close(): it must look again by itself */
 };
 
 struct endpoint {
@@ -130,7 +132,7 @@ static void *run(void *argument)
     while ((code = nng_recvmsg(endpoint->socket, &msg, 0)) != NNG_ECLOSED) {
         if (code == 0)
             take(endpoint, msg);
-        else
+        else if (code != NNG_ETIMEDOUT)
             nng_msleep(10); /* out of memory or descriptors: not a hot loop */
     }
     return NULL;
@@ -174,6 +176,8 @@ static enum ht_status listen_at(struct endpoint *endpoint, const char *url,
         code = nng_socket_set_int(endpoint->socket, NNG_OPT_SENDBUF, ANSWERS);
     if (code == 0)
         code = nng_socket_set_int(endpoint->socket, NNG_OPT_RECVBUF, RECEIVED);
+    if (code == 0)
+        code = nng_socket_set_ms(endpoint->socket, NNG_OPT_RECVTIMEO, LOOK_MS);
     if (code == 0)
         code = nng_listener_create(&listener, endpoint->socket, url);
     if (code == 0)
