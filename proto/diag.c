@@ -143,6 +143,13 @@ const char *diag_nearest(const char *wrong, const char *const names[])
     return nearest;
 }
 
+bool diag_is_alike(const char *a, const char *b)
+{
+    char one[MAX_WORD], other[MAX_WORD];
+    size_t n = fold(one, a);
+    return n > 0 && n == fold(other, b) && memcmp(one, other, n) == 0;
+}
+
 /* ---- printing ---- */
 
 struct span {

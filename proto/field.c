@@ -87,6 +87,36 @@ struct place field_item(const struct field_reader *reader, struct place at,
         .path = arena_printf(reader->arena, "%s[%zu]", at.path, index)};
 }
 
+/* ---- other words ---- */
+
+/* Is `name`, up to a point in it, one of the names? */
+static bool is_among(const char *name, const char *const names[])
+{
+    size_t len = strcspn(name, ".");
+    for (; *names; names++)
+        if (strlen(*names) == len && strncmp(*names, name, len) == 0)
+            return true;
+    return false;
+}
+
+const char *field_meant(const struct field_reader *reader, const char *word,
+                        const char *const names[])
+{
+    const struct field_synonym *synonym = reader->synonyms;
+    for (; synonym && synonym->other; synonym++) {
+        if (!diag_is_alike(synonym->other, word) ||
+            !is_among(synonym->ours, names))
+            continue;
+        if (synonym->hint)
+            return synonym->hint;
+        return arena_printf(reader->arena, "did you mean \"%s\"?",
+                            synonym->ours);
+    }
+    const char *near = diag_nearest(word, names);
+    return near ? arena_printf(reader->arena, "did you mean \"%s\"?", near)
+                : NULL;
+}
+
 /* ---- maps ---- */
 
 static void unknown_member(const struct field_reader *reader, struct place at,
@@ -99,9 +129,9 @@ static void unknown_member(const struct field_reader *reader, struct place at,
     for (size_t i = 0; i < n; i++)
         names[i] = fields[i].name;
     field_key_error(reader, at, "unknown field \"%s\"", at.node->key);
-    const char *meant = diag_nearest(at.node->key, names);
+    const char *meant = field_meant(reader, at.node->key, names);
     if (meant)
-        diag_hint(reader->diag, "did you mean \"%s\"?", meant);
+        diag_hint(reader->diag, "%s", meant);
 }
 
 static const struct field *find_row(const struct field fields[],
@@ -111,6 +141,11 @@ static const struct field *find_row(const struct field fields[],
         if (strcmp(fields->name, name) == 0)
             return fields;
     return NULL;
+}
+
+bool field_is_known(const struct field fields[], const char *name)
+{
+    return find_row(fields, name) != NULL;
 }
 
 void field_read_map(const struct field_reader *reader, struct place at,
@@ -132,6 +167,12 @@ void field_read_map(const struct field_reader *reader, struct place at,
 }
 
 /* ---- rows ---- */
+
+static bool is_scalar(const struct node *node)
+{
+    return node->kind == NODE_STRING || node->kind == NODE_NUMBER ||
+           node->kind == NODE_BOOL;
+}
 
 static void *target(const struct field *field, void *into)
 {
@@ -230,17 +271,15 @@ void field_name(const struct field_reader *reader, struct place at,
         *(const char **)target(field, into) = at.node->text;
 }
 
-static bool is_scalar(const struct node *node)
-{
-    return node->kind == NODE_STRING || node->kind == NODE_NUMBER ||
-           node->kind == NODE_BOOL;
-}
-
 bool field_read_texts(const struct field_reader *reader, struct place at,
                       size_t most, bool scalars, struct strings *texts)
 {
-    if (at.node->kind != NODE_LIST)
-        return field_wrong_kind(reader, at, "a list");
+    if (at.node->kind != NODE_LIST) {
+        field_wrong_kind(reader, at, "a list");
+        if (is_scalar(at.node))
+            diag_hint(reader->diag, "write [%s]", at.node->text);
+        return false;
+    }
     if (at.node->count > most) {
         field_error(reader, at, "has %zu items, at most %zu are allowed",
                     at.node->count, most);
@@ -340,6 +379,8 @@ static const struct field_choice *find_choice(const struct field_choice *choice,
 {
     int64_t number;
     bool numbered = node->kind == NODE_NUMBER && node_int64(node, &number);
+    if (node->kind != NODE_STRING && node->kind != NODE_NUMBER)
+        return NULL;
     for (; choice->name; choice++) {
         if (numbered ? choice->number >= 0 && choice->number == number
                      : strcmp(choice->name, node->text) == 0)
@@ -348,8 +389,9 @@ static const struct field_choice *find_choice(const struct field_choice *choice,
     return NULL;
 }
 
-static void unknown_choice(const struct field_reader *reader, struct place at,
-                           const struct field *field)
+/* None of the choices, or nothing that could be one. */
+static void refuse_choice(const struct field_reader *reader, struct place at,
+                          const struct field *field)
 {
     const char *names[32] = {0};
     size_t n = 0;
@@ -358,10 +400,16 @@ static void unknown_choice(const struct field_reader *reader, struct place at,
         names[n] = field->choices[n].name;
         text_printf(&list, "%s%s", n > 0 ? ", " : "", names[n]);
     }
-    const char *meant = diag_nearest(at.node->text, names);
-    field_error(reader, at, "unknown %s \"%s\"", field->name, at.node->text);
+    const char *meant = NULL;
+    if (is_scalar(at.node) && at.node->kind != NODE_BOOL) {
+        meant = field_meant(reader, at.node->text, names);
+        field_error(reader, at, "unknown %s \"%s\"", field->name,
+                    at.node->text);
+    } else {
+        field_wrong_kind(reader, at, "a name");
+    }
     if (meant)
-        diag_hint(reader->diag, "did you mean \"%s\"?", meant);
+        diag_hint(reader->diag, "%s", meant);
     else
         diag_hint(reader->diag, "one of %s", list.data);
     text_free(&list);
@@ -370,13 +418,9 @@ static void unknown_choice(const struct field_reader *reader, struct place at,
 void field_choose(const struct field_reader *reader, struct place at,
                   const struct field *field, void *into)
 {
-    if (at.node->kind != NODE_STRING && at.node->kind != NODE_NUMBER) {
-        field_wrong_kind(reader, at, "a name");
-        return;
-    }
     const struct field_choice *choice = find_choice(field->choices, at.node);
     if (choice == NULL)
-        unknown_choice(reader, at, field);
+        refuse_choice(reader, at, field);
     else
         memcpy(target(field, into), &choice->value, sizeof choice->value);
 }

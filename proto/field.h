@@ -15,10 +15,17 @@
 #include "proto/job.h"
 #include "proto/node.h"
 
+struct field_synonym { /* what others call one of our fields or choices */
+    const char *other; /* across - and _ and case; NULL ends the table */
+    const char *ours;  /* may be a field of a field, such as until.time */
+    const char *hint;  /* NULL: did you mean "OURS"? */
+};
+
 struct field_reader {
     struct diag *diag;
     struct arena *arena; /* home of everything that is read */
     bool null_is_absent; /* Google's JSON: a null member was not said */
+    const struct field_synonym *synonyms; /* NULL: none */
 };
 
 struct place { /* a value in the document */
@@ -49,6 +56,9 @@ struct field {
 void field_read_map(const struct field_reader *reader, struct place at,
                     const struct field fields[], void *into);
 
+/* Has the table a row of that name? */
+bool field_is_known(const struct field fields[], const char *name);
+
 /* The member or item at a place, with its path. field_member() gives a NULL
  * node when the member is absent (or null, when that means absent). */
 struct place field_member(const struct field_reader *reader, struct place at,
@@ -69,6 +79,12 @@ field_key_error(const struct field_reader *reader, struct place at,
 /* Adds "must be WANTED, not KIND"; false, for use in a return. */
 bool field_wrong_kind(const struct field_reader *reader, struct place at,
                       const char *wanted);
+
+/* What to write in place of `word`, which is none of the NULL-terminated
+ * `names`: the name that others call so, or the nearest one, as a sentence for
+ * diag_hint(). NULL when nothing comes near. */
+const char *field_meant(const struct field_reader *reader, const char *word,
+                        const char *const names[]);
 
 /* Functions of rows. Each writes the member at `offset` only when the value is
  * good. */

@@ -40,22 +40,12 @@ void job_draft_add(const struct field_reader *reader, struct job_draft *draft,
 
 /* ---- conditions ---- */
 
-static const char **space_names(const struct field_reader *reader,
-                                const struct space *space)
-{
-    const char **names =
-        arena_alloc(reader->arena, space->n + 1, sizeof *names);
-    for (size_t i = 0; i < space->n; i++)
-        names[i] = space->params[i].name;
-    return names;
-}
-
 static void unknown_parameter(const struct field_reader *reader,
                               const struct space *space, struct place at,
                               const char *name)
 {
     field_key_error(reader, at, "there is no parameter \"%s\"", name);
-    const char *meant = diag_nearest(name, space_names(reader, space));
+    const char *meant = diag_nearest(name, space_names(reader->arena, space));
     if (meant)
         diag_hint(reader->diag, "did you mean \"%s\"?", meant);
 }

@@ -296,10 +296,22 @@ void job_native_fields(struct text *out)
 
 /* ---- the job ---- */
 
+/* Was a field asked for under another name? That fault has been told. */
+static bool is_misnamed(const struct field_reader *reader,
+                        const struct node *root, const char *key)
+{
+    const char *const names[] = {key, NULL};
+    for (const struct node *node = root->first; node; node = node->next)
+        if (!field_is_known(root_rows, node->key) &&
+            field_meant(reader, node->key, names))
+            return true;
+    return false;
+}
+
 static void require(const struct field_reader *reader, const struct node *root,
                     const char *key, const char *hint)
 {
-    if (node_find(root, key))
+    if (node_find(root, key) || is_misnamed(reader, root, key))
         return;
     field_error(reader, (struct place){root, key}, "is missing");
     diag_hint(reader->diag, "%s", hint);
@@ -318,7 +330,8 @@ static void require_all(const struct field_reader *reader,
 
 struct job *job_read_native(const struct node *root, struct diag *diag)
 {
-    const struct field_reader reader = {.diag = diag, .arena = diag->arena};
+    const struct field_reader reader = {
+        .diag = diag, .arena = diag->arena, .synonyms = native_synonyms};
     struct place at = {.node = root, .path = ""};
     struct native_draft *native = arena_alloc(diag->arena, 1, sizeof *native);
     struct job *job = &native->draft.job;

@@ -19,6 +19,9 @@ struct native_draft {
 field_function native_goal; /* rows of the root; `into` is the draft */
 field_function native_parameters;
 
+/* What other tools call our fields and their values. */
+extern const struct field_synonym native_synonyms[];
+
 /* Rows of one parameter's long form, ended by a NULL name. */
 extern const struct field native_parameter_rows[];
 

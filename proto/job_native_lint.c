@@ -6,23 +6,13 @@
 
 /* ---- references ---- */
 
-static const char **parameter_names(const struct field_reader *reader,
-                                    const struct space *space)
-{
-    const char **names =
-        arena_alloc(reader->arena, space->n + 1, sizeof *names);
-    for (size_t i = 0; i < space->n; i++)
-        names[i] = space->params[i].name;
-    return names;
-}
-
 /* Warns of a ${nam} that looks like a declared name; any other ${...} is the
  * command's own affair. */
 static void check_references(const struct field_reader *reader,
                              const struct space *space, struct place at,
                              const char *word)
 {
-    const char **names = parameter_names(reader, space);
+    const char *const *names = space_names(reader->arena, space);
     for (const char *c = strstr(word, "${"); c; c = strstr(c + 2, "${")) {
         const char *close = strchr(c, '}');
         if (close == NULL)

@@ -3,6 +3,7 @@
 
 #include "proto/job_native.h"
 #include "proto/limits.h"
+#include "proto/number.h"
 
 /* ---- goal ---- */
 
@@ -16,13 +17,11 @@ static bool read_direction(const struct field_reader *reader, struct place at,
             return true;
         }
     }
-    const char *meant = diag_nearest(word, directions);
+    const char *meant = field_meant(reader, word, directions);
     field_error(reader, at, "must begin with maximize or minimize, not \"%s\"",
                 word);
-    if (meant)
-        diag_hint(reader->diag, "did you mean \"%s\"?", meant);
-    else
-        diag_hint(reader->diag, "such as \"maximize accuracy\"");
+    diag_hint(reader->diag, "%s",
+              meant ? meant : "such as \"maximize accuracy\"");
     return false;
 }
 
@@ -158,10 +157,32 @@ static bool read_long_form(const struct field_reader *reader,
     return param_finish(reader, param);
 }
 
+/* The short forms of the command line's --param mean nothing in a spec: there
+ * "0.1..1" is a constant, which a person seldom wants. */
+static void warn_of_range(const struct field_reader *reader, struct place at)
+{
+    const char *text = node_string(at.node);
+    const char *dots = text ? strstr(text, "..") : NULL;
+    if (dots == NULL)
+        return;
+    const char *colon = memchr(text, ':', (size_t)(dots - text));
+    const char *from = colon ? colon + 1 : text;
+    const char *left =
+        arena_strndup(reader->arena, from, (size_t)(dots - from));
+    const char *right =
+        arena_strndup(reader->arena, dots + 2, strcspn(dots + 2, ":"));
+    if (!number_is_json(left) || !number_is_json(right))
+        return;
+    field_warning(reader, at, "is a constant, the text \"%s\"", text);
+    diag_hint(reader->diag, "a range is {type: double, min: %s, max: %s}", left,
+              right);
+}
+
 /* A scalar is a list of one, which has to be made for it. */
 static bool read_constant(const struct field_reader *reader,
                           struct param_draft *param)
 {
+    warn_of_range(reader, param->at);
     struct node *list = arena_alloc(reader->arena, 1, sizeof *list);
     struct node *item = arena_alloc(reader->arena, 1, sizeof *item);
     *item = *param->at.node;

@@ -9,6 +9,14 @@
 #include "proto/diag.h"
 #include "proto/json.h"
 
+const char *const *space_names(struct arena *arena, const struct space *space)
+{
+    const char **names = arena_alloc(arena, space->n + 1, sizeof *names);
+    for (size_t i = 0; i < space->n; i++)
+        names[i] = space->params[i].name;
+    return names;
+}
+
 int space_find(const struct space *space, const char *name)
 {
     for (size_t i = 0; i < space->n; i++)

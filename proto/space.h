@@ -63,6 +63,9 @@ struct space {
 /* Index by name, or -1. */
 int space_find(const struct space *space, const char *name);
 
+/* All names and a NULL, for diag_nearest(). */
+const char *const *space_names(struct arena *arena, const struct space *space);
+
 /* Levels of one parameter: 0 for a continuous one. */
 uint64_t param_levels(const struct param *param);
 /* The j-th level, 0 <= j < param_levels(). */

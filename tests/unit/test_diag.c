@@ -162,6 +162,9 @@ static void the_nearest_name_is_found_across_spellings(void)
     CHECK_TEXT(diag_nearest("max_trial_count", names), "maxTrialCount");
     CHECK_TEXT(diag_nearest("MAX-TRIAL-COUNT", names), "maxTrialCount");
     CHECK_TEXT(diag_nearest("maxTrialsCount", names), "maxTrialCount");
+    CHECK(diag_is_alike("max_trial-Count", "maxTrialCount"));
+    CHECK(!diag_is_alike("maxTrials", "maxTrialCount"));
+    CHECK(!diag_is_alike("max", "maxTrialCount") && !diag_is_alike("", "-"));
     CHECK_TEXT(diag_nearest("paralel", names), "parallel");
     CHECK_TEXT(diag_nearest("pararllel", names), "parallel");
     CHECK_TEXT(diag_nearest("sede", names), "seed");

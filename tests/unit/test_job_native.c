@@ -256,7 +256,100 @@ static void all_faults_are_told_at_once(void)
                     "parameters:\n  lr: {type: double, min: 2, max: 1}\n"
                     "  b: []\ncommand: \"'\"\nseed: -1\n",
                     &diag) == NULL);
-    CHECK(diag.errors == 8);
+    CHECK(diag.errors == 7); /* "gaol" stands for the missing goal */
+}
+
+static const struct other_word {
+    const char *spec; /* one line; the test adds what it lacks */
+    const char *hint;
+} other_words[] = {
+    {"max_trials: 4", "did you mean \"trials\"?"},
+    {"maxTrialCount: 4", "did you mean \"trials\"?"},
+    {"n_trials: 4", "did you mean \"trials\"?"},
+    {"parallelTrialCount: 4", "did you mean \"parallel\"?"},
+    {"max-parallel-trials: 4", "did you mean \"parallel\"?"},
+    {"script: a.py", "did you mean \"command\"?"},
+    {"cmd: a.py", "did you mean \"command\"?"},
+    {"run: a.py", "did you mean \"command\"?"},
+    {"entrypoint: a.py", "did you mean \"command\"?"},
+    {"environment: {A: b}", "did you mean \"env\"?"},
+    {"timeout: 3h", "did you mean \"trialTimeout\"?"},
+    {"until: {timeout: 3h}", "did you mean \"time\"?"},
+    {"until: {patience: 3}", "did you mean \"noProgress\"?"},
+    {"max_duration: 3h", "did you mean \"until.time\"?"},
+    {"target: 0.9", "did you mean \"until.target\"?"},
+    {"algorithm: GRID_SEARCH", "did you mean \"grid\"?"},
+    {"earlyStopping: true", "one of none, median, decay"},
+    {"passEnv: HOME", "write [HOME]"},
+    {"metric: a", "write \"goal: maximize METRIC\""},
+    {"objective: a", "write \"goal: maximize METRIC\""},
+    {"direction: maximize", "write \"goal: maximize METRIC\""},
+    {"goal: max a", "did you mean \"maximize\"?"},
+    {"goal: minimise a", "did you mean \"minimize\"?"},
+    {"params: {a: 1}", "did you mean \"parameters\"?"},
+    {"search_space: {a: 1}", "did you mean \"parameters\"?"},
+    {"hyperparameters: {a: 1}", "did you mean \"parameters\"?"},
+    {"parameters: {a: {type: double, low: 0, max: 1}}", "\"min\"?"},
+    {"parameters: {a: {type: double, min: 0, upper: 1}}", "\"max\"?"},
+    {"parameters: {a: {type: double, minValue: 0, max: 1}}", "\"min\"?"},
+    {"parameters: {a: {choices: [1, 2]}}", "did you mean \"values\"?"},
+    {"parameters: {a: {options: [1, 2]}}", "did you mean \"values\"?"},
+    {"parameters: {a: {categories: [x]}}", "did you mean \"values\"?"},
+    {"parameters: {a: {type: loguniform, min: 1, max: 2}}",
+     "write \"type: double\" and \"scale: log\""},
+    {"parameters: {a: {type: double, min: 1, max: 2, log: true}}",
+     "write \"scale: log\""},
+    {"parameters: {a: {type: double, min: 1, max: 2, scale: log_uniform}}",
+     "did you mean \"log\"?"},
+    {"parameters: {a: {type: double, min: 1, max: 2, scale: UNIT_LOG_SCALE}}",
+     "did you mean \"log\"?"}};
+
+/* One fault, told where the word stands; what it stands for is not missed. */
+static void words_of_other_tools_lead_to_ours(void)
+{
+    for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++) {
+        const struct other_word *word = &other_words[i];
+        const char *goal = strstr(word->hint, "goal") ? "" : "goal: maximize a";
+        const char *space = "parameters: {lr: [1, 2]}";
+        const char *command = "command: [train]";
+        if (strncmp(word->spec, "goal", 4) == 0)
+            goal = "";
+        if (strstr(word->spec, "param") || strstr(word->spec, "space"))
+            space = "";
+        if (strstr(word->hint, "command"))
+            command = "";
+        struct text text = {0};
+        struct diag diag;
+        text_printf(&text, "%s\n%s\n%s\n%s\n", word->spec, goal, space,
+                    command);
+        CHECK(read_text(text.data, &diag) == NULL);
+        CHECK(diag.errors == 1 && diag.first->line == 1);
+        const char *hint =
+            diag.first && diag.first->hint ? diag.first->hint : "no hint";
+        CHECK_TEXT(strstr(hint, word->hint) ? word->hint : hint, word->hint);
+        text_free(&text);
+    }
+}
+
+static void a_constant_that_looks_like_a_range_is_warned_of(void)
+{
+    static const struct {
+        const char *value;
+        size_t warnings;
+    } cases[] = {{"0.1..1", 1},  {"log:1e-5..0.1", 1}, {"1..8:2", 1},
+                 {"../data", 0}, {"a..b", 0},          {"v1.0", 0},
+                 {"1...", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct text text = {0};
+        struct diag diag;
+        text_printf(&text,
+                    "goal: maximize a\nparameters: {lr: %s}\n"
+                    "command: [train]\n",
+                    cases[i].value);
+        CHECK(read_text(text.data, &diag) != NULL);
+        CHECK(diag.warnings == cases[i].warnings);
+        text_free(&text);
+    }
 }
 
 static void sound_commands_are_not_warned_of(void)
@@ -347,6 +440,8 @@ int main(void)
     RUN(parameters_of_every_kind_arrive);
     RUN(short_forms_choose_their_type);
     RUN(all_faults_are_told_at_once);
+    RUN(words_of_other_tools_lead_to_ours);
+    RUN(a_constant_that_looks_like_a_range_is_warned_of);
     RUN(sound_commands_are_not_warned_of);
     RUN(schema_and_reader_list_the_same_fields);
     arena_free(arena);
