@@ -60,6 +60,10 @@ enum ht_status db_study_list(struct db *db, struct arena *arena,
                              int64_t before, size_t limit,
                              struct study_list *list, struct ht_error *err);
 
+/* How many studies have not ended. */
+enum ht_status db_study_open_count(struct db *db, int64_t *n,
+                                   struct ht_error *err);
+
 /* Trials by state. */
 struct trial_counts {
     int64_t of[TRIAL_CANCELLED + 1];

@@ -195,6 +195,16 @@ enum ht_status db_study_find(struct db *db, struct arena *arena,
     return found;
 }
 
+enum ht_status db_study_open_count(struct db *db, int64_t *n,
+                                   struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    /* The states before SUCCEEDED (4); those after have ended. */
+    const enum ht_status status = db_query(
+        db, &stmt, err, "SELECT count(*) FROM studies WHERE state<4", "");
+    return status == HT_OK ? db_integer(db, stmt, 0, n, err) : status;
+}
+
 // NOLINTNEXTLINE(readability-function-size): a key, a page and a result
 enum ht_status db_study_list(struct db *db, struct arena *arena,
                              const char *project, const char *location,

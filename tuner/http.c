@@ -296,6 +296,8 @@ void http_stop(struct http *http, int64_t wait_for_ms)
     pthread_mutex_lock(&http->lock);
     http->stopping = true;
     wait_for_calls(http, clock_monotonic_ms() + wait_for_ms);
+    /* The library aborts when a connection is still suspended at its stop. */
+    http->closed = true;
     while (http->posted != NULL)
         call_expire(http->posted);
     pthread_mutex_unlock(&http->lock);

@@ -10,6 +10,7 @@
 #include "proto/limits.h"
 #include "tuner/core.h"
 #include "tuner/gate.h"
+#include "tuner/http_pieces.h"
 #include "tuner/http_reply.h"
 #include "tuner/sse.h"
 
@@ -298,17 +299,22 @@ static enum ht_status answer_now(struct call *call)
 }
 
 /* Suspends first, as the answer may come before this returns. */
-static enum ht_status post(struct call *call)
+enum ht_status call_post(struct call *call, struct ht_error *err)
 {
     struct http *http = call->http;
     pthread_mutex_lock(&http->lock);
-    call->phase = CALL_POSTED;
-    call->holders++;
-    call->deadline_ms = clock_monotonic_ms() + ANSWER_MS;
-    http->n_unfinished++;
-    list_add(call);
-    MHD_suspend_connection(call->connection);
+    bool closed = http->closed;
+    if (!closed) {
+        http->n_unfinished += call->phase == CALL_READING;
+        call->phase = CALL_POSTED;
+        call->holders++;
+        call->deadline_ms = clock_monotonic_ms() + ANSWER_MS;
+        list_add(call);
+        MHD_suspend_connection(call->connection);
+    }
     pthread_mutex_unlock(&http->lock);
+    if (closed)
+        return ht_fail(err, HT_UNAVAILABLE, "the server is stopping");
     peers_enter(http->peers, call->peer, PEER_WORK);
 
     call->req->handle = call->route->core;
@@ -340,7 +346,8 @@ enum ht_status call_dispatch(struct call *call, struct ht_error *err)
         status = check_writable(call, err);
     if (status != HT_OK)
         return status;
-    return call->route->lane == LANE_INSTANT ? answer_now(call) : post(call);
+    return call->route->lane == LANE_INSTANT ? answer_now(call)
+                                             : call_post(call, err);
 }
 
 /* --- answering --- */
@@ -360,8 +367,18 @@ bool call_refuse(struct call *call, const struct ht_error *err, bool close)
     return queued;
 }
 
+bool call_is_answered(struct call *call)
+{
+    pthread_mutex_lock(&call->http->lock);
+    bool answered = call->phase == CALL_ANSWERED;
+    pthread_mutex_unlock(&call->http->lock);
+    return answered;
+}
+
 static bool send_reply(struct call *call, bool close)
 {
+    if (call->req->more)
+        return pieces_begin(call, close);
     struct http_reply reply = {.code = MHD_HTTP_OK, .close = close};
     return http_queue(call->connection, &reply, &call->req->reply);
 }
@@ -370,8 +387,8 @@ bool call_finish(struct call *call)
 {
     struct http *http = call->http;
     struct ht_error err = {0};
+    bool answered = call_is_answered(call);
     pthread_mutex_lock(&http->lock);
-    bool answered = call->phase == CALL_ANSWERED;
     bool stopping = http->stopping;
     pthread_mutex_unlock(&http->lock);
     /* While EXPIRED the request still belongs to its lane. */

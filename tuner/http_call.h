@@ -23,8 +23,7 @@ enum call_phase {
     CALL_READING,  /* its body comes in */
     CALL_POSTED,   /* suspended; a lane works on it */
     CALL_ANSWERED, /* resumed with req's lower half filled */
-    CALL_EXPIRED,  /* resumed without an answer */
-    CALL_DONE      /* its answer is queued */
+    CALL_EXPIRED   /* resumed without an answer */
 };
 
 struct call {
@@ -37,6 +36,7 @@ struct call {
     struct text body;
     size_t received;         /* bytes of body, kept or not */
     struct ht_error refusal; /* of its headers, sent when no body follows */
+    size_t sent;             /* of the piece in req->reply */
 
     /* guarded by http->lock */
     enum call_phase phase;
@@ -53,7 +53,9 @@ struct http {
     pthread_cond_t changed;
     struct call *posted;
     int n_unfinished; /* posted or answered, not yet sent */
-    bool stopping, clock_stopping;
+    bool stopping;    /* no call is taken any more */
+    bool closed;      /* none is posted any more either */
+    bool clock_stopping;
     pthread_t clock;
     _Atomic int64_t active_ms;
 };
@@ -65,6 +67,11 @@ enum ht_status call_begin(struct call *call, const char *method,
 bool call_has_body(const struct call *call);
 /* Parses the whole body, then suspends and posts the call, or answers it. */
 enum ht_status call_dispatch(struct call *call, struct ht_error *err);
+/* Suspends the connection and hands the call to its lane, for the answer or
+ * its next piece. HT_UNAVAILABLE once the server waits for no answer. */
+enum ht_status call_post(struct call *call, struct ht_error *err);
+/* Resumed with its request filled, not because its time was up. */
+bool call_is_answered(struct call *call);
 /* Queues the answer of a call that was resumed. */
 bool call_finish(struct call *call);
 /* Queues a refusal; `close` ends the connection after it. */

@@ -50,6 +50,13 @@ bool http_queue(struct MHD_Connection *connection,
     if (response == NULL)
         return false;
     *body = (struct text){0};
+    return http_queue_response(connection, reply, response);
+}
+
+bool http_queue_response(struct MHD_Connection *connection,
+                         const struct http_reply *reply,
+                         struct MHD_Response *response)
+{
     MHD_add_response_header(response, "Content-Type", "application/json");
     MHD_add_response_header(response, "Cache-Control", "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");

@@ -10,6 +10,7 @@
 #include "proto/text.h"
 
 struct MHD_Connection;
+struct MHD_Response;
 
 /* Appends {"error":{...}}; `diag` (or NULL) becomes field violations. */
 void http_error_text(struct text *out, const struct ht_error *err,
@@ -24,5 +25,9 @@ struct http_reply {
 /* Queues the body, which is taken over. False: the connection must end. */
 bool http_queue(struct MHD_Connection *connection,
                 const struct http_reply *reply, struct text *body);
+/* The same for a body that the caller made otherwise; takes the response. */
+bool http_queue_response(struct MHD_Connection *connection,
+                         const struct http_reply *reply,
+                         struct MHD_Response *response);
 
 #endif

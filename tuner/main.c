@@ -9,7 +9,7 @@
 #include "tuner/options.h"
 #include "tuner/server.h"
 
-enum { EXIT_OWNED = 5, EXIT_USAGE = 2 };
+enum { EXIT_OWNED = 5, EXIT_USAGE = 2, LARGE_BLOCK_BYTES = 128 * 1024 };
 
 /* The main thread reads them; every other thread inherits the mask. */
 static void block_signals(void)
@@ -25,7 +25,9 @@ static void block_signals(void)
     signal(SIGHUP, SIG_IGN);
 }
 
-/* Ten thousand connections need as many descriptors, and few heaps. */
+/* Ten thousand connections need as many descriptors. Few heaps, and large
+ * blocks outside them: glibc otherwise raises that limit to the largest block
+ * ever freed, and one long answer would stay in memory for good. */
 static void set_limits(void)
 {
     struct rlimit files;
@@ -34,6 +36,8 @@ static void set_limits(void)
         setrlimit(RLIMIT_NOFILE, &files);
     }
     mallopt(M_ARENA_MAX, 2);
+    mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES);
+    mallopt(M_TRIM_THRESHOLD, LARGE_BLOCK_BYTES);
 }
 
 int main(int argc, char *argv[])

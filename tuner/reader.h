@@ -35,7 +35,10 @@ struct reader {
     int64_t deadline_ms; /* monotonic */
 };
 
-/* Fills req->reply with JSON. On failure `err` is what the asker sees. */
+/* Fills req->reply with JSON. On failure `err` is what the asker sees. A long
+ * answer is given in pieces: with req->more set the reply is one of them, and
+ * the handler is called again, in another snapshot, with the req->cursor that
+ * it left. */
 typedef enum ht_status reader_handler(struct reader *reader,
                                       struct request *req,
                                       struct ht_error *err);
@@ -67,8 +70,8 @@ const char *readers_damage(struct readers *readers);
 bool reader_is_late(const struct reader *reader);
 
 /* The handlers the route table names. */
-reader_handler read_jobs, read_job;                     /* reader_jobs.c */
-reader_handler read_studies, read_study;                /* reader_jobs.c */
+reader_handler read_jobs, read_studies, read_study;     /* reader_jobs.c */
+reader_handler read_job;                                /* reader_job.c */
 reader_handler read_trials, read_trial;                 /* reader_trials.c */
 reader_handler read_best, read_measurements, read_logs; /* reader_trials.c */
 reader_handler read_server, read_runners, read_events;  /* reader_facts.c */

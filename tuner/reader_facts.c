@@ -6,47 +6,12 @@
 #include "tuner/sse.h"
 #include "tuner/view.h"
 
-/* Calls `visit` for every study. */
-typedef void study_visitor(struct reader *reader, const struct study_row *study,
-                           void *context);
-
-static enum ht_status visit_studies(struct reader *reader, study_visitor *visit,
-                                    void *context, struct ht_error *err)
-{
-    enum { BATCH = 200 };
-    struct study_list list;
-    int64_t before = 0;
-    size_t n;
-    do {
-        struct arena *arena = arena_new();
-        enum ht_status status = db_study_list(reader->db, arena, NULL, NULL,
-                                              before, BATCH, &list, err);
-        for (size_t i = 0; status == HT_OK && i < list.n; i++) {
-            visit(reader, &list.rows[i], context);
-            before = list.rows[i].id;
-        }
-        n = list.n;
-        arena_free(arena);
-        if (status != HT_OK)
-            return status;
-    } while (n == BATCH);
-    return HT_OK;
-}
-
-static void count_open(struct reader *reader, const struct study_row *study,
-                       void *context)
-{
-    int64_t *open = context;
-    (void)reader;
-    *open += !study_state_is_final(study->state);
-}
-
 enum ht_status read_server(struct reader *reader, struct request *req,
                            struct ht_error *err)
 {
     const struct server_facts *facts = reader->facts;
-    int64_t open = 0;
-    enum ht_status status = visit_studies(reader, count_open, &open, err);
+    int64_t open;
+    enum ht_status status = db_study_open_count(reader->db, &open, err);
     if (status != HT_OK)
         return status;
     cJSON *object = cJSON_CreateObject();
@@ -113,17 +78,25 @@ enum ht_status read_events(struct reader *reader, struct request *req,
     return HT_OK;
 }
 
-static void publish(struct reader *reader, const struct study_row *study,
-                    void *context)
-{
-    (void)context;
-    sse_publish(reader->sse, study->id, study->revision);
-}
-
 /* What happened before this server started is only in the database. */
 enum ht_status read_revisions(struct reader *reader, struct request *req,
                               struct ht_error *err)
 {
+    enum { BATCH = 200 };
+    struct study_list list;
+    int64_t before = 0;
     (void)req;
-    return visit_studies(reader, publish, NULL, err);
+    do {
+        struct arena *arena = arena_new();
+        enum ht_status status = db_study_list(reader->db, arena, NULL, NULL,
+                                              before, BATCH, &list, err);
+        for (size_t i = 0; status == HT_OK && i < list.n; i++) {
+            before = list.rows[i].id;
+            sse_publish(reader->sse, before, list.rows[i].revision);
+        }
+        arena_free(arena);
+        if (status != HT_OK)
+            return status;
+    } while (list.n == BATCH);
+    return HT_OK;
 }

@@ -16,7 +16,7 @@ static enum ht_status as_job(struct reader *reader, struct arena *arena,
                              const struct study_row *study, cJSON **out,
                              struct ht_error *err)
 {
-    return view_job(reader->db, arena, study, false, out, err);
+    return view_job(reader->db, arena, study, out, err);
 }
 
 static enum ht_status as_study(struct reader *reader, struct arena *arena,
@@ -121,23 +121,6 @@ enum ht_status read_studies(struct reader *reader, struct request *req,
                             struct ht_error *err)
 {
     return list_studies(reader, req, "studies", as_study, err);
-}
-
-enum ht_status read_job(struct reader *reader, struct request *req,
-                        struct ht_error *err)
-{
-    const char *view = request_query(req, "view");
-    const bool is_whole = view == NULL || strcmp(view, "BASIC") != 0;
-    struct study_row study;
-    cJSON *item;
-    enum ht_status status =
-        db_study_find(reader->db, req->arena, req->project, req->location,
-                      req->study, &study, err);
-    if (status == HT_OK)
-        status = view_job(reader->db, req->arena, &study, is_whole, &item, err);
-    if (status == HT_OK)
-        json_print(item, &req->reply);
-    return status;
 }
 
 enum ht_status read_study(struct reader *reader, struct request *req,

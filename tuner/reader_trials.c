@@ -3,9 +3,8 @@
 #include <string.h>
 
 #include "proto/json.h"
-#include "tuner/filter.h"
 #include "tuner/logs.h"
-#include "tuner/reader_page.h"
+#include "tuner/reader_walk.h"
 #include "tuner/view.h"
 
 /* The study of a request and its job. */
@@ -34,68 +33,6 @@ static enum ht_status find_trial(struct reader *reader, struct request *req,
     return db_trial_get(reader->db, req->arena, study->id, id, trial, err);
 }
 
-static bool is_wanted(const struct filter *filter,
-                      const struct trial_row *trial)
-{
-    const char *states[] = {trial_state_vertex(trial->state),
-                            trial_state_name(trial->state)};
-    return filter_allows(filter, "state", 2, states);
-}
-
-struct trial_walk {
-    struct reader *reader;
-    struct request *req;
-    struct study_row study;
-    struct job *job;
-    struct page page;
-    struct filter filter;
-    size_t written;
-    int64_t last; /* id of the trial seen last */
-};
-
-static enum ht_status write_trial(struct trial_walk *walk,
-                                  const struct trial_row *trial,
-                                  struct ht_error *err)
-{
-    struct arena *arena = arena_new();
-    cJSON *item;
-    enum ht_status status = view_trial(walk->reader->db, arena, &walk->study,
-                                       walk->job, trial, false, &item, err);
-    if (status == HT_OK) {
-        if (walk->written++ > 0)
-            text_puts(&walk->req->reply, ",");
-        json_print(item, &walk->req->reply);
-    }
-    arena_free(arena);
-    return status;
-}
-
-static enum ht_status walk_trials(struct trial_walk *walk, bool *more,
-                                  struct ht_error *err)
-{
-    enum { BATCH = 200 };
-    struct trial_list list;
-    walk->last = walk->page.token;
-    *more = true;
-    do {
-        enum ht_status status =
-            db_trial_list(walk->reader->db, walk->req->arena, walk->study.id,
-                          walk->last, BATCH, &list, err);
-        for (size_t i = 0; status == HT_OK && i < list.n; i++) {
-            if (walk->written == walk->page.size ||
-                reader_is_late(walk->reader))
-                return HT_OK;
-            if (is_wanted(&walk->filter, &list.rows[i]))
-                status = write_trial(walk, &list.rows[i], err);
-            walk->last = list.rows[i].id;
-        }
-        if (status != HT_OK)
-            return status;
-    } while (list.n == BATCH);
-    *more = false;
-    return HT_OK;
-}
-
 enum ht_status read_trials(struct reader *reader, struct request *req,
                            struct ht_error *err)
 {
@@ -111,7 +48,7 @@ enum ht_status read_trials(struct reader *reader, struct request *req,
     if (status != HT_OK)
         return status;
     text_puts(&req->reply, "{\"trials\":[");
-    status = walk_trials(&walk, &more, err);
+    status = trial_walk_run(&walk, &more, err);
     if (status == HT_OK)
         page_end(req, more ? walk.last : 0);
     return status;

@@ -45,6 +45,8 @@ struct request {
     struct ht_error err;   /* when status is not HT_OK */
     struct diag *diag;     /* field violations, or NULL */
     struct text reply;     /* JSON; owned, freed by request_free() */
+    bool more;             /* the reply is a piece, ask again for the next */
+    int64_t cursor;        /* where the next piece begins; 0 at first */
     int64_t held_until_ms; /* > 0: a held poll, answered later (monotonic) */
     struct request *next;  /* link of whichever list holds it */
 };

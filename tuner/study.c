@@ -33,7 +33,7 @@ enum ht_status study_reply(struct core *core, struct request *req, int64_t id,
     if (status == HT_OK)
         status = db_study_get(core_db(core), req->arena, id, &row, err);
     if (status == HT_OK)
-        status = view_job(core_db(core), req->arena, &row, false, &view, err);
+        status = view_job(core_db(core), req->arena, &row, &view, err);
     if (status == HT_OK)
         json_print(view, &req->reply);
     return status;

@@ -111,32 +111,6 @@ static void move_members(cJSON *from, cJSON *to)
     }
 }
 
-static enum ht_status add_trials(cJSON *resource, struct db *db,
-                                 struct arena *arena,
-                                 const struct study_row *study,
-                                 const struct job *job, struct ht_error *err)
-{
-    enum { PAGE = 500 };
-    cJSON *array = json_add_array(resource, "trials");
-    struct trial_list list;
-    int64_t after = 0;
-    do {
-        enum ht_status status =
-            db_trial_list(db, arena, study->id, after, PAGE, &list, err);
-        for (size_t i = 0; status == HT_OK && i < list.n; i++) {
-            cJSON *trial;
-            status = view_trial(db, arena, study, job, &list.rows[i], false,
-                                &trial, err);
-            if (status == HT_OK)
-                cJSON_AddItemToArray(array, trial);
-            after = list.rows[i].id;
-        }
-        if (status != HT_OK)
-            return status;
-    } while (list.n == PAGE);
-    return HT_OK;
-}
-
 static void add_job_state(cJSON *resource, const struct study_row *study)
 {
     json_add_string(resource, "state", study_state_vertex(study->state));
@@ -161,8 +135,8 @@ static void add_name(cJSON *resource, struct arena *arena, const char *kind,
 }
 
 enum ht_status view_job(struct db *db, struct arena *arena,
-                        const struct study_row *study, bool with_trials,
-                        cJSON **out, struct ht_error *err)
+                        const struct study_row *study, cJSON **out,
+                        struct ht_error *err)
 {
     struct job *job;
     enum ht_status status = job_parse(arena, study->spec, &job, err);
@@ -177,8 +151,6 @@ enum ht_status view_job(struct db *db, struct arena *arena,
     cJSON_Delete(spec);
     add_job_state(resource, study);
     status = add_status(resource, db, arena, study, job, err);
-    if (status == HT_OK && with_trials)
-        status = add_trials(resource, db, arena, study, job, err);
     if (status != HT_OK) {
         cJSON_Delete(resource);
         return status;

@@ -14,11 +14,12 @@
 #include "proto/job.h"
 #include "tuner/db.h"
 
-/* The HyperparameterTuningJob of a study with hypertuneStatus; the caller owns
- * *out. */
+/* The HyperparameterTuningJob of a study with hypertuneStatus, without its
+ * trials; the caller owns *out, as of all below. HT_CORRUPT when what is stored
+ * cannot be read back. */
 enum ht_status view_job(struct db *db, struct arena *arena,
-                        const struct study_row *study, bool with_trials,
-                        cJSON **out, struct ht_error *err);
+                        const struct study_row *study, cJSON **out,
+                        struct ht_error *err);
 /* One trial; `with_attempts` adds the attempts and the measurements. */
 enum ht_status view_trial(struct db *db, struct arena *arena,
                           const struct study_row *study, const struct job *job,

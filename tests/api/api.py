@@ -75,8 +75,30 @@ class Answer:
         return self.json()["error"]
 
 
+def read_chunks(sock, data):
+    """A chunked body, of which `data` has come; None when it was cut."""
+    body = b""
+    while True:
+        while data.count(b"\r\n") < 1:
+            more = sock.recv(65536)
+            if not more:
+                return None
+            data += more
+        size, data = data.split(b"\r\n", 1)
+        wanted = int(size, 16)
+        while len(data) < wanted + 2:
+            more = sock.recv(65536)
+            if not more:
+                return None
+            data += more
+        body += data[:wanted]
+        data = data[wanted + 2:]
+        if wanted == 0:
+            return body
+
+
 def read_answer(sock, bodiless=False):
-    """One answer with Content-Length; None when the peer closed instead."""
+    """One answer; None when the peer closed instead."""
     data = b""
     while b"\r\n\r\n" not in data:
         try:
@@ -92,6 +114,10 @@ def read_answer(sock, bodiless=False):
     for line in lines[1:]:
         name, value = line.split(":", 1)
         headers[name.lower()] = value.strip()
+    if headers.get("transfer-encoding") == "chunked" and not bodiless:
+        body = read_chunks(sock, data)
+        return None if body is None else Answer(int(lines[0].split()[1]),
+                                                headers, body)
     wanted = 0 if bodiless else int(headers.get("content-length", 0))
     while len(data) < wanted:
         more = sock.recv(65536)

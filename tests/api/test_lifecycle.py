@@ -36,12 +36,6 @@ def program(name="hypertuned"):
     return os.path.join(harness.bin_dir(), name)
 
 
-def is_sanitized():
-    with open(program(), "rb") as file:
-        image = file.read()
-    return b"__asan_init" in image or b"__tsan_init" in image
-
-
 def run_beside(data, *options, env=None):
     """A hypertuned that is expected to end by itself."""
     return subprocess.run(
@@ -59,7 +53,7 @@ def it_is_ready_soon_and_small():
         for _ in range(3):
             seconds.append(server.start())
             pid = server.process.pid
-            if is_sanitized():
+            if harness.is_sanitized():
                 server.stop()
                 continue  # a sanitizer's shadow counts as memory
             resident = [line for line in harness.read_proc(pid, "status")

@@ -23,6 +23,13 @@ def bin_dir():
     return os.path.realpath(sys.argv[1])
 
 
+def is_sanitized():
+    """Whether the server carries a sanitizer, whose shadow is memory too."""
+    with open(os.path.join(bin_dir(), "hypertuned"), "rb") as file:
+        image = file.read()
+    return b"__asan_init" in image or b"__tsan_init" in image
+
+
 def wait_until(condition, seconds, what):
     """Polls; returns the first true value."""
     deadline = time.monotonic() + seconds

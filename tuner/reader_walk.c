@@ -1,0 +1,69 @@
+#include "tuner/reader_walk.h"
+
+#include "proto/json.h"
+#include "tuner/view.h"
+
+static bool is_wanted(const struct filter *filter,
+                      const struct trial_row *trial)
+{
+    const char *states[] = {trial_state_vertex(trial->state),
+                            trial_state_name(trial->state)};
+    return filter_allows(filter, "state", 2, states);
+}
+
+static enum ht_status write_trial(struct trial_walk *walk, struct arena *arena,
+                                  const struct trial_row *trial,
+                                  struct ht_error *err)
+{
+    cJSON *item;
+    enum ht_status status = view_trial(walk->reader->db, arena, &walk->study,
+                                       walk->job, trial, false, &item, err);
+    if (status != HT_OK)
+        return status;
+    if (walk->continues || walk->written > 0)
+        text_puts(&walk->req->reply, ",");
+    json_print(item, &walk->req->reply);
+    walk->written++;
+    return HT_OK;
+}
+
+/* One batch of rows behind walk->last; *left: there may be another. */
+static enum ht_status walk_batch(struct trial_walk *walk, struct arena *arena,
+                                 bool *left, struct ht_error *err)
+{
+    enum { BATCH = 100 };
+    struct trial_list list;
+    enum ht_status status = db_trial_list(
+        walk->reader->db, arena, walk->study.id, walk->last, BATCH, &list, err);
+    if (status != HT_OK)
+        return status;
+    for (size_t i = 0; i < list.n; i++) {
+        if (walk->written == walk->page.size || reader_is_late(walk->reader))
+            return HT_OK;
+        if (is_wanted(&walk->filter, &list.rows[i]))
+            status = write_trial(walk, arena, &list.rows[i], err);
+        if (status != HT_OK)
+            return status;
+        walk->last = list.rows[i].id;
+    }
+    *left = list.n == BATCH;
+    return HT_OK;
+}
+
+enum ht_status trial_walk_run(struct trial_walk *walk, bool *more,
+                              struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    enum ht_status status = HT_OK;
+    bool left = true;
+    walk->last = walk->page.token;
+    while (status == HT_OK && left && walk->written < walk->page.size &&
+           !reader_is_late(walk->reader)) {
+        status = walk_batch(walk, arena, &left, err);
+        arena_reset(arena);
+    }
+    arena_free(arena);
+    if (status == HT_OK)
+        *more = left;
+    return status;
+}

@@ -1,0 +1,32 @@
+/* reader_walk.h - the trials of a study, written one after the other into an
+ * answer, as far as a page and a slice of time reach. */
+#ifndef HT_TUNER_READER_WALK_H
+#define HT_TUNER_READER_WALK_H
+
+#include <stdbool.h>
+
+#include "proto/job.h"
+#include "tuner/filter.h"
+#include "tuner/reader.h"
+#include "tuner/reader_page.h"
+
+struct trial_walk {
+    struct reader *reader;
+    struct request *req;
+    struct study_row study;
+    struct job *job;
+    struct page page;     /* token: id of the trial to go on behind */
+    struct filter filter; /* by `state`; none: all */
+    bool continues;       /* the list has elements already */
+
+    size_t written;
+    int64_t last; /* id of the trial seen last */
+};
+
+/* Appends trials to the reply, with commas between them, none in front unless
+ * the list continues. *more: the page is full or the slice is used up, and
+ * there may be trials behind walk->last. */
+enum ht_status trial_walk_run(struct trial_walk *walk, bool *more,
+                              struct ht_error *err);
+
+#endif
