@@ -116,6 +116,9 @@ def main():
             submit_all()
 
         def workers_after_a_fork_report_for_themselves():
+            if harness.is_sanitized():
+                raise tap.Skip("an interpreter without the sanitizer cannot "
+                               "load a library that has it")
             ends("forks", "SUCCEEDED", objective=0.99, step=1000)
             tap.equal(steps("forks"), sorted(
                 [1, 1000] + [w * 100 + n for w in range(1, 5)
@@ -183,7 +186,9 @@ def main():
             attempt = ours["attempts"][0]
             tap.equal(attempt["outcome"], "timeout")
             took = int(attempt["endTimeMs"]) - int(attempt["startTimeMs"])
-            if not 2900 <= took <= 20000:
+            # Both times are the server's, which hears of the start later than
+            # the trainer's own clock begins: the bound is not exact.
+            if not 2500 <= took <= 20000:
                 raise AssertionError("2 s and 1 s grace took %d ms" % took)
 
         def a_child_left_in_the_background_is_killed():

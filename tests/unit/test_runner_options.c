@@ -16,21 +16,33 @@ static char *slots_of_environment(const char *name)
     return strcmp(name, "HYPERTUNE_RUNNER_SLOTS") == 0 ? seven : NULL;
 }
 
-#define READ(lookup, ...)                                                      \
-    do {                                                                       \
-        char *argv_[] = {(char[]){"hypertune-runner"}, __VA_ARGS__, NULL};     \
-        text_clear(&out);                                                      \
-        status = runner_options_read((int)(sizeof argv_ / sizeof *argv_) - 1,  \
-                                     argv_, lookup, &options, &out, &err);     \
-    } while (0)
+enum { WORDS = 16, WORD_BYTES = 64 };
 
 static struct runner_options options;
 static enum ht_status status;
 static struct ht_error err;
 static struct text out;
 
-#define WORD(text) ((char[]){text})
-#define NEEDED WORD("--server=http://h:1"), WORD("--token-file"), WORD("f")
+/* The options point into argv, so the words outlive the call as main's do. */
+static void read_words(char *(*lookup)(const char *name),
+                       const char *const words[])
+{
+    static char storage[WORDS][WORD_BYTES];
+    char *argv[WORDS + 1];
+    int n = 0;
+    for (; words[n] != NULL; n++) {
+        snprintf(storage[n], WORD_BYTES, "%s", words[n]);
+        argv[n] = storage[n];
+    }
+    argv[n] = NULL;
+    text_clear(&out);
+    status = runner_options_read(n, argv, lookup, &options, &out, &err);
+}
+
+#define READ(lookup, ...)                                                      \
+    read_words(lookup,                                                         \
+               (const char *const[]){"hypertune-runner", __VA_ARGS__, NULL})
+#define NEEDED "--server=http://h:1", "--token-file", "f"
 
 static void defaults_fill_what_is_not_said(void)
 {
@@ -47,32 +59,31 @@ static void flags_win_over_the_environment(void)
 {
     READ(slots_of_environment, NEEDED);
     CHECK(status == HT_OK && options.slots == 7);
-    READ(slots_of_environment, NEEDED, WORD("--slots"), WORD("3"),
-         WORD("--exit-when-alone"));
+    READ(slots_of_environment, NEEDED, "--slots", "3", "--exit-when-alone");
     CHECK(status == HT_OK && options.slots == 3 && options.exit_when_alone);
 }
 
 static void wrong_values_are_told_with_their_flag(void)
 {
-    READ(nothing, NEEDED, WORD("--slots"), WORD("0"));
+    READ(nothing, NEEDED, "--slots", "0");
     CHECK(status == HT_INVALID && strstr(err.text, "--slots") != NULL);
-    READ(nothing, NEEDED, WORD("--slots=2x"));
+    READ(nothing, NEEDED, "--slots=2x");
     CHECK(status == HT_INVALID);
-    READ(nothing, NEEDED, WORD("--slots"));
+    READ(nothing, NEEDED, "--slots");
     CHECK_TEXT(err.text, "--slots needs a value: N");
-    READ(nothing, NEEDED, WORD("--slot"), WORD("1"));
+    READ(nothing, NEEDED, "--slot", "1");
     CHECK_TEXT(err.text, "unknown flag \"--slot\", see --help");
-    READ(nothing, NEEDED, WORD("more"));
+    READ(nothing, NEEDED, "more");
     CHECK_TEXT(err.text, "unexpected argument \"more\"");
-    READ(nothing, WORD("--token-file=f"));
+    READ(nothing, "--token-file=f");
     CHECK_TEXT(err.text, "--server URL is required, see --help");
-    READ(nothing, WORD("--token-file=f"), WORD("--server=tcp://h:1"));
+    READ(nothing, "--token-file=f", "--server=tcp://h:1");
     CHECK(status == HT_INVALID && strstr(err.text, "http://") != NULL);
 }
 
 static void an_engine_of_another_version_is_refused_with_what_there_is(void)
 {
-    READ(nothing, NEEDED, WORD("--engine=slurm"));
+    READ(nothing, NEEDED, "--engine=slurm");
     CHECK(status == HT_INVALID);
     CHECK_TEXT(err.text,
                "--engine: this version has no \"slurm\"; it has: process");
@@ -80,7 +91,7 @@ static void an_engine_of_another_version_is_refused_with_what_there_is(void)
 
 static void help_shows_every_flag_and_variable(void)
 {
-    READ(nothing, WORD("--help"));
+    READ(nothing, "--help");
     CHECK(status == HT_OK);
     static const char *const words[] = {
         "--server URL", "--token-file FILE",  "--engine ENGINE",
