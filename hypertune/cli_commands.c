@@ -135,8 +135,9 @@ bool cli_wants(struct cli *cli, size_t n)
 {
     if (cli->args.words.n == n && !cli->args.has_rest)
         return true;
-    cli_fail(cli, CLI_USAGE, "usage: hypertune %s %s", cli->command->name,
-             cli->command->usage);
+    const char *usage = cli->command->usage;
+    cli_fail(cli, CLI_USAGE, "usage: hypertune %s%s%s", cli->command->name,
+             usage[0] != '\0' ? " " : "", usage);
     return false;
 }
 

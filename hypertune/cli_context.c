@@ -191,8 +191,14 @@ int cli_print(struct text *out)
 {
     size_t written = out->len == 0 ? 0 : fwrite(out->data, 1, out->len, stdout);
     bool whole = written == out->len && fflush(stdout) == 0;
+    int cause = errno;
     text_free(out);
-    return whole ? CLI_DONE : CLI_REFUSED;
+    if (whole)
+        return CLI_DONE;
+    if (cause != EPIPE) /* a reader that has seen enough is no fault */
+        fprintf(stderr, "hypertune: cannot write to stdout: %s\n",
+                strerror(cause));
+    return CLI_REFUSED;
 }
 
 bool cli_ask(const struct cli *cli, const char *question, const char *want)

@@ -5,6 +5,7 @@
 
 #include "hypertune/cli_commands.h"
 #include "proto/json.h"
+#include "proto/limits.h"
 
 enum ht_status cli_control_post(struct cli *cli, const char *study,
                                 const char *verb, struct ht_error *err)
@@ -193,6 +194,15 @@ static int send_change(struct cli *cli, const char *study)
     return CLI_DONE;
 }
 
+static int check_count(struct cli *cli, const char *what, int64_t count,
+                       int64_t most)
+{
+    if (count == CLI_UNSET || (count >= 1 && count <= most))
+        return CLI_DONE;
+    return cli_fail(cli, CLI_USAGE, "%s must be 1 to %lld, is %lld", what,
+                    (long long)most, (long long)count);
+}
+
 int cli_set(struct cli *cli)
 {
     const struct words *words = &cli->args.words;
@@ -207,6 +217,10 @@ int cli_set(struct cli *cli)
         return cli_fail(cli, CLI_USAGE,
                         "say a study and what to set: hypertune set S "
                         "trials=60 parallel=4");
-    int code = cli_connect(cli);
+    int code = check_count(cli, "trials", cli->set.trials, HT_MAX_TRIALS);
+    if (code == CLI_DONE)
+        code = check_count(cli, "parallel", cli->set.parallel, HT_MAX_PARALLEL);
+    if (code == CLI_DONE)
+        code = cli_connect(cli);
     return code == CLI_DONE ? send_change(cli, words->items[0]) : code;
 }

@@ -81,6 +81,24 @@ enum ht_status cli_filter_read(struct arena *arena, const char *text,
     return HT_OK;
 }
 
+bool cli_filter_knows(const char *const keys[], const char *key)
+{
+    while (*keys != NULL && strcmp(*keys, key) != 0)
+        keys++;
+    return *keys != NULL;
+}
+
+const char *cli_filter_stray(const struct cli_filter *filter,
+                             const char *const keys[])
+{
+    for (const struct condition_item *item = filter->first; item != NULL;
+         item = item->next) {
+        if (!cli_filter_knows(keys, item->key))
+            return item->key;
+    }
+    return NULL;
+}
+
 const char *cli_filter_value(struct arena *arena, const struct node *trial,
                              const char *metric, const char *key)
 {

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "hypertune/cli_output.h"
 #include "hypertune/cli_schema.h"
 #include "hypertune/trial_commands.h"
 
@@ -55,8 +56,9 @@ void cli_help_command(const struct cli_command *command, struct text *out)
             return;
         }
     }
-    text_printf(out, "usage: hypertune %s %s\n  %s\n", command->name,
-                command->usage, command->help);
+    text_printf(out, "usage: hypertune %s%s%s\n  %s\n", command->name,
+                command->usage[0] != '\0' ? " " : "", command->usage,
+                command->help);
     if (command->options == NULL)
         return;
     if (command->options[0] != '\0') {
@@ -127,8 +129,11 @@ int cli_help(struct cli *cli)
 
 int cli_version(struct cli *cli)
 {
+    struct node version = {
+        .kind = NODE_STRING, .key = "version", .text = HT_VERSION};
+    const struct node root = {.kind = NODE_MAP, .first = &version, .count = 1};
     struct text out = {0};
-    text_puts(&out, "hypertune " HT_VERSION "\n");
-    (void)cli;
+    if (!cli_output_resource(cli->format, &root, &out))
+        text_puts(&out, "hypertune " HT_VERSION "\n");
     return cli_print(&out);
 }

@@ -89,17 +89,11 @@ static void list_study(struct listing *listing, const struct node *job)
         return;
     if (cli->set.limit > 0 && listing->shown >= cli->set.limit)
         return;
-    listing->shown++;
+    size_t index = (size_t)listing->shown++;
     if (cli->format == FORMAT_NAME) {
         text_escape(&listing->out, study.name);
         text_puts(&listing->out, "\n");
-    } else if (cli->format == FORMAT_JSON) {
-        text_puts(&listing->out, listing->shown > 1 ? ",\n" : "");
-        cli_output_resource(FORMAT_JSONL, job, &listing->out);
-    } else if (cli->format == FORMAT_YAML) {
-        text_puts(&listing->out, "---\n");
-        cli_output_yaml(job, &listing->out);
-    } else if (!cli_output_resource(cli->format, job, &listing->out)) {
+    } else if (!cli_output_item(cli->format, job, index, &listing->out)) {
         add_row(cli, listing->table, &study, listing->now);
     }
 }
@@ -136,7 +130,6 @@ static int print_listing(struct listing *listing)
         break;
     case FORMAT_TABLE:
     case FORMAT_WIDE:
-    case FORMAT_ARGS:
         if (listing->shown == 0)
             cli_say(cli, "no studies; \"hypertune submit spec.yaml\" makes "
                          "one");
@@ -146,28 +139,39 @@ static int print_listing(struct listing *listing)
                         &listing->out);
         break;
     case FORMAT_JSON:
-        text_puts(&listing->out, "]\n");
-        break;
     case FORMAT_JSONL:
     case FORMAT_YAML:
     case FORMAT_NAME:
+    case FORMAT_ARGS: /* refused */
+        cli_output_end(cli->format, (size_t)listing->shown, &listing->out);
         break;
     }
     return cli_print(&listing->out);
 }
 
+/* Flags to paste are those of a trial; a study has none. */
+static bool has_no_args(struct cli *cli)
+{
+    if (cli->format != FORMAT_ARGS)
+        return false;
+    cli_fail(cli, CLI_USAGE,
+             "-o args prints the parameters of trials: hypertune best STUDY -o "
+             "args");
+    return true;
+}
+
 int cli_list(struct cli *cli)
 {
     struct ht_error err;
-    if (!cli_wants(cli, 0))
+    if (!cli_wants(cli, 0) || has_no_args(cli))
         return CLI_USAGE;
-    int code = cli_connect(cli);
+    int code = cli_study_check_state(cli, cli->set.state, cli_study_states);
+    if (code == CLI_DONE)
+        code = cli_connect(cli);
     if (code != CLI_DONE)
         return code;
     struct listing listing = {
         .cli = cli, .table = new_table(cli), .now = clock_wall_ms()};
-    if (cli->format == FORMAT_JSON)
-        text_puts(&listing.out, "[");
     if (list_all(&listing, &err) != HT_OK) {
         text_free(&listing.out);
         return cli_fail_error(cli, &err);
@@ -238,7 +242,7 @@ int cli_describe(struct cli *cli)
     struct ht_error err;
     struct cli_study study;
     struct text out = {0};
-    if (!cli_wants(cli, 1))
+    if (!cli_wants(cli, 1) || has_no_args(cli))
         return CLI_USAGE;
     int code = cli_connect(cli);
     if (code != CLI_DONE)
@@ -248,6 +252,10 @@ int cli_describe(struct cli *cli)
     if (cli->format == FORMAT_NAME) {
         text_escape(&out, study.name);
         text_puts(&out, "\n");
+    } else if (cli->format == FORMAT_CSV) {
+        struct table *table = new_table(cli);
+        add_row(cli, table, &study, clock_wall_ms());
+        table_csv(table, &out);
     } else if (!cli_output_resource(cli->format, study.job, &out)) {
         describe_study(cli, &study, &out);
     }

@@ -12,18 +12,28 @@ static const char *base_of(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Letters, digits, '_', '.' and '-', starting with a letter: a name that is
- * all digits would be taken for a study's number. */
+/* Letters, digits, '_', '.' and '-', where one '-' stands for any run of other
+ * bytes, starting with a letter: a name that is all digits would be taken for
+ * a study's number. */
 static const char *tidy(struct arena *arena, const char *base, size_t len)
 {
-    bool lettered = len > 0 && isalpha((unsigned char)base[0]);
-    char *name = arena_printf(arena, "%s%.*s", lettered ? "" : "study-",
-                              (int)(len < NAME_BYTES ? len : NAME_BYTES), base);
-    for (char *s = name; *s != '\0'; s++) {
-        if (!isalnum((unsigned char)*s) && strchr("_.-", *s) == NULL)
-            *s = '-';
+    static const char allowed[] = "-_.0123456789"
+                                  "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    char *name = arena_alloc(arena, NAME_BYTES + 1, 1);
+    size_t n = 0;
+    for (size_t i = 0; i < len && n < NAME_BYTES; i++) {
+        bool kept = base[i] != '\0' && strchr(allowed, base[i]) != NULL;
+        if (kept || (n > 0 && name[n - 1] != '-'))
+            name[n++] = kept ? base[i] : '-';
     }
-    return name;
+    while (n > 0 && name[n - 1] == '-')
+        name[--n] = '\0';
+    if (n == 0)
+        return "study";
+    if (isalpha((unsigned char)name[0]))
+        return name;
+    return arena_printf(arena, "study-%s", name);
 }
 
 static size_t stem_len(const char *base)

@@ -30,6 +30,25 @@ bool cli_output_resource(enum cli_format format, const struct node *resource,
     return false;
 }
 
+bool cli_output_item(enum cli_format format, const struct node *resource,
+                     size_t index, struct text *out)
+{
+    if (format == FORMAT_JSON) {
+        text_puts(out, index == 0 ? "[" : ",\n");
+        json_print(json_of_node(resource), out);
+        return true;
+    }
+    if (format == FORMAT_YAML)
+        text_puts(out, "---\n");
+    return cli_output_resource(format, resource, out);
+}
+
+void cli_output_end(enum cli_format format, size_t n, struct text *out)
+{
+    if (format == FORMAT_JSON)
+        text_puts(out, n == 0 ? "[]\n" : "]\n");
+}
+
 /* A plain YAML scalar only where no reader could take it for anything else
  * than text; a JSON string is valid YAML everywhere. */
 static void yaml_text(const char *value, struct text *out)

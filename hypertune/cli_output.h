@@ -11,6 +11,13 @@
 bool cli_output_resource(enum cli_format format, const struct node *resource,
                          struct text *out);
 
+/* The same for one of several resources, `index` counting them from 0: JSON
+ * becomes an array, YAML a stream of documents. After the last one
+ * cli_output_end() closes what has to be closed; n is their number. */
+bool cli_output_item(enum cli_format format, const struct node *resource,
+                     size_t index, struct text *out);
+void cli_output_end(enum cli_format format, size_t n, struct text *out);
+
 /* Appends a node as block YAML 1.2; every text that could be read as another
  * kind is quoted. */
 void cli_output_yaml(const struct node *node, struct text *out);

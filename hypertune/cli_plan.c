@@ -1,5 +1,8 @@
 #include "hypertune/cli_spec.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "hypertune/cli_table.h"
 #include "proto/clock.h"
 #include "proto/command.h"
@@ -121,6 +124,19 @@ static void describe_search(const struct job *job, struct text *out)
     text_puts(out, "\n");
 }
 
+/* Three digits are enough for an example, if they stay within the range. */
+static struct value rounded(const struct param *param, struct value value)
+{
+    char text[TEXT_DOUBLE_BYTES];
+    if (param->type != PARAM_DOUBLE || param->step > 0)
+        return value;
+    snprintf(text, sizeof text, "%.3g", value.real);
+    double near = strtod(text, NULL);
+    if (near >= param->min && near <= param->max)
+        value.real = near;
+    return value;
+}
+
 /* The middle of every range, so that a person sees how values arrive. */
 static struct value *middle(struct cli *cli, const struct space *space)
 {
@@ -128,7 +144,8 @@ static struct value *middle(struct cli *cli, const struct space *space)
     for (size_t i = 0; i < space->n; i++)
         point[i] = space->params[i].has_default
                        ? space->params[i].fallback
-                       : param_from_unit(&space->params[i], 0.5);
+                       : rounded(&space->params[i],
+                                 param_from_unit(&space->params[i], 0.5));
     return point;
 }
 

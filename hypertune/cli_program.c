@@ -34,6 +34,10 @@ static char *absolute(struct arena *arena, const char *workdir,
 {
     if (len > 0 && name[0] == '/')
         return arena_strndup(arena, name, len);
+    if (len > 2 && strncmp(name, "./", 2) == 0) {
+        name += 2;
+        len -= 2;
+    }
     return arena_printf(arena, "%s/%.*s", workdir, (int)len, name);
 }
 

@@ -140,6 +140,9 @@ enum ht_status cli_server_make_folder(struct arena *arena, const char *folder,
     }
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return ht_fail_errno(err, errno, "cannot make %s", folder);
+    struct stat info;
+    if (stat(folder, &info) == 0 && !S_ISDIR(info.st_mode))
+        return ht_fail_errno(err, ENOTDIR, "cannot use %s", folder);
     if (access(folder, W_OK | X_OK) != 0)
         return ht_fail_errno(err, errno, "cannot write in %s", folder);
     return HT_OK;

@@ -12,6 +12,7 @@
 #include "hypertune/cli_name.h"
 #include "hypertune/cli_program.h"
 #include "proto/diag.h"
+#include "proto/job_check.h"
 #include "proto/json.h"
 #include "proto/limits.h"
 
@@ -218,6 +219,19 @@ static void apply_counts(struct cli *cli, struct source *source,
     }
 }
 
+/* The rule of the spec's own name, so that a bad one is refused before a
+ * server is asked. */
+static void check_name(struct cli *cli, struct source *source)
+{
+    static const struct field row = {.name = "name"};
+    const struct field_reader reader = {.diag = &source->diag,
+                                        .arena = cli->arena};
+    const struct node word = {.kind = NODE_STRING,
+                              .text = arena_strdup(cli->arena, cli->set.name)};
+    const char *name;
+    job_name(&reader, (struct place){&word, "--name"}, &row, &name);
+}
+
 static void apply_flags(struct cli *cli, struct source *source, struct job *job)
 {
     const struct cli_settings *set = &cli->set;
@@ -228,6 +242,7 @@ static void apply_flags(struct cli *cli, struct source *source, struct job *job)
         if (job->display == job->name)
             job->display = set->name;
         job->name = set->name;
+        check_name(cli, source);
     }
     if (set->seed != NULL) {
         char *end;
@@ -321,7 +336,9 @@ static const char *find_program(struct cli *cli, struct source *source,
         return program;
     diag_error(&source->diag, place ? place->line : 0,
                place ? place->column : 0, "command", "%s", err.text);
-    diag_hint(&source->diag, "searched %s", query.path ? query.path : "(none)");
+    if (strchr(query.name, '/') == NULL)
+        diag_hint(&source->diag, "searched %s",
+                  query.path ? query.path : "nothing: PATH is not set");
     return NULL;
 }
 

@@ -8,6 +8,30 @@
 
 enum { TRIALS_A_PAGE = 200 };
 
+const char *const cli_study_states[] = {
+    "RUNNING", "PAUSED", "STOPPING",  "CANCELLING", "SUCCEEDED",
+    "STOPPED", "FAILED", "CANCELLED", "DELETING",   NULL};
+const char *const cli_trial_states[] = {"REQUESTED",  "ACTIVE",    "STOPPING",
+                                        "SUCCEEDED",  "STOPPED",   "FAILED",
+                                        "INFEASIBLE", "CANCELLED", NULL};
+
+int cli_study_check_state(struct cli *cli, const char *word,
+                          const char *const states[])
+{
+    struct text list = {0};
+    for (size_t i = 0; states[i] != NULL; i++) {
+        if (word == NULL || strcasecmp(word, states[i]) == 0) {
+            text_free(&list);
+            return CLI_DONE;
+        }
+        text_printf(&list, "%s%s", i > 0 ? ", " : "", states[i]);
+    }
+    int code = cli_fail(cli, CLI_USAGE, "no state \"%s\"; there are %s", word,
+                        list.data);
+    text_free(&list);
+    return code;
+}
+
 bool cli_study_is_over(const char *state)
 {
     static const char *const over[] = {"SUCCEEDED", "STOPPED", "FAILED",

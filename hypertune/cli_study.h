@@ -28,6 +28,14 @@ enum ht_status cli_study_get(struct cli *cli, const char *name,
                              struct cli_study *study, struct ht_error *err);
 /* Fills `study` from a job resource. */
 void cli_study_read(const struct node *job, struct cli_study *study);
+/* The states of studies and of trials; NULL ends each list. */
+extern const char *const cli_study_states[];
+extern const char *const cli_trial_states[];
+/* CLI_DONE when `word` is one of the states in any case, or NULL; otherwise
+ * says which there are. */
+int cli_study_check_state(struct cli *cli, const char *word,
+                          const char *const states[]);
+
 /* Has it ended, so that no trial will run unless it is changed? */
 bool cli_study_is_over(const char *state);
 /* Sum of a study's counts: all trials; those that have ended. */

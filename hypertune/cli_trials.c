@@ -44,29 +44,56 @@ static bool select_trial(const struct node *trial, void *context)
     return true;
 }
 
-/* Keys that --sort and --where may use: a wrong one is an error, not an empty
- * table. */
-static int check_key(struct cli *cli, const struct cli_study *study,
-                     const char *key)
+/* Keys that --sort and --where may use. */
+static const char *const *trial_keys(struct cli *cli,
+                                     const struct cli_study *study)
 {
-    enum { MAX_KEYS = 80 };
-    const char *keys[MAX_KEYS] = {"id",   "state",     "step",
-                                  "time", "objective", study->metric};
-    size_t n = 6;
+    static const char *const own[] = {"id",   "state",     "step",
+                                      "time", "objective", NULL};
     const struct node *parameters =
         node_find(node_find(study->job, "studySpec"), "parameters");
-    for (const struct node *p = parameters ? parameters->first : NULL;
-         p != NULL && n + 1 < MAX_KEYS; p = p->next)
-        keys[n++] = node_get_string(p, "parameterId", "");
-    key += key[0] == '-' || key[0] == '+';
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(keys[i], key) == 0)
-            return CLI_DONE;
+    size_t room = sizeof own / sizeof *own + 2;
+    const char **keys = arena_alloc(
+        cli->arena, room + (parameters ? parameters->count : 0), sizeof *keys);
+    size_t n = 0;
+    while (own[n] != NULL) {
+        keys[n] = own[n];
+        n++;
     }
+    keys[n++] = study->metric;
+    for (const struct node *p = parameters ? parameters->first : NULL;
+         p != NULL; p = p->next)
+        keys[n++] = node_get_string(p, "parameterId", "");
+    return keys;
+}
+
+static int refuse_key(struct cli *cli, const struct cli_study *study,
+                      const char *key, const char *const keys[])
+{
     const char *near = diag_nearest(key, keys);
     return cli_fail(cli, CLI_USAGE, "study %s has no \"%s\"%s%s%s", study->name,
                     key, near ? " (did you mean " : "", near ? near : "",
                     near ? "?)" : "");
+}
+
+/* A wrong word is an error, not an empty table. */
+static int read_choice(struct cli *cli, const struct cli_study *study,
+                       struct selection *selection)
+{
+    struct ht_error err;
+    const char *const *keys = trial_keys(cli, study);
+    const char *sort = cli->set.sort, *stray = NULL;
+    if (sort != NULL)
+        sort += sort[0] == '-' || sort[0] == '+';
+    if (sort != NULL && !cli_filter_knows(keys, sort))
+        return refuse_key(cli, study, sort, keys);
+    if (cli->set.where != NULL) {
+        if (cli_filter_read(cli->arena, cli->set.where, study->metric,
+                            &selection->filter, &err) != HT_OK)
+            return cli_fail_error(cli, &err);
+        stray = cli_filter_stray(selection->filter, keys);
+    }
+    return stray != NULL ? refuse_key(cli, study, stray, keys) : CLI_DONE;
 }
 
 static int select_trials(struct cli *cli, const struct cli_study *study,
@@ -74,15 +101,9 @@ static int select_trials(struct cli *cli, const struct cli_study *study,
 {
     struct ht_error err;
     *selection = (struct selection){.cli = cli, .study = study};
-    if (cli->set.sort != NULL) {
-        int code = check_key(cli, study, cli->set.sort);
-        if (code != CLI_DONE)
-            return code;
-    }
-    if (cli->set.where != NULL &&
-        cli_filter_read(cli->arena, cli->set.where, study->metric,
-                        &selection->filter, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
+    int code = read_choice(cli, study, selection);
+    if (code != CLI_DONE)
+        return code;
     if (cli_trial_each(cli, study->name, select_trial, selection, &err) !=
         HT_OK)
         return cli_fail_error(cli, &err);
@@ -161,27 +182,35 @@ static void add_trial(struct cli *cli, const struct cli_study *study,
     table_cell(table, node_get_string(ours, "reason", ""));
 }
 
+/* A trial as -o wants it; false when that is the form for people. */
+static bool print_fields(struct cli *cli, const struct cli_study *study,
+                         const struct node *trial, struct text *out)
+{
+    if (cli->format == FORMAT_CSV) {
+        struct table *table = trial_table(cli, study);
+        add_trial(cli, study, table, trial);
+        table_csv(table, out);
+    } else if (cli->format == FORMAT_ARGS) {
+        cli_trial_args(trial, out);
+        text_puts(out, "\n");
+    } else if (cli->format == FORMAT_NAME) {
+        text_escape(out, study->name);
+        text_printf(out, "/%s\n", cli_trial_id(trial));
+    } else {
+        return cli_output_resource(cli->format, trial, out);
+    }
+    return true;
+}
+
 static void print_each(struct cli *cli, const struct selection *selection,
                        size_t limit, struct text *out)
 {
-    text_puts(out, cli->format == FORMAT_JSON ? "[" : "");
     for (size_t i = 0; i < limit; i++) {
         const struct node *trial = selection->trials[i];
-        if (cli->format == FORMAT_NAME) {
-            text_escape(out, selection->study->name);
-            text_printf(out, "/%s\n", cli_trial_id(trial));
-        } else if (cli->format == FORMAT_ARGS) {
-            cli_trial_args(trial, out);
-            text_puts(out, "\n");
-        } else if (cli->format == FORMAT_JSON) {
-            text_puts(out, i > 0 ? ",\n" : "");
-            cli_output_resource(FORMAT_JSONL, trial, out);
-        } else {
-            text_puts(out, cli->format == FORMAT_YAML ? "---\n" : "");
-            cli_output_resource(cli->format, trial, out);
-        }
+        if (!cli_output_item(cli->format, trial, i, out))
+            print_fields(cli, selection->study, trial, out);
     }
-    text_puts(out, cli->format == FORMAT_JSON ? "]\n" : "");
+    cli_output_end(cli->format, limit, out);
 }
 
 static bool is_tabular(enum cli_format format)
@@ -213,11 +242,13 @@ static int print_selection(struct cli *cli, const struct selection *selection)
         print_each(cli, selection, limit, &out);
     }
     int code = cli_print(&out);
-    if (code == CLI_DONE && people && limit < selection->seen)
+    if (code == CLI_DONE && people && limit < selection->n)
         cli_say(cli,
                 "%zu of %zu trials; use --limit 0 for all, -o csv for a "
                 "spreadsheet",
-                limit, selection->seen);
+                limit, selection->n);
+    else if (code == CLI_DONE && people && limit < selection->seen)
+        cli_say(cli, "%zu of %zu trials match", limit, selection->seen);
     return code;
 }
 
@@ -226,9 +257,11 @@ int cli_trials(struct cli *cli)
     struct ht_error err;
     struct cli_study study;
     struct selection selection;
-    if (!cli_wants(cli, 1))
-        return CLI_USAGE;
-    int code = cli_connect(cli);
+    int code = CLI_USAGE;
+    if (cli_wants(cli, 1))
+        code = cli_study_check_state(cli, cli->set.state, cli_trial_states);
+    if (code == CLI_DONE)
+        code = cli_connect(cli);
     if (code != CLI_DONE)
         return code;
     if (cli_study_get(cli, cli->args.words.items[0], &study, &err) != HT_OK)
@@ -304,39 +337,12 @@ int cli_trial(struct cli *cli)
     if (cli_study_get(cli, name, &study, &err) != HT_OK ||
         cli_trial_get(cli, name, id, &trial, &err) != HT_OK)
         return cli_fail_error(cli, &err);
-    if (cli->format == FORMAT_ARGS) {
-        cli_trial_args(trial, &out);
-        text_puts(&out, "\n");
-    } else if (cli->format == FORMAT_NAME) {
-        text_escape(&out, study.name);
-        text_printf(&out, "/%s\n", cli_trial_id(trial));
-    } else if (!cli_output_resource(cli->format, trial, &out)) {
+    if (!print_fields(cli, &study, trial, &out))
         describe_trial(&study, trial, &out);
-    }
     return cli_print(&out);
 }
 
 /* ---- the best one ---- */
-
-static int print_best(struct cli *cli, const struct cli_study *study,
-                      const struct node *best)
-{
-    struct text out = {0};
-    if (cli->format == FORMAT_CSV) {
-        struct table *table = trial_table(cli, study);
-        add_trial(cli, study, table, best);
-        table_csv(table, &out);
-    } else if (cli->format == FORMAT_ARGS) {
-        cli_trial_args(best, &out);
-        text_puts(&out, "\n");
-    } else if (cli->format == FORMAT_NAME) {
-        text_escape(&out, study->name);
-        text_printf(&out, "/%s\n", cli_trial_id(best));
-    } else if (!cli_output_resource(cli->format, best, &out)) {
-        cli_summary_best(study, best, &out);
-    }
-    return cli_print(&out);
-}
 
 int cli_best(struct cli *cli)
 {
@@ -350,9 +356,13 @@ int cli_best(struct cli *cli)
     if (cli_study_get(cli, cli->args.words.items[0], &study, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     const struct node *best = node_find(study.status, "best");
-    if (best != NULL)
-        return print_best(cli, &study, best);
-    return cli_fail(cli, CLI_ABSENT,
-                    "study \"%s\" has no succeeded trial yet (%lld running)",
-                    study.name, cli_study_count(&study, "active"));
+    if (best == NULL)
+        return cli_fail(cli, CLI_ABSENT,
+                        "study \"%s\" has no succeeded trial yet (%lld "
+                        "running)",
+                        study.name, cli_study_count(&study, "active"));
+    struct text out = {0};
+    if (!print_fields(cli, &study, best, &out))
+        cli_summary_best(&study, best, &out);
+    return cli_print(&out);
 }

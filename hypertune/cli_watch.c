@@ -11,7 +11,6 @@
 #include "hypertune/cli_live.h"
 #include "hypertune/cli_study.h"
 #include "proto/clock.h"
-#include "proto/diag.h"
 
 enum {
     QUIET_POLL_MS = 1000, /* without news; the event stream wakes earlier */
@@ -209,23 +208,9 @@ int cli_watch_run(struct cli *cli, const char *study)
 
 static int read_until(struct cli *cli, const char **until)
 {
-    static const char *const states[] = {"running",  "paused",     "succeeded",
-                                         "stopped",  "failed",     "cancelled",
-                                         "stopping", "cancelling", NULL};
-    *until = NULL;
-    if (cli->set.until.n == 0)
-        return CLI_DONE;
-    const char *word = cli->set.until.items[cli->set.until.n - 1];
-    for (size_t i = 0; states[i] != NULL; i++) {
-        if (strcasecmp(states[i], word) == 0) {
-            *until = states[i];
-            return CLI_DONE;
-        }
-    }
-    const char *near = diag_nearest(word, states);
-    return cli_fail(cli, CLI_USAGE, "no state \"%s\"%s%s%s", word,
-                    near ? " (did you mean " : "", near ? near : "",
-                    near ? "?)" : "");
+    const struct words *said = &cli->set.until;
+    *until = said->n > 0 ? said->items[said->n - 1] : NULL;
+    return cli_study_check_state(cli, *until, cli_study_states);
 }
 
 int cli_watch(struct cli *cli)

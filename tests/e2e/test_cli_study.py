@@ -104,6 +104,44 @@ def the_same_spec_attaches_and_another_conflicts():
                                       "json")[0])["maxTrialCount"], 9)
 
 
+def every_format_is_written_or_refused():
+    with Home() as home:
+        a_submitted_home(home)
+        home.cli("submit", "spec.yaml", "--wait")
+        out, _ = home.cli("trials", "quick", "-o", "json")
+        tap.equal([trial["id"] for trial in json.loads(out)], ["1", "2", "3"])
+        tap.equal(len(out.splitlines()), 3, out)
+        tap.equal(home.cli("trials", "quick", "-o", "json", "--state",
+                           "failed")[0], "[]\n")
+        studies = json.loads(home.cli("list", "-o", "json")[0])
+        tap.equal([study["displayName"] for study in studies], ["quick"])
+        out, _ = home.cli("trial", "quick/3", "-o", "csv")
+        row, = csv.DictReader(out.splitlines())
+        tap.equal((row["ID"], row["lr"]), ("3", "0.3"))
+        out, _ = home.cli("describe", "quick", "-o", "csv")
+        row, = csv.DictReader(out.splitlines())
+        tap.equal((row["NAME"], row["STATE"]), ("quick", "SUCCEEDED"))
+        home.cli("describe", "quick", "-o", "args", want=2)
+        home.cli("list", "-o", "args", want=2)
+        home.cli("list", "--state", "done", want=2)
+        version = json.loads(home.cli("version", "-o", "json")[0])
+        tap.equal("hypertune " + version["version"] + "\n",
+                  home.cli("version")[0])
+
+
+def what_cannot_be_written_is_told():
+    with Home() as home, open("/dev/full", "wb") as full:
+        process = home.start("help", "spec", stdout=full)
+        _, err = process.communicate(timeout=60)
+        tap.equal((process.returncode, err), (
+            1, "hypertune: cannot write to stdout: No space left on device\n"))
+        reader, writer = os.pipe()
+        os.close(reader)
+        process = home.start("help", "spec", stdout=writer)
+        os.close(writer)
+        tap.equal(process.communicate(timeout=60)[1], "")
+
+
 def a_broken_spec_creates_nothing():
     with Home() as home:
         broken = spec(trials=0, goal="maximise accuracy")
@@ -130,6 +168,9 @@ def flags_change_a_spec_or_are_refused():
         _, err = home.cli("submit", "--algorithm", "random", want=2)
         tap.equal("--algorithm belongs into spec.yaml" in err, True, err)
         home.cli("submit", "spec.yaml", "--", "true", want=2)
+        for name in "bad name", "77", "-x":
+            _, err = home.cli("check", "spec.yaml", "--name=" + name, want=2)
+            tap.equal("--name: " in err, True, err)
 
 
 def a_program_that_is_not_there_is_found_at_check():
@@ -142,6 +183,10 @@ def a_program_that_is_not_there_is_found_at_check():
         home.write("spec.yaml", spec(command="mine.sh"))
         _, err = home.cli("check", "spec.yaml", want=2)
         tap.equal("say ./mine.sh" in err, True, err)
+        home.write("spec.yaml", spec(command="./mine.sh"))
+        _, err = home.cli("check", "spec.yaml", want=2)
+        tap.equal(home.folder + "/mine.sh cannot be executed" in err, True, err)
+        tap.equal("searched" in err, False, err)
 
 
 def exit_codes_are_those_of_the_manual():
@@ -232,6 +277,12 @@ def trials_are_filtered_sorted_and_written_as_csv():
         tap.equal("1 of 3 trials" in err, True, err)
         home.cli("trials", "quick", "--sort", "lrr", want=2)
         home.cli("trials", "quick", "--where", "lr", want=2)
+        _, err = home.cli("trials", "quick", "--where", "lrr>0", want=2)
+        tap.equal('no "lrr" (did you mean lr?)' in err, True, err)
+        _, err = home.cli("trials", "quick", "--where", "lr>0.1")
+        tap.equal(err, "2 of 3 trials match\n")
+        _, err = home.cli("trials", "quick", "--state", "suceeded", want=2)
+        tap.equal("there are REQUESTED, ACTIVE," in err, True, err)
         tap.equal(home.cli("best", "quick", "-o", "args")[0], "--lr=0.3\n")
         tap.equal(home.cli("best", "quick", "-o", "name")[0], "quick/3\n")
         lines = home.cli("trials", "quick", "-o", "jsonl")[0].splitlines()
@@ -278,6 +329,9 @@ def more_trials_reopen_a_finished_study():
         tap.equal(len(home.cli("trials", "quick", "-o", "name")[0].split()), 2)
         home.cli("set", "quick", "trails=2", want=2)
         home.cli("set", "quick", want=2)
+        _, err = home.cli("set", "quick", "trials=0", want=2)
+        tap.equal(err, "hypertune: trials must be 1 to 100000, is 0\n")
+        home.cli("set", "quick", "-p", "1001", want=2)
 
 
 def ending_a_study_asks_first():
@@ -352,6 +406,8 @@ if __name__ == "__main__":
              a_virtual_environment_is_used_from_any_folder,
              flags_alone_are_enough,
              the_same_spec_attaches_and_another_conflicts,
+             every_format_is_written_or_refused,
+             what_cannot_be_written_is_told,
              a_broken_spec_creates_nothing,
              flags_change_a_spec_or_are_refused,
              a_program_that_is_not_there_is_found_at_check,

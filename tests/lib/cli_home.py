@@ -76,11 +76,11 @@ class Home:
                  if not k.startswith("HYPERTUNE_")}
         return {**clean, "HYPERTUNE_STATE": self.state, **variables}
 
-    def start(self, *arguments, cwd=None, **variables):
+    def start(self, *arguments, cwd=None, stdout=subprocess.PIPE, **variables):
         return subprocess.Popen(
             [os.path.join(bin_dir(), "hypertune")] + list(arguments),
             env=self.environment(variables), cwd=cwd or self.folder,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stdin=subprocess.DEVNULL, stdout=stdout,
             stderr=subprocess.PIPE, encoding="utf-8")
 
     def run(self, *arguments, cwd=None, **variables):

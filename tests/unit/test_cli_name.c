@@ -19,7 +19,11 @@ static void a_common_file_name_gives_the_folder(void)
     CHECK_TEXT(cli_name_of_file(arena, "spec.yaml", "/home/a/mnist"), "mnist");
     CHECK_TEXT(cli_name_of_file(arena, "../spec.json", "/home/a b"), "a-b");
     CHECK_TEXT(cli_name_of_file(arena, "-", "/srv/net"), "net");
-    CHECK_TEXT(cli_name_of_file(arena, "spec.yaml", "/"), "study-");
+    CHECK_TEXT(cli_name_of_file(arena, "spec.yaml", "/"), "study");
+    CHECK_TEXT(cli_name_of_file(arena, "-", "/a/it's a \"dir\" \xC3\xBC"),
+               "it-s-a-dir");
+    CHECK_TEXT(cli_name_of_file(arena, "-", "/a/\xC3\xBC"), "study");
+    CHECK_TEXT(cli_name_of_file(arena, "-", "/a/--x- y-"), "study---x-y");
     arena_free(arena);
 }
 

@@ -146,6 +146,9 @@ static void folders_are_made_private(void)
     rmdir(in_folder("a/b"));
     write_file("a/file", "");
     CHECK(cli_server_make_folder(arena, in_folder("a/file/x"), NULL) == HT_IO);
+    struct ht_error err;
+    CHECK(cli_server_make_folder(arena, in_folder("a/file"), &err) == HT_IO);
+    CHECK(strstr(err.text, "Not a directory") != NULL);
     unlink(in_folder("a/file"));
     rmdir(in_folder("a"));
     end();
