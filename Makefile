@@ -168,8 +168,7 @@ THREADED := unit/test_core unit/test_endpoint unit/test_logs unit/test_http \
   unit/test_reporter unit/test_spreq api e2e/test_trainers
 check-threads: deps-check ## the threaded parts' tests, for SAN=thread
 	@$(MAKE) --no-print-directory test-programs
-	@TSAN_OPTIONS="suppressions=$(CURDIR)/tests/tsan.supp" \
-	  tests/run.sh $(B) $(THREADED)
+	@tests/run.sh $(B) $(THREADED)
 
 check: deps-check ## install what the tests need, run them all
 	@$(MAKE) --no-print-directory test-programs
