@@ -134,13 +134,15 @@ static enum ht_status commit_group(struct core *core, int64_t changes,
 {
     settle_touched(core);
     if (!db_in_transaction(core->db))
-        return ht_fail(err, HT_UNAVAILABLE, "the database cannot store now");
+        return ht_fail(err, HT_UNAVAILABLE,
+                       "the database cannot store now: its disk is full or "
+                       "fails");
     const bool wrote = db_total_changes(core->db) != changes;
     if (wrote)
         failpoint_reach(&core->failpoint, "before_commit");
-    const enum ht_status status = db_commit(core->db, err);
-    if (status != HT_OK)
-        return ht_fail(err, HT_UNAVAILABLE, "the database cannot store now");
+    struct ht_error why;
+    if (db_commit(core->db, &why) != HT_OK)
+        return ht_fail(err, HT_UNAVAILABLE, "%s", why.text);
     if (wrote) {
         failpoint_reach(&core->failpoint, "after_commit");
         checkpoint_note_commit(core->checkpoint);
@@ -163,7 +165,9 @@ static enum ht_status open_group(struct core *core, struct ht_error *err)
     core->group_number++;
     if (core->db == NULL && core->now_ms >= core->reopen_at_ms) {
         core->reopen_at_ms = core->now_ms + REOPEN_MS;
-        db_open(core->path, &core->db, NULL);
+        struct ht_error why;
+        if (db_open(core->path, &core->db, &why) != HT_OK)
+            log_event(LOG_ERROR, "core.reopen", "why=%s", why.text);
     }
     if (core->db == NULL)
         return ht_fail(err, HT_UNAVAILABLE, "the database cannot be opened");
