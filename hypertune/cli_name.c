@@ -24,8 +24,10 @@ static const char *tidy(struct arena *arena, const char *base, size_t len)
     size_t n = 0;
     for (size_t i = 0; i < len && n < NAME_BYTES; i++) {
         bool kept = base[i] != '\0' && strchr(allowed, base[i]) != NULL;
-        if (kept || (n > 0 && name[n - 1] != '-'))
-            name[n++] = kept ? base[i] : '-';
+        if (kept)
+            name[n++] = base[i];
+        else if (n > 0 && name[n - 1] != '-')
+            name[n++] = '-';
     }
     while (n > 0 && name[n - 1] == '-')
         name[--n] = '\0';

@@ -8,8 +8,8 @@
 #include "hypertune/report_record.h"
 #include "hypertune/reporter.h"
 #include "hypertune/trial_commands.h"
-#include "hypertune/trial_pattern.h"
 #include "hypertune/trial_words.h"
+#include "proto/pattern.h"
 
 enum {
     WAIT_MS = 200,         /* for the server, unless somebody insists */
@@ -42,9 +42,10 @@ struct request {
     int64_t step;
     const char *checkpoint;
     bool strict, from_stdin;
-    int timeout_ms; /* -1: not said */
+    int timeout_ms;      /* -1: not said */
+    struct arena *arena; /* of the patterns; NULL while there is none */
     size_t n_patterns;
-    struct trial_pattern patterns[MAX_PATTERNS];
+    struct pattern *patterns[MAX_PATTERNS];
 };
 
 /* ---- arguments ---- */
@@ -106,10 +107,12 @@ static int read_pattern(struct request *request, const char *value)
 {
     if (request->n_patterns == MAX_PATTERNS)
         return trial_usage("report: --pattern \"%s\" is one too many", value);
-    const char *fault =
-        trial_pattern_compile(&request->patterns[request->n_patterns], value);
-    if (fault != NULL)
-        return trial_usage("report: --pattern \"%s\": %s", value, fault);
+    struct ht_error err;
+    if (request->arena == NULL)
+        request->arena = arena_new();
+    if (pattern_compile(request->arena, value,
+                        &request->patterns[request->n_patterns], &err) != HT_OK)
+        return trial_usage("report: --pattern \"%s\": %s", value, err.text);
     request->n_patterns++;
     return TRIAL_EXIT_OK;
 }
@@ -238,17 +241,26 @@ static int settle(const struct request *request, size_t reports, size_t failed)
 
 /* ---- the pipe ---- */
 
+static int send(const struct report *found, const char *checkpoint)
+{
+    struct hypertune_metric metrics[RECORD_METRICS];
+    for (size_t i = 0; i < found->n_metrics; i++)
+        metrics[i] = (struct hypertune_metric){found->metrics[i].name,
+                                               found->metrics[i].value};
+    return hypertune_report(metrics, found->n_metrics,
+                            found->has_step ? found->step : -1, checkpoint);
+}
+
 /* Reports every pattern that matches; false when a report got lost. */
-static bool report_line(const struct request *request, const char *line,
-                        size_t *reports)
+static bool report_line(const struct request *request, struct arena *arena,
+                        const char *line, size_t len, size_t *reports)
 {
     bool all_kept = true;
     for (size_t i = 0; i < request->n_patterns; i++) {
-        struct trial_match match;
-        if (!trial_pattern_match(&request->patterns[i], line, &match))
+        struct report found;
+        if (!pattern_match(arena, request->patterns[i], line, len, &found))
             continue;
-        if (hypertune_report(match.metrics, match.n, match.step,
-                             request->checkpoint) == 0)
+        if (send(&found, request->checkpoint) == 0)
             ++*reports;
         else
             all_kept = false;
@@ -263,6 +275,7 @@ static int report_stdin(const struct request *request)
     size_t reports = 0;
     size_t failed = 0;
     bool passes_on = true;
+    struct arena *arena = arena_new();
     /* A reader that left early must not end the training before us. */
     signal(SIGPIPE, SIG_IGN);
     for (ssize_t len; (len = getline(&line, &cap, stdin)) >= 0;) {
@@ -270,33 +283,42 @@ static int report_stdin(const struct request *request)
         passes_on =
             passes_on && fwrite(line, 1, n, stdout) == n && fflush(stdout) == 0;
         if (n > MATCH_BYTES)
-            line[MATCH_BYTES] = '\0';
-        line[strcspn(line, "\r\n")] = '\0';
-        failed += !report_line(request, line, &reports);
+            n = MATCH_BYTES;
+        failed += !report_line(request, arena, line, n, &reports);
+        arena_reset(arena);
     }
+    arena_free(arena);
     free(line);
     return settle(request, reports, failed);
+}
+
+static int run_request(const struct request *request)
+{
+    int code = check_request(request);
+    if (code != TRIAL_EXIT_OK)
+        return code;
+    if (request->from_stdin)
+        return report_stdin(request);
+    int rc = hypertune_report(request->metrics, request->n, request->step,
+                              request->checkpoint);
+    return settle(request, rc == 0, rc != 0);
 }
 
 int trial_command_report(int argc, char **argv)
 {
     static struct request request; /* large for a stack, and one of a kind */
     request = (struct request){.step = -1, .timeout_ms = -1};
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0) {
-            fputs(trial_help_report, stdout);
-            return TRIAL_EXIT_OK;
-        }
-        int code = read_word(&request, argc, argv, &i);
-        if (code != TRIAL_EXIT_OK)
-            return code;
+    int code = TRIAL_EXIT_OK;
+    bool asks_help = false;
+    for (int i = 1; i < argc && code == TRIAL_EXIT_OK && !asks_help; i++) {
+        asks_help = strcmp(argv[i], "--help") == 0;
+        if (!asks_help)
+            code = read_word(&request, argc, argv, &i);
     }
-    int code = check_request(&request);
-    if (code != TRIAL_EXIT_OK)
-        return code;
-    if (request.from_stdin)
-        return report_stdin(&request);
-    int rc = hypertune_report(request.metrics, request.n, request.step,
-                              request.checkpoint);
-    return settle(&request, rc == 0, rc != 0);
+    if (asks_help)
+        fputs(trial_help_report, stdout);
+    else if (code == TRIAL_EXIT_OK)
+        code = run_request(&request);
+    arena_free(request.arena);
+    return code;
 }

@@ -39,7 +39,9 @@ static size_t plain_number(const char *text)
     return exponent > 0 ? len + 1 + sign + exponent : len;
 }
 
-size_t trial_number(const char *text, double *value)
+/* Bytes of the number at text[0]: digits, a point and an exponent where digits
+ * follow, or nan, inf, infinity; 0 for none. */
+static size_t scan_number(const char *text, double *value)
 {
     size_t sign = *text == '+' || *text == '-';
     size_t len = plain_number(text + sign);
@@ -60,7 +62,7 @@ size_t trial_number(const char *text, double *value)
 bool trial_read_number(const char *text, double *value)
 {
     double number;
-    size_t len = trial_number(text, &number);
+    size_t len = scan_number(text, &number);
     if (len == 0 || text[len] != '\0')
         return false;
     *value = number;
@@ -97,7 +99,7 @@ bool trial_read_duration(const char *text, int *ms)
     while (*text != '\0') {
         double number = 0;
         size_t len = plain_number(text);
-        if (len == 0 || trial_number(text, &number) != len)
+        if (len == 0 || scan_number(text, &number) != len)
             return false;
         text += len;
         size_t unit = strspn(text, "abcdefghijklmnopqrstuvwxyz");

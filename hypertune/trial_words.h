@@ -7,10 +7,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Reads one number that starts at text[0]: digits, a point and an exponent
- * where digits follow, or nan, inf, infinity. Returns its bytes, 0 for none. */
-size_t trial_number(const char *text, double *value);
-
 /* Whole texts; false when they are something else. */
 bool trial_read_number(const char *text, double *value);
 bool trial_read_integer(const char *text, int64_t *value);

@@ -36,6 +36,11 @@ static bool is_field(const struct piece *piece)
     return piece->kind != PIECE_LITERAL;
 }
 
+static bool is_dot_star(const char *c)
+{
+    return c[0] == '.' && c[1] == '*';
+}
+
 static enum ht_status name_piece(struct arena *arena, struct pattern *pattern,
                                  const char *name, struct piece *piece,
                                  struct ht_error *err)
@@ -60,6 +65,21 @@ static enum ht_status name_piece(struct arena *arena, struct pattern *pattern,
     return HT_OK;
 }
 
+/* A number knows where it ends, so that {*} may follow it at once. */
+static enum ht_status add_piece(struct pattern *pattern,
+                                const struct piece *piece, struct ht_error *err)
+{
+    size_t n = pattern->n_pieces;
+    enum piece_kind before =
+        n > 0 ? pattern->pieces[n - 1].kind : PIECE_LITERAL;
+    if (before != PIECE_LITERAL &&
+        (piece->kind != PIECE_ANY || before == PIECE_ANY))
+        return ht_fail(err, HT_INVALID,
+                       "two fields side by side need text between them");
+    pattern->pieces[pattern->n_pieces++] = *piece;
+    return HT_OK;
+}
+
 /* Adds the field that begins at *c, which is '{'. */
 static enum ht_status add_field(struct arena *arena, struct pattern *pattern,
                                 const char **c, struct ht_error *err)
@@ -70,15 +90,8 @@ static enum ht_status add_field(struct arena *arena, struct pattern *pattern,
     struct piece piece = {0};
     const char *name = arena_strndup(arena, *c + 1, (size_t)(close - *c) - 1);
     enum ht_status status = name_piece(arena, pattern, name, &piece, err);
-    if (status != HT_OK)
-        return status;
-    size_t n = pattern->n_pieces;
-    if (n > 0 && is_field(&pattern->pieces[n - 1]))
-        return ht_fail(err, HT_INVALID,
-                       "two fields side by side need text between them");
-    pattern->pieces[pattern->n_pieces++] = piece;
     *c = close + 1;
-    return HT_OK;
+    return status == HT_OK ? add_piece(pattern, &piece, err) : status;
 }
 
 /* Adds the literal text up to the next field; a run of blanks becomes one. */
@@ -87,7 +100,7 @@ static void add_literal(struct arena *arena, struct pattern *pattern,
 {
     char *text = arena_alloc(arena, strlen(*c) + 1, 1);
     size_t len = 0;
-    while (**c && !(**c == '{' && (*c)[1] != '{')) {
+    while (**c && !(**c == '{' && (*c)[1] != '{') && !is_dot_star(*c)) {
         bool doubled = (**c == '{' || **c == '}') && (*c)[1] == **c;
         char byte = **c;
         if (is_blank(byte))
@@ -108,10 +121,14 @@ enum ht_status pattern_compile(struct arena *arena, const char *text,
     made->names = arena_alloc(arena, HT_MAX_METRICS, sizeof *made->names);
     for (const char *c = text; *c;) {
         enum ht_status status = HT_OK;
-        if (*c == '{' && c[1] != '{')
+        if (is_dot_star(c)) {
+            status = add_piece(made, &(struct piece){.kind = PIECE_ANY}, err);
+            c += 2;
+        } else if (*c == '{' && c[1] != '{') {
             status = add_field(arena, made, &c, err);
-        else
+        } else {
             add_literal(arena, made, &c);
+        }
         if (status != HT_OK)
             return status;
     }
@@ -239,8 +256,8 @@ static ptrdiff_t take_piece(const struct piece *piece, const char *line,
         match->values[piece->metric] = value;
         return len;
     }
-    if (value != floor(value) || fabs(value) >= 0x1p63)
-        return -1; /* no step: a fraction, NaN, or out of range */
+    if (!(value >= 0 && value <= 0x1p53) || value != floor(value))
+        return -1; /* no count: negative, a fraction, NaN, or out of range */
     match->step = (int64_t)value;
     match->has_step = true;
     return len;

@@ -38,6 +38,12 @@ static void lines_match_or_not(void)
                  {"{a}%", "x 12 at 93.5% done", "93.5"},
                  {"{a} done", "-3 done", "-3"},
                  {"{a} s", "took 10x 4 s", "4"},
+                 {"a={a}{*}", "a=1", "1"},
+                 {"{step}{*}l={a}", "3foo l=2", "2"},
+                 {"{step} {*}l={a} s", "3 foo l=x l=2 s", "2"},
+                 {"epoch {step}.*acc={a}", "epoch 1 of 2 acc=0.5", "0.5"},
+                 {"t.*: {a}", "time: 3", "3"},
+                 {"a.b={a}", "a.b=4 axb=5", "4"},
                  {"[{*}] acc={a}", "[12:03] acc=1 acc=2", "1"},
                  {"loss {*} acc {a};", "loss acc acc 1 acc 2;", "2"},
                  {"{a}{{x}}", "5{x}", "5"},
@@ -67,6 +73,8 @@ static void steps_and_names_are_told_apart(void)
     CHECK(report.metrics[1].value == 0.7);
     CHECK(!match("step {step} a={a}", "step 1.5 a=2", &report));
     CHECK(!match("step {step} a={a}", "step nan a=2", &report));
+    CHECK(!match("step {step} a={a}", "step -1 a=2", &report));
+    CHECK(!match("step {step} a={a}", "step 1e300 a=2", &report));
     CHECK(match("a={a}", "a=1", &report) && !report.has_step);
 }
 
@@ -88,6 +96,7 @@ static void wrong_patterns_are_refused_with_the_reason(void)
                  {"step {step} {*}", "has no {name} of a metric"},
                  {"acc={acc", "a brace is not closed"},
                  {"{a}{b}", "two fields side by side need text between them"},
+                 {"{*}.*{b}", "two fields side by side need text between them"},
                  {"{*}{b}", "two fields side by side need text between them"},
                  {"{}", "{} names no metric"},
                  {"{a b}", "{a b} names no metric"},

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "hypertune/trial_commands.h"
-#include "hypertune/trial_pattern.h"
 #include "hypertune/trial_words.h"
 #include "tests/check.h"
 
@@ -187,6 +186,16 @@ static void a_pipe_passes_through_and_is_reported(void)
                                "\"m\":{\"total\":2}}\n");
 }
 
+static void a_pipe_is_read_as_a_spec_reads_stdout(void)
+{
+    char prefix[512];
+    snprintf(prefix, sizeof prefix,
+             "printf 'val_loss=3 loss=0.5\\n{1}\\n' | %s", in_trial);
+    CHECK(shell(prefix, "report --from-stdin --pattern 'loss={loss}' "
+                        "--pattern '{{{n}}}'") == 0);
+    CHECK_TEXT(take_reports(), "\"m\":{\"loss\":0.5}}\n\"m\":{\"n\":1}}\n");
+}
+
 static void a_reader_that_leaves_does_not_end_the_pipe(void)
 {
     char prefix[512];
@@ -263,68 +272,6 @@ static void the_tool_is_small_static_and_needs_no_environment(void)
 
 /* ---- the parts ---- */
 
-static const char *compile_fault(const char *text)
-{
-    static struct trial_pattern pattern;
-    const char *fault = trial_pattern_compile(&pattern, text);
-    return fault != NULL ? fault : "";
-}
-
-static void patterns_with_faults_are_refused(void)
-{
-    CHECK_TEXT(compile_fault("acc={a} loss={b}"), "");
-    CHECK_TEXT(compile_fault("{step}{*} acc={a}"), "");
-    CHECK_TEXT(compile_fault("no field"), "it has no {name}");
-    CHECK_TEXT(compile_fault("{step}"), "it has no {name}");
-    CHECK_TEXT(compile_fault("a={x"), "a brace is not closed");
-    CHECK_TEXT(compile_fault("{a}{b}"), "two fields stand side by side");
-    CHECK_TEXT(compile_fault("{*}{b}"), "two fields stand side by side");
-    CHECK_TEXT(compile_fault("{*}.*{b}"), "two fields stand side by side");
-    CHECK_TEXT(compile_fault("{a} {a}"), "a name in braces stands there twice");
-    CHECK(*compile_fault("{}") != '\0');
-    static char text[2000];
-    memset(text, 'x', sizeof text - 1);
-    CHECK(*compile_fault(text) != '\0');
-    text[0] = '\0';
-    for (int i = 0; i < 17; i++)
-        snprintf(text + strlen(text), 16, "{m%d} ", i);
-    CHECK_TEXT(compile_fault(text), "it has more than 16 metrics");
-}
-
-/* "STEP:a=VALUE,..." or "" when the line does not match. */
-static const char *match(const char *text, const char *line)
-{
-    static struct trial_pattern pattern;
-    static char found[512];
-    struct trial_match got;
-    found[0] = '\0';
-    CHECK(trial_pattern_compile(&pattern, text) == NULL);
-    if (!trial_pattern_match(&pattern, line, &got))
-        return found;
-    int len = snprintf(found, sizeof found, "%ld:", (long)got.step);
-    for (size_t i = 0; i < got.n; i++)
-        len += snprintf(found + len, sizeof found - (size_t)len, "%s=%g,",
-                        got.metrics[i].name, got.metrics[i].value);
-    return found;
-}
-
-static void patterns_find_numbers_anywhere_in_a_line(void)
-{
-    CHECK_TEXT(match("acc={a}", "x acc=0.5, y"), "-1:a=0.5,");
-    CHECK_TEXT(match("acc={a}", "acc=none acc=-.5e-1e"), "-1:a=-0.05,");
-    CHECK_TEXT(match("acc={a}", "acc= 5"), "");
-    CHECK_TEXT(match("acc: {a}", "acc: \t  5."), "-1:a=5,");
-    CHECK_TEXT(match("acc: {a}", "acc:5"), "");
-    CHECK_TEXT(match("epoch {step}: l={l}", "epoch 12: l=inf"), "12:l=inf,");
-    CHECK_TEXT(match("epoch {step}: l={l}", "epoch 1.5: l=1"), "");
-    CHECK_TEXT(match("{step} {*}l={l} s", "3 foo l=x l=2 s"), "");
-    CHECK_TEXT(match("{step}{*}l={l}", "3foo l=2"), "3:l=2,");
-    CHECK_TEXT(match("{a}%", "at 12.5% of"), "-1:a=12.5,");
-    CHECK_TEXT(match("a={a}{*}", "a=1"), "-1:a=1,");
-    CHECK_TEXT(match("a={a} b={b}", "a=1 b=2"), "-1:a=1,b=2,");
-    CHECK_TEXT(match("a={a}", ""), "");
-}
-
 static void numbers_and_durations_are_read_strictly(void)
 {
     double value;
@@ -362,12 +309,11 @@ int main(int argc, char **argv)
     RUN(report_says_once_that_the_server_is_away);
     RUN(report_refuses_bad_usage_by_naming_the_argument);
     RUN(a_pipe_passes_through_and_is_reported);
+    RUN(a_pipe_is_read_as_a_spec_reads_stdout);
     RUN(a_reader_that_leaves_does_not_end_the_pipe);
     RUN(should_stop_answers_by_its_exit_code);
     RUN(params_are_printed_in_every_form);
     RUN(the_tool_is_small_static_and_needs_no_environment);
-    RUN(patterns_with_faults_are_refused);
-    RUN(patterns_find_numbers_anywhere_in_a_line);
     RUN(numbers_and_durations_are_read_strictly);
     char command[300];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
