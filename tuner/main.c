@@ -40,6 +40,17 @@ static void set_limits(void)
     mallopt(M_TRIM_THRESHOLD, LARGE_BLOCK_BYTES);
 }
 
+/* A reason may quote a damaged file or an argument. */
+static void complain(const struct ht_error *err)
+{
+    struct text line = {0};
+    text_puts(&line, "hypertuned: ");
+    text_escape(&line, err->text);
+    text_puts(&line, "\n");
+    fputs(line.data, stderr);
+    text_free(&line);
+}
+
 int main(int argc, char *argv[])
 {
     struct options options;
@@ -48,7 +59,7 @@ int main(int argc, char *argv[])
     struct ht_error err;
     const struct options_source source = {argc, argv, getenv};
     if (options_read(&source, &options, &result, &shown, &err) != HT_OK) {
-        fprintf(stderr, "hypertuned: %s\n", err.text);
+        complain(&err);
         return EXIT_USAGE;
     }
     if (result == OPTIONS_SHOWN) {
@@ -64,6 +75,6 @@ int main(int argc, char *argv[])
     enum ht_status status = server_run(&options, getenv("HT_FAIL"), &err);
     if (status == HT_OK)
         return 0;
-    fprintf(stderr, "hypertuned: %s\n", err.text);
+    complain(&err);
     return status == HT_CONFLICT ? EXIT_OWNED : EXIT_FAILURE;
 }

@@ -19,13 +19,13 @@ struct job_link {
 struct readers {
     struct readers_options options;
     char *path;
-    pthread_mutex_t lock; /* guards the queue and stopping */
+    pthread_mutex_t lock; /* guards the queue, stopping and finding */
     pthread_cond_t work;
     struct job_link *first, **last;
     bool stopping;
     int n_threads;
     pthread_t threads[N_READERS];
-    struct ht_error finding;      /* of the check, before `damage` says so */
+    struct ht_error finding;      /* never changes once `damage` is set */
     _Atomic(const char *) damage; /* NULL or finding.text */
 };
 
@@ -88,6 +88,20 @@ const char *readers_damage(struct readers *readers)
     return atomic_load(&readers->damage);
 }
 
+/* The first damage found makes the server read-only until it is restarted. */
+static void note_damage(struct readers *readers, const struct ht_error *err)
+{
+    pthread_mutex_lock(&readers->lock);
+    bool first = readers_damage(readers) == NULL;
+    if (first) {
+        readers->finding = *err;
+        atomic_store(&readers->damage, readers->finding.text);
+    }
+    pthread_mutex_unlock(&readers->lock);
+    if (first)
+        log_event(LOG_ERROR, "database.damaged", "reason=\"%s\"", err->text);
+}
+
 static enum ht_status answer_in_snapshot(struct readers *readers, struct db *db,
                                          const struct job_link *link)
 {
@@ -105,18 +119,17 @@ static enum ht_status answer_in_snapshot(struct readers *readers, struct db *db,
     };
     status = link->handler(&reader, link->req, err);
     db_rollback(db);
+    if (status == HT_CORRUPT)
+        note_damage(readers, err);
     return status;
 }
 
 static void check_file(struct readers *readers, struct db *db)
 {
     int64_t started_ms = clock_monotonic_ms();
-    enum ht_status status = db_check(db, &readers->finding);
-    if (status == HT_CORRUPT) {
-        atomic_store(&readers->damage, readers->finding.text);
-        log_event(LOG_ERROR, "database.damaged", "reason=\"%s\"",
-                  readers->finding.text);
-    }
+    struct ht_error err;
+    if (db_check(db, &err) == HT_CORRUPT)
+        note_damage(readers, &err);
     log_event(LOG_DEBUG, "database.checked", "ms=%lld",
               (long long)(clock_monotonic_ms() - started_ms));
 }

@@ -63,7 +63,8 @@ void readers_post(struct readers *readers, struct request *req,
 
 /* Starts quick_check on a reader. */
 void readers_check(struct readers *readers);
-/* What it found wrong, or NULL. The text stays valid. Any thread. */
+/* What it, or any answer since, found damaged; or NULL. The text stays valid
+ * until readers_stop(). Any thread. */
 const char *readers_damage(struct readers *readers);
 
 /* True when the slice of this answer is used up. */

@@ -117,6 +117,13 @@ def wide_modes_are_refused():
         server.start()
 
 
+def a_refusal_to_start_steers_no_terminal():
+    done = run_beside("/dev/null/\x1b[2J\u202e")
+    tap.equal(done.returncode, 1)
+    tap.equal("\x1b" in done.stderr or "\u202e" in done.stderr, False,
+              done.stderr)
+
+
 def an_idle_server_ends_by_itself_and_a_busy_one_does_not():
     with harness.Server("--runner", "none", "--on-demand", "--idle-exit",
                         "1s") as server:
@@ -229,6 +236,27 @@ def a_damaged_database_is_read_and_not_written():
         tap.equal(server.get(api.JOBS + "/kept")["displayName"], "kept")
 
 
+def damage_found_by_a_reader_stops_the_writing():
+    with harness.Server("--runner", "none") as server:
+        for name in ("torn", "kept"):
+            tap.equal(server.call("POST", api.JOBS, api.job(name))[0], 200)
+            server.call("POST", api.OURS + "/studies/%s:stop" % name)
+        server.stop()
+        # What SQLite's own check cannot see.
+        with sqlite3.connect(os.path.join(server.data, "hypertune.db")) as db:
+            db.execute("UPDATE studies SET spec='{\"a\":' WHERE name='torn'")
+        db.close()
+        server.start()
+        tap.equal(server.get(api.OURS + "/server")["readOnly"], False)
+        status, answer = server.call("GET", api.JOBS + "/torn")
+        tap.equal((status, answer["error"]["status"]), (500, "DATA_LOSS"))
+        facts = server.get(api.OURS + "/server")
+        tap.equal((facts["readOnly"], answer["error"]["message"]),
+                  (True, facts["readOnlyReason"]))
+        tap.equal(server.call("POST", api.JOBS, api.job("new"))[0], 503)
+        tap.equal(server.get(api.JOBS + "/kept")["displayName"], "kept")
+
+
 class Supervised:
     """A server whose runner is the fake one: both stand in one folder."""
 
@@ -317,11 +345,13 @@ tap.run([
     a_second_server_is_told_whose_folder_it_is,
     a_port_in_use_is_refused_unless_on_demand,
     wide_modes_are_refused,
+    a_refusal_to_start_steers_no_terminal,
     an_idle_server_ends_by_itself_and_a_busy_one_does_not,
     what_is_in_flight_at_a_stop_is_answered,
     half_a_request_does_not_hold_up_a_stop,
     a_hangup_is_ignored,
     a_damaged_database_is_read_and_not_written,
+    damage_found_by_a_reader_stops_the_writing,
     the_runner_is_started_with_what_it_needs,
     a_runner_that_dies_is_started_again,
     a_stop_of_the_server_stops_its_runner,
