@@ -25,7 +25,14 @@ void cli_summary_best(const struct cli_study *study, const struct node *trial,
     text_puts(out, "\n");
 }
 
-/* Appends the user's own command with this trial's values. */
+static void add_word(const char *word, struct text *out)
+{
+    text_puts(out, " ");
+    text_shell_word(out, word);
+}
+
+/* Appends the user's own command with this trial's values, which some specs
+ * hand over in variables. */
 static void add_command(struct cli *cli, const struct cli_spec *spec,
                         const struct node *trial, struct text *out)
 {
@@ -38,11 +45,14 @@ static void add_command(struct cli *cli, const struct cli_spec *spec,
         point_read(&job->space, params, point, NULL) != HT_OK)
         return;
     struct strings words = command_line(cli->arena, job, &job->pools[0], point);
-    text_puts(out, "again: ");
-    for (size_t i = 0; i < words.n; i++) {
-        text_puts(out, i > 0 ? " " : "");
-        text_shell_word(out, words.items[i]);
-    }
+    struct pairs env = command_env(cli->arena, job, &job->pools[0], point);
+    text_puts(out, env.n > 0 ? "again: env" : "again:");
+    for (size_t i = 0; i < env.n; i++)
+        add_word(arena_printf(cli->arena, "%s=%s", env.items[i].name,
+                              env.items[i].value),
+                 out);
+    for (size_t i = 0; i < words.n; i++)
+        add_word(words.items[i], out);
     text_puts(out, "\n");
 }
 

@@ -49,6 +49,19 @@ def run_shows_the_best_trial_and_how_to_repeat_it():
                                "again: python3 train.py --lr=0.3"])
 
 
+def values_in_variables_are_repeated_with_them():
+    with Home() as home:
+        home.write("train.sh", 'echo "step 1 accuracy=$LR"\n')
+        out, _ = home.cli("run", home.write("spec.yaml", spec(
+            env={"LR": "${lr}", "NOTE": "two words"}, args="none",
+            command=["sh", "train.sh"])))
+        again = out.splitlines()[-1]
+        tap.equal(again, "again: env LR=0.3 'NOTE=two words' sh train.sh")
+        tap.equal(subprocess.check_output(again[7:], shell=True,
+                                          cwd=home.folder),
+                  b"step 1 accuracy=0.3\n")
+
+
 def a_virtual_environment_is_used_from_any_folder():
     with Home() as home:
         venv = os.path.join(home.folder, "venv")
@@ -403,6 +416,7 @@ def check_prints_the_native_form():
 
 if __name__ == "__main__":
     tap.run([run_shows_the_best_trial_and_how_to_repeat_it,
+             values_in_variables_are_repeated_with_them,
              a_virtual_environment_is_used_from_any_folder,
              flags_alone_are_enough,
              the_same_spec_attaches_and_another_conflicts,
