@@ -69,9 +69,9 @@ def a_whole_job_comes_in_pieces_and_takes_little_memory():
 
 def head_of_a_whole_job_has_no_body():
     with api.connect(server) as sock:
-        sock.sendall(api.head(server, "HEAD", JOB) +
-                     api.head(server, "GET", "/healthz"))
+        sock.sendall(api.head(server, "HEAD", JOB))
         tap.equal(api.read_answer(sock, bodiless=True).status, 200)
+        sock.sendall(api.head(server, "GET", "/healthz"))
         tap.equal(api.read_answer(sock).json(), {"status": "ok"})
 
 
