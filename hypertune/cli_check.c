@@ -38,20 +38,9 @@ static int show_plan(struct cli *cli, const struct cli_spec *spec)
 /* What the trial printed last, so that a person sees why. */
 static void show_log(struct cli *cli, const char *study, const char *stream)
 {
-    struct cli_http_answer answer;
-    char *path =
-        arena_printf(cli->arena,
-                     CLI_OURS "/%s/trials/1/logs?stream=%s&"
-                              "replica=master-0&tail=%d",
-                     cli_http_segment(cli->arena, study), stream, LOG_TAIL);
-    if (cli_call(cli, "GET", path, NULL, &answer, NULL) != HT_OK)
-        return;
-    char *data =
-        arena_strdup(cli->arena, node_get_string(answer.root, "data", ""));
-    size_t len = strlen(data);
-    while (len > 0 && data[len - 1] == '\n')
-        data[--len] = '\0';
-    char *start = data + len;
+    char *data = arena_strdup(
+        cli->arena, cli_trial_log_tail(cli, study, "1", stream, LOG_TAIL));
+    char *start = data + strlen(data);
     for (int lines = 0; start > data; start--) {
         if (start[-1] == '\n' && ++lines == LOG_LINES)
             break;

@@ -280,23 +280,14 @@ static void post(struct cli_live *live, const char *verb)
 /* The last line that the newest running trial printed. */
 static void note_log(struct cli_live *live)
 {
-    struct cli *cli = live->follow->cli;
-    struct cli_http_answer answer;
     if (live->frame.n_slots == 0) {
         snprintf(live->note, sizeof live->note, "no trial runs");
         return;
     }
     const char *id = live->frame.slots[live->frame.n_slots - 1].id;
-    char *path = arena_printf(
-        cli->arena, CLI_OURS "/%s/trials/%s/logs?stream=stdout&tail=300",
-        cli_http_segment(cli->arena, live->follow->study), id);
-    if (cli_call(cli, "GET", path, NULL, &answer, NULL) != HT_OK)
-        return;
-    char *data =
-        arena_strdup(cli->arena, node_get_string(answer.root, "data", ""));
-    size_t len = strlen(data);
-    while (len > 0 && data[len - 1] == '\n')
-        data[--len] = '\0';
+    const char *data =
+        cli_trial_log_tail(live->follow->cli, live->follow->study, id, "stdout",
+                           (int)sizeof live->note);
     const char *newline = strrchr(data, '\n');
     snprintf(live->note, sizeof live->note, "trial %s: %s", id,
              newline != NULL ? newline + 1 : data);

@@ -157,6 +157,24 @@ const char *cli_scalar(const struct node *node)
     return node != NULL && node->text != NULL ? node->text : "";
 }
 
+const char *cli_trial_log_tail(struct cli *cli, const char *study,
+                               const char *trial, const char *stream, int bytes)
+{
+    struct cli_http_answer answer;
+    char *path =
+        arena_printf(cli->arena,
+                     CLI_OURS "/%s/trials/%s/logs?stream=%s&"
+                              "replica=master-0&tail=%d",
+                     cli_http_segment(cli->arena, study), trial, stream, bytes);
+    if (cli_call(cli, "GET", path, NULL, &answer, NULL) != HT_OK)
+        return "";
+    const char *data = node_get_string(answer.root, "data", "");
+    size_t len = strlen(data);
+    while (len > 0 && data[len - 1] == '\n')
+        len--;
+    return arena_strndup(cli->arena, data, len);
+}
+
 const char *cli_trial_id(const struct node *trial)
 {
     return node_get_string(trial, "id", "");

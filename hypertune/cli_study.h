@@ -59,6 +59,12 @@ enum ht_status cli_trial_each(struct cli *cli, const char *study,
                               cli_trial_visitor *visit, void *context,
                               struct ht_error *err);
 
+/* The last bytes that the master of a trial's newest attempt printed to
+ * "stdout" or "stderr", without the last line end; "" when there are none. */
+const char *cli_trial_log_tail(struct cli *cli, const char *study,
+                               const char *trial, const char *stream,
+                               int bytes);
+
 /* Of one trial resource. */
 const char *cli_trial_id(const struct node *trial);
 const char *cli_trial_state(const struct node *trial);

@@ -159,26 +159,31 @@ static int print_plan(struct cli *cli, const struct cli_spec *spec)
     return cli_print(&out);
 }
 
-static int refuse_both(struct cli *cli)
+/* What submit and run have in common. *planned: only the plan was asked for,
+ * and printed; there is no study. */
+static int submit_asked(struct cli *cli, struct cli_spec *spec,
+                        struct cli_study *study, bool *planned)
 {
-    return cli_fail(cli, CLI_USAGE,
-                    "--continue keeps the results, --replace deletes them: "
-                    "say one");
+    enum submit_result result;
+    *planned = cli->set.dry_run;
+    if (cli->set.resume && cli->set.replace)
+        return cli_fail(cli, CLI_USAGE,
+                        "--continue keeps the results, --replace deletes "
+                        "them: say one");
+    int code = cli_spec_load(cli, spec);
+    if (code != CLI_DONE)
+        return code;
+    return *planned ? print_plan(cli, spec)
+                    : cli_submit_spec(cli, spec, study, &result);
 }
 
 int cli_submit(struct cli *cli)
 {
     struct cli_spec spec;
     struct cli_study study = {0};
-    enum submit_result result;
-    if (cli->set.resume && cli->set.replace)
-        return refuse_both(cli);
-    int code = cli_spec_load(cli, &spec);
-    if (code == CLI_DONE && cli->set.dry_run)
-        return print_plan(cli, &spec);
-    if (code == CLI_DONE)
-        code = cli_submit_spec(cli, &spec, &study, &result);
-    if (code != CLI_DONE)
+    bool planned;
+    int code = submit_asked(cli, &spec, &study, &planned);
+    if (code != CLI_DONE || planned)
         return code;
     struct text out = {0};
     text_escape(&out, study.name);
@@ -194,15 +199,9 @@ int cli_run_study(struct cli *cli)
 {
     struct cli_spec spec;
     struct cli_study study = {0};
-    enum submit_result result;
-    if (cli->set.resume && cli->set.replace)
-        return refuse_both(cli);
-    int code = cli_spec_load(cli, &spec);
-    if (code == CLI_DONE && cli->set.dry_run)
-        return print_plan(cli, &spec);
-    if (code == CLI_DONE)
-        code = cli_submit_spec(cli, &spec, &study, &result);
-    if (code != CLI_DONE)
+    bool planned;
+    int code = submit_asked(cli, &spec, &study, &planned);
+    if (code != CLI_DONE || planned)
         return code;
     code = cli_watch_run(cli, study.name);
     return code == CLI_DONE || code == CLI_FAILED

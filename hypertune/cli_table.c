@@ -1,7 +1,9 @@
 #include "hypertune/cli_table.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
+#include <wchar.h>
 
 enum { MAX_COLUMNS = 128, LEAST_WIDTH = 4, GAP = 2 };
 
@@ -84,16 +86,33 @@ size_t table_rows(const struct table *table)
     return table->n_rows;
 }
 
-static bool starts_character(char byte)
+/* The character behind the one at `text`, and the columns that a terminal
+ * gives to it: two for most of East Asia, none for an accent put onto the
+ * letter before. */
+static const char *step(const char *text, size_t *columns)
 {
-    return ((unsigned char)byte & 0xC0u) != 0x80u;
+    mbstate_t state = {0};
+    wchar_t wide;
+    size_t len = mbrtowc(&wide, text, MB_LEN_MAX, &state);
+    *columns = 1;
+    if (len != (size_t)-1 && len != (size_t)-2) {
+        int width = wcwidth(wide);
+        *columns = width >= 0 ? (size_t)width : 1;
+        return text + len;
+    }
+    /* Not of this locale: one column for each character of UTF-8. */
+    for (text++; ((unsigned char)*text & 0xC0u) == 0x80u; text++)
+        continue;
+    return text;
 }
 
 size_t table_width(const char *text)
 {
-    size_t width = 0;
-    for (; *text != '\0'; text++)
-        width += starts_character(*text);
+    size_t width = 0, columns;
+    while (*text != '\0') {
+        text = step(text, &columns);
+        width += columns;
+    }
     return width;
 }
 
@@ -103,12 +122,14 @@ void table_cut(struct text *out, const char *text, size_t width)
         text_puts(out, text);
         return;
     }
-    size_t kept = 0;
+    size_t kept = 0, columns;
     const char *end = text;
-    for (; *end != '\0'; end++) {
-        kept += starts_character(*end);
-        if (kept >= width && starts_character(*end))
+    for (;;) {
+        const char *next = step(end, &columns);
+        if (kept + columns >= width)
             break;
+        kept += columns;
+        end = next;
     }
     text_append(out, text, (size_t)(end - text));
     text_puts(out, "~");

@@ -32,7 +32,8 @@ void table_print(const struct table *table, size_t width, struct text *out);
  * cut. */
 void table_csv(const struct table *table, struct text *out);
 
-/* Columns that UTF-8 text takes on a terminal, one per code point. */
+/* Columns that UTF-8 text takes on a terminal; one for each character that the
+ * locale does not know. */
 size_t table_width(const char *text);
 /* Appends at most `width` columns of text, ending in "~" when it was cut. */
 void table_cut(struct text *out, const char *text, size_t width);

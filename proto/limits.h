@@ -6,23 +6,23 @@
 #define HT_PROTO_LIMITS_H
 
 enum {
-    HT_MAX_NAME = 128,         /* bytes: study, parameter, metric names */
-    HT_MAX_LABEL = 1024,       /* bytes: one categorical value */
-    HT_MAX_CHECKPOINT = 4096,  /* bytes: checkpoint_path of a report */
-    HT_MAX_REASON = 512,       /* bytes: why a state was entered */
-    HT_MAX_DEPTH = 64,         /* nesting of a JSON or YAML document */
-    HT_MAX_PARAMETERS = 64,    /* of one study */
-    HT_MAX_CATEGORIES = 1000,  /* values of one parameter */
-    HT_MAX_METRICS = 16,       /* of one study, and of one report */
-    HT_MAX_TRIALS = 100000,    /* of one study */
-    HT_MAX_PARALLEL = 1000,    /* trials of one study at once */
-    HT_MAX_RETRIES = 100,      /* starts after the first of one trial */
-    HT_MAX_LOST = 10,          /* starts repeated because a machine died */
-    HT_MAX_REPORTS = 100000,   /* records of one replica before thinning */
-    HT_MAX_ARGS = 4096,        /* arguments of one command */
-    HT_MAX_ENV = 1024,         /* variables of one command */
-    HT_MAX_SPEC = 1024 * 1024, /* bytes: JSON body of a job */
-    HT_MAX_YAML = 256 * 1024,  /* bytes: YAML document */
+    HT_MAX_NAME = 128,            /* bytes: study, parameter, metric names */
+    HT_MAX_LABEL = 1024,          /* bytes: one categorical value */
+    HT_MAX_CHECKPOINT = 4096,     /* bytes: checkpoint_path of a report */
+    HT_MAX_REASON = 512,          /* bytes: why a state was entered */
+    HT_MAX_DEPTH = 64,            /* nesting of a JSON or YAML document */
+    HT_MAX_PARAMETERS = 64,       /* of one study */
+    HT_MAX_CATEGORIES = 1000,     /* values of one parameter */
+    HT_MAX_METRICS = 16,          /* of one study, and of one report */
+    HT_MAX_TRIALS = 100000,       /* of one study */
+    HT_MAX_PARALLEL = 1000,       /* trials of one study at once */
+    HT_MAX_RETRIES = 100,         /* starts after the first of one trial */
+    HT_MAX_LOST = 10,             /* starts repeated because a machine died */
+    HT_MAX_REPORTS = 100000,      /* records of one replica before thinning */
+    HT_MAX_ARGS = 4096,           /* arguments of one command */
+    HT_MAX_ENV = 1024,            /* variables of one command */
+    HT_MAX_SPEC = 1024 * 1024,    /* bytes: JSON body of a job */
+    HT_MAX_YAML = 256 * 1024,     /* bytes: YAML document */
     HT_MAX_MESSAGE = 1024 * 1024, /* bytes: report or control message */
     HT_MAX_REPORT_LINE = 8192,    /* bytes: one record of reports.jsonl */
     HT_MAX_HEADER = 8192,         /* bytes: HTTP request line and headers */

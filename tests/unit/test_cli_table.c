@@ -1,5 +1,7 @@
 #include "hypertune/cli_table.h"
 
+#include <locale.h>
+
 #include "tests/check.h"
 
 static struct table *two_columns(struct arena *arena, const char *name,
@@ -68,6 +70,23 @@ static void width_counts_characters_not_bytes(void)
     text_free(&out);
 }
 
+static void east_asian_characters_take_two_columns(void)
+{
+    struct text out = {0};
+    CHECK(setlocale(LC_CTYPE, "C.UTF-8") != NULL);
+    CHECK(table_width("a\xe6\xbc\xa2\xe5\xad\x97") == 5);
+    CHECK(table_width("e\xcc\x81") == 1); /* an accent of its own */
+    CHECK(table_width("\xff\xfe"
+                      "a") == 3);
+    table_cut(&out, "a\xe6\xbc\xa2\xe5\xad\x97", 4);
+    CHECK_TEXT(out.data, "a\xe6\xbc\xa2~");
+    text_clear(&out);
+    table_cut(&out, "a\xe6\xbc\xa2\xe5\xad\x97", 3);
+    CHECK_TEXT(out.data, "a~");
+    text_free(&out);
+    setlocale(LC_CTYPE, "C");
+}
+
 static void csv_quotes_what_needs_it(void)
 {
     struct arena *arena = arena_new();
@@ -85,6 +104,7 @@ int main(void)
     RUN(wide_cells_are_cut_to_the_terminal);
     RUN(foreign_control_bytes_are_escaped);
     RUN(width_counts_characters_not_bytes);
+    RUN(east_asian_characters_take_two_columns);
     RUN(csv_quotes_what_needs_it);
     return check_done();
 }
