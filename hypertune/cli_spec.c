@@ -24,9 +24,15 @@ struct source {
     const char *folder;      /* absolute: the file's, or the current one */
 };
 
-static int report_faults(struct cli *cli, const struct diag *diag)
+static int report_faults(struct cli *cli, const struct source *source)
 {
+    const struct diag *diag = &source->diag;
     struct text out = {0};
+    if (source->path == NULL) {
+        /* Places in the document made of flags would mean nothing. */
+        for (struct diag_item *i = diag->first; i != NULL; i = i->next)
+            i->line = i->column = 0;
+    }
     diag_print(diag, &out);
     if (diag->errors > 0 || !cli->set.quiet)
         fputs(out.data ? out.data : "", stderr);
@@ -177,14 +183,8 @@ static struct job *read_job(struct source *source)
         return NULL;
     bool vertex = node_find(source->root, "studySpec") != NULL ||
                   node_find(source->root, "trialJobSpec") != NULL;
-    struct job *job = vertex ? job_read_vertex(source->root, &source->diag)
-                             : job_read_native(source->root, &source->diag);
-    if (source->path == NULL) {
-        /* Places in the document made of flags would mean nothing. */
-        for (struct diag_item *i = source->diag.first; i != NULL; i = i->next)
-            i->line = i->column = 0;
-    }
-    return job;
+    return vertex ? job_read_vertex(source->root, &source->diag)
+                  : job_read_native(source->root, &source->diag);
 }
 
 /* ---- completing ---- */
@@ -361,7 +361,7 @@ int cli_spec_load(struct cli *cli, struct cli_spec *spec)
             program = find_program(cli, &source, job);
         }
     }
-    code = report_faults(cli, &source.diag);
+    code = report_faults(cli, &source);
     if (code != CLI_DONE)
         return code;
     *spec = (struct cli_spec){.job = job,

@@ -91,6 +91,10 @@ def flags_alone_are_enough():
                           PATH=path + ":" + os.environ["PATH"])
         tap.equal(out.splitlines()[-1].startswith("--lr=0.0"), True, out)
         tap.equal(home.cli("list", "-o", "name")[0], "train\n")
+        _, err = home.cli("check", "--maximize", "a", "--param", "lr=1,2", "--",
+                          "no-such-program", want=2)
+        tap.equal(err.startswith("command line: error: command: no-such"),
+                  True, err)
 
 
 def the_same_spec_attaches_and_another_conflicts():
