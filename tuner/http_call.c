@@ -218,6 +218,7 @@ static enum ht_status pass_gate(struct call *call, const char *method,
 enum ht_status call_begin(struct call *call, const char *method,
                           const char *path, struct ht_error *err)
 {
+    call->is_head = strcmp(method, "HEAD") == 0;
     enum ht_status status = check_framing(call, err);
     if (status == HT_OK)
         status = pass_gate(call, method, path, err);
@@ -398,7 +399,7 @@ bool call_finish(struct call *call)
     else if (call->req->status != HT_OK)
         ht_fail(&err, call->req->status, "%s", call->req->err.text);
     else if (call->route->lane == LANE_STREAM)
-        sse_attach(http->options.sse, call->connection, &err);
+        sse_attach(http->options.sse, call->connection, call->is_head, &err);
     else if (call->req->reply.len == 0)
         ht_fail(&err, HT_INTERNAL, "the handler gave no answer");
     else

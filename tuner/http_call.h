@@ -33,6 +33,7 @@ struct call {
     struct request *req;
     const struct route *route;
     const char *allow; /* for 405 */
+    bool is_head;
     struct text body;
     size_t received;         /* bytes of body, kept or not */
     struct ht_error refusal; /* of its headers, sent when no body follows */

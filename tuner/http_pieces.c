@@ -42,6 +42,9 @@ bool pieces_begin(struct call *call, bool close)
     struct MHD_Response *response = MHD_create_response_from_callback(
         MHD_SIZE_UNKNOWN, BLOCK_BYTES, produce, call, NULL);
     const struct http_reply reply = {.code = MHD_HTTP_OK, .close = close};
-    return response != NULL &&
-           http_queue_response(call->connection, &reply, response);
+    if (response == NULL)
+        return false;
+    if (call->is_head)
+        http_fit_head(response);
+    return http_queue_response(call->connection, &reply, response);
 }

@@ -53,6 +53,12 @@ bool http_queue(struct MHD_Connection *connection,
     return http_queue_response(connection, reply, response);
 }
 
+void http_fit_head(struct MHD_Response *response)
+{
+    MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT,
+                             MHD_RO_END);
+}
+
 bool http_queue_response(struct MHD_Connection *connection,
                          const struct http_reply *reply,
                          struct MHD_Response *response)

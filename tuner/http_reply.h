@@ -25,6 +25,11 @@ struct http_reply {
 /* Queues the body, which is taken over. False: the connection must end. */
 bool http_queue(struct MHD_Connection *connection,
                 const struct http_reply *reply, struct text *body);
+/* Makes a response of unknown length fit for HEAD: the library would end the
+ * body it does not send with a last chunk, which a client takes for the next
+ * answer. So there are no chunks, and the connection ends. */
+void http_fit_head(struct MHD_Response *response);
+
 /* The same for a body that the caller made otherwise; takes the response. */
 bool http_queue_response(struct MHD_Connection *connection,
                          const struct http_reply *reply,

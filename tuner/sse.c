@@ -9,6 +9,7 @@
 
 #include "proto/arena.h"
 #include "proto/clock.h"
+#include "tuner/http_reply.h"
 
 enum { NONE = -1, BLOCK_BYTES = 4096, LINE_BYTES = 128 };
 
@@ -265,7 +266,7 @@ static struct stream *attach(struct sse *sse, struct MHD_Connection *connection,
 }
 
 enum ht_status sse_attach(struct sse *sse, struct MHD_Connection *connection,
-                          struct ht_error *err)
+                          bool is_head, struct ht_error *err)
 {
     struct ht_error why;
     struct stream *stream = attach(sse, connection, &why);
@@ -281,6 +282,8 @@ enum ht_status sse_attach(struct sse *sse, struct MHD_Connection *connection,
     MHD_add_response_header(response, "Cache-Control", "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "X-Accel-Buffering", "no");
+    if (is_head)
+        http_fit_head(response);
     MHD_queue_response(connection, MHD_HTTP_OK, response);
     MHD_destroy_response(response);
     return HT_OK;

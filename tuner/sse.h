@@ -25,10 +25,11 @@ void sse_publish(struct sse *sse, int64_t study, int64_t revision);
 /* A study is gone. Any thread. */
 void sse_forget(struct sse *sse, int64_t study);
 
-/* Answers the connection with a stream: all known studies, then changes. Not
- * suspended; on the HTTP thread. HT_LIMIT at SSE_MAX_STREAMS. */
+/* Answers the connection with a stream: all known studies, then changes; to
+ * HEAD with its headers alone. Not suspended; on the HTTP thread. HT_LIMIT at
+ * SSE_MAX_STREAMS. */
 enum ht_status sse_attach(struct sse *sse, struct MHD_Connection *connection,
-                          struct ht_error *err);
+                          bool is_head, struct ht_error *err);
 
 /* Wakes every stream that was silent for SSE_COMMENT_MS. */
 void sse_tick(struct sse *sse, int64_t now_ms);

@@ -86,21 +86,24 @@ static enum ht_status add_status(cJSON *resource, struct db *db,
     return status;
 }
 
-/* The stored job as a tree that may be taken apart; NULL: it is damaged. */
-static cJSON *stored_spec(struct arena *arena, const struct study_row *study)
+/* The stored job, also as a tree that may be taken apart. */
+static enum ht_status read_spec(struct arena *arena,
+                                const struct study_row *study, struct job **job,
+                                cJSON **tree, struct ht_error *err)
 {
+    enum ht_status status = job_parse(arena, study->spec, job, err);
+    if (status != HT_OK)
+        return status;
     struct diag diag;
     size_t len = strlen(study->spec);
     diag_init(&diag, arena, "spec", study->spec, len);
     struct node *node = node_read_json(arena, study->spec, len, &diag);
-    return node != NULL && node->kind == NODE_MAP ? json_of_node(node) : NULL;
-}
-
-static enum ht_status fail_damaged(const struct study_row *study,
-                                   struct ht_error *err)
-{
-    return ht_fail(err, HT_CORRUPT, "the stored spec of study %s is damaged",
-                   study->name);
+    if (node == NULL || node->kind != NODE_MAP)
+        return ht_fail(err, HT_CORRUPT,
+                       "study %s: its stored spec is no JSON object",
+                       study->name);
+    *tree = json_of_node(node);
+    return HT_OK;
 }
 
 static void move_members(cJSON *from, cJSON *to)
@@ -139,12 +142,10 @@ enum ht_status view_job(struct db *db, struct arena *arena,
                         struct ht_error *err)
 {
     struct job *job;
-    enum ht_status status = job_parse(arena, study->spec, &job, err);
+    cJSON *spec;
+    enum ht_status status = read_spec(arena, study, &job, &spec, err);
     if (status != HT_OK)
         return status;
-    cJSON *spec = stored_spec(arena, study);
-    if (spec == NULL)
-        return fail_damaged(study, err);
     cJSON *resource = cJSON_CreateObject();
     add_name(resource, arena, "hyperparameterTuningJobs", study);
     move_members(spec, resource);
@@ -172,12 +173,10 @@ enum ht_status view_study(struct db *db, struct arena *arena,
                           struct ht_error *err)
 {
     struct job *job;
-    enum ht_status status = job_parse(arena, study->spec, &job, err);
+    cJSON *spec;
+    enum ht_status status = read_spec(arena, study, &job, &spec, err);
     if (status != HT_OK)
         return status;
-    cJSON *spec = stored_spec(arena, study);
-    if (spec == NULL)
-        return fail_damaged(study, err);
     cJSON *resource = cJSON_CreateObject();
     add_name(resource, arena, "studies", study);
     json_add_string(resource, "displayName", study->display);
