@@ -86,24 +86,22 @@ static enum ht_status add_status(cJSON *resource, struct db *db,
     return status;
 }
 
-/* The stored job, also as a tree that may be taken apart. */
-static enum ht_status read_spec(struct arena *arena,
-                                const struct study_row *study, struct job **job,
-                                cJSON **tree, struct ht_error *err)
+/* The stored job, also as a tree that may be taken apart; NULL, with the reason
+ * in err, when it is damaged. */
+static cJSON *read_spec(struct arena *arena, const struct study_row *study,
+                        struct job **job, struct ht_error *err)
 {
-    enum ht_status status = job_parse(arena, study->spec, job, err);
-    if (status != HT_OK)
-        return status;
+    if (job_parse(arena, study->spec, job, err) != HT_OK)
+        return NULL;
     struct diag diag;
     size_t len = strlen(study->spec);
     diag_init(&diag, arena, "spec", study->spec, len);
     struct node *node = node_read_json(arena, study->spec, len, &diag);
-    if (node == NULL || node->kind != NODE_MAP)
-        return ht_fail(err, HT_CORRUPT,
-                       "study %s: its stored spec is no JSON object",
-                       study->name);
-    *tree = json_of_node(node);
-    return HT_OK;
+    if (node != NULL && node->kind == NODE_MAP)
+        return json_of_node(node);
+    ht_fail(err, HT_CORRUPT, "study %s: its stored spec is no JSON object",
+            study->name);
+    return NULL;
 }
 
 static void move_members(cJSON *from, cJSON *to)
@@ -142,16 +140,16 @@ enum ht_status view_job(struct db *db, struct arena *arena,
                         struct ht_error *err)
 {
     struct job *job;
-    cJSON *spec;
-    enum ht_status status = read_spec(arena, study, &job, &spec, err);
-    if (status != HT_OK)
-        return status;
+    cJSON *spec = read_spec(arena, study, &job, err);
+    if (spec == NULL)
+        return HT_CORRUPT;
     cJSON *resource = cJSON_CreateObject();
     add_name(resource, arena, "hyperparameterTuningJobs", study);
     move_members(spec, resource);
     cJSON_Delete(spec);
     add_job_state(resource, study);
-    status = add_status(resource, db, arena, study, job, err);
+    enum ht_status status =
+        add_status(resource, db, arena, study, job, err);
     if (status != HT_OK) {
         cJSON_Delete(resource);
         return status;
@@ -173,10 +171,9 @@ enum ht_status view_study(struct db *db, struct arena *arena,
                           struct ht_error *err)
 {
     struct job *job;
-    cJSON *spec;
-    enum ht_status status = read_spec(arena, study, &job, &spec, err);
-    if (status != HT_OK)
-        return status;
+    cJSON *spec = read_spec(arena, study, &job, err);
+    if (spec == NULL)
+        return HT_CORRUPT;
     cJSON *resource = cJSON_CreateObject();
     add_name(resource, arena, "studies", study);
     json_add_string(resource, "displayName", study->display);
@@ -189,7 +186,8 @@ enum ht_status view_study(struct db *db, struct arena *arena,
     add_stamp(resource, "createTime", study->created_ms);
     if (strcmp(state, "INACTIVE") == 0)
         json_add_string(resource, "inactiveReason", study->reason);
-    status = add_status(resource, db, arena, study, job, err);
+    enum ht_status status =
+        add_status(resource, db, arena, study, job, err);
     if (status != HT_OK) {
         cJSON_Delete(resource);
         return status;
