@@ -148,8 +148,7 @@ enum ht_status view_job(struct db *db, struct arena *arena,
     move_members(spec, resource);
     cJSON_Delete(spec);
     add_job_state(resource, study);
-    enum ht_status status =
-        add_status(resource, db, arena, study, job, err);
+    enum ht_status status = add_status(resource, db, arena, study, job, err);
     if (status != HT_OK) {
         cJSON_Delete(resource);
         return status;
@@ -186,8 +185,7 @@ enum ht_status view_study(struct db *db, struct arena *arena,
     add_stamp(resource, "createTime", study->created_ms);
     if (strcmp(state, "INACTIVE") == 0)
         json_add_string(resource, "inactiveReason", study->reason);
-    enum ht_status status =
-        add_status(resource, db, arena, study, job, err);
+    enum ht_status status = add_status(resource, db, arena, study, job, err);
     if (status != HT_OK) {
         cJSON_Delete(resource);
         return status;
