@@ -40,7 +40,7 @@ static enum ht_status too_many_failed(struct settling *now, struct ending *end,
                                       struct ht_error *err)
 {
     const int64_t failed = now->counts.of[TRIAL_FAILED];
-    if (now->job->max_failed == 0 || failed <= now->job->max_failed)
+    if (now->job->max_failed == 0 || failed < now->job->max_failed)
         return HT_OK;
     const char *why;
     const enum ht_status status = common_failure(now, &why, err);
@@ -142,11 +142,12 @@ static enum ht_status all_done(struct settling *now, struct ending *end,
             end, err);
     if (!now->row.exhausted)
         return HT_OK;
-    return planned_end(now,
-                       reason_make(now->arena,
-                                   "all %lld points of the space were tried",
-                                   (long long)created),
-                       end, err);
+    const char *tried =
+        created == 1
+            ? "the one point of the space was tried"
+            : reason_make(now->arena, "all %lld points of the space were tried",
+                          (long long)created);
+    return planned_end(now, tried, end, err);
 }
 
 enum ht_status study_find_end(struct settling *now, struct ending *end,

@@ -75,7 +75,7 @@ static void many_failures_end_a_study_and_are_named(void)
     fixture_submit(&f, "spec: 1\nname: s\ngoal: maximize accuracy\n"
                        "parameters:\n  lr: {type: double, min: 0, max: 1}\n"
                        "algorithm: random\ntrials: 9\nparallel: 1\n"
-                       "maxFailed: 1\nretries: 0\ncommand: [./train]\n");
+                       "maxFailed: 2\nretries: 0\ncommand: [./train]\n");
     fixture_hello(&f, 1);
     for (int i = 0; i < 2; i++) {
         struct leased leased = {0};
@@ -86,7 +86,7 @@ static void many_failures_end_a_study_and_are_named(void)
     }
     CHECK(fixture_await_study(&f, 1, STUDY_FAILED));
     CHECK_TEXT(fixture_study(&f, 1).reason,
-               "2 trials failed, limit 1: most often 'exit 1'");
+               "2 trials failed, limit 2: most often 'exit 1'");
     CHECK(fixture_trial(&f, 1, 3).id == 0);
     fixture_close(&f);
 }
