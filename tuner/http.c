@@ -370,7 +370,9 @@ enum ht_status http_listen(const char *host, int *port, int *fd,
     int why = errno;
     freeaddrinfo(list);
     if (made < 0 && why == EADDRINUSE)
-        return ht_fail(err, HT_EXISTS, "%s:%d is in use", host, *port);
+        return ht_fail(err, HT_EXISTS,
+                       "%s:%d is in use; --listen %s:0 takes any port", host,
+                       *port, host);
     if (made < 0)
         return ht_fail_errno(err, why, "cannot listen on %s:%d", host, *port);
     *port = port_of(made);
