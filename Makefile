@@ -41,7 +41,7 @@ LDFLAGS += $(SANFLAGS) $(if $(filter coverage,$(MODE)),--coverage) \
 
 PROTO_LIBS  := -lcjson -lyaml -lm
 TUNER_LIBS  := -lsqlite3 -lmicrohttpd -lnng -lpthread
-RUNNER_LIBS := -lcurl -lpthread
+RUNNER_LIBS := -lcurl -lnng -lpthread
 CLI_LIBS    := -lcurl -lpthread
 # Google's old reporting symbol needs libc and nothing else; the Makefile names
 # the library's objects one by one so that a stray dependency fails the link.
@@ -137,7 +137,7 @@ $(B)/bin/hypertune-trial: $(call obj,hypertune/trial_main.c $(TRIAL_SRC)) \
   $(call archive,hypertune) $(call archive,proto)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LINK  $@")
-	$(Q)$(CC) $(if $(SAN),$(LDFLAGS),-static -s) -o $@ $^ -lpthread
+	$(Q)$(CC) $(if $(SAN),$(LDFLAGS),-static -s) -o $@ $^ -lm -lpthread
 
 $(B)/lib/libhypertune.so: $(call obj,$(LIB_SRC)) hypertune/hypertune.map
 	@mkdir -p $(@D)
