@@ -34,7 +34,7 @@ struct courier {
     bool stopping;
     uint64_t posted; /* counts requests, so that a replaced one is noticed */
     struct text request, answer;
-    struct req req;              /* from here on the thread's own */
+    struct req *req;             /* from here on the thread's own */
     char url[LOCATOR_URL_BYTES]; /* where the server was last, "" unknown */
     int backoff_ms;
     bool away; /* the log has been told that the server is away */
@@ -121,11 +121,11 @@ static void note_away(struct courier *courier, const struct ht_error *err)
 static bool connect_server(struct courier *courier)
 {
     struct ht_error err;
-    if (courier->req.fd >= 0)
+    if (req_is_open(courier->req))
         return true;
     enum ht_status status = locator_find(courier->locator, courier->url, &err);
     if (status == HT_OK)
-        status = req_connect(&courier->req, courier->url, CONNECT_MS, &err);
+        status = req_connect(courier->req, courier->url, CONNECT_MS, &err);
     if (status != HT_OK)
         note_away(courier, &err);
     return status == HT_OK;
@@ -170,7 +170,7 @@ static enum req_result wait_for_answer(struct courier *courier, uint64_t number,
 {
     enum req_result result;
     do {
-        result = req_wait(&courier->req, courier->patience_ms, answer);
+        result = req_wait(courier->req, courier->patience_ms, answer);
     } while (result == REQ_KICKED && is_wanted(courier, number));
     return result;
 }
@@ -182,14 +182,14 @@ static void exchange(struct courier *courier, uint64_t number)
     struct text answer = {0};
     enum req_result result = REQ_KICKED;
     if (copy_request(courier, number, &copy)) {
-        result = req_send(&courier->req, copy.data, copy.len, SEND_MS);
+        result = req_send(courier->req, copy.data, copy.len, SEND_MS);
         if (result == REQ_ANSWERED)
             result = wait_for_answer(courier, number, &answer);
     }
     if (result == REQ_ANSWERED)
         keep_answer(courier, number, &answer);
     else if (result == REQ_SILENT)
-        req_close(&courier->req); /* is it still there, and still here? */
+        req_close(courier->req); /* is it still there, and still here? */
     text_free(&copy);
     text_free(&answer);
 }
@@ -209,26 +209,40 @@ static void *run_courier(void *context)
     return NULL;
 }
 
+static void free_courier(struct courier *courier)
+{
+    req_free(courier->req);
+    close(courier->kick);
+    text_free(&courier->request);
+    text_free(&courier->answer);
+    pthread_mutex_destroy(&courier->lock);
+    free(courier);
+}
+
 enum ht_status courier_start(struct locator *locator, int patience_ms, int wake,
                              struct courier **courier, struct ht_error *err)
 {
+    const int kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (kick < 0)
+        return ht_fail_errno(err, errno, "no descriptor for events");
     struct courier *made = ht_xcalloc(1, sizeof *made);
     made->locator = locator;
     made->patience_ms = patience_ms;
     made->wake = wake;
-    made->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    made->kick = kick;
     made->backoff_ms = BACKOFF_FIRST_MS;
     pthread_mutex_init(&made->lock, NULL);
-    req_init(&made->req, made->kick);
-    const int code =
-        made->kick < 0 ? errno
-                       : pthread_create(&made->thread, NULL, run_courier, made);
-    if (code != 0) {
-        free(made);
-        return ht_fail_errno(err, code, "cannot start a thread");
+    enum ht_status status = req_new(kick, &made->req, err);
+    if (status == HT_OK) {
+        const int code = pthread_create(&made->thread, NULL, run_courier, made);
+        if (code != 0)
+            status = ht_fail_errno(err, code, "cannot start a thread");
     }
-    *courier = made;
-    return HT_OK;
+    if (status == HT_OK)
+        *courier = made;
+    else
+        free_courier(made);
+    return status;
 }
 
 void courier_stop(struct courier *courier)
@@ -240,10 +254,5 @@ void courier_stop(struct courier *courier)
     pthread_mutex_unlock(&courier->lock);
     signal_fd(courier->kick);
     pthread_join(courier->thread, NULL);
-    req_close(&courier->req);
-    close(courier->kick);
-    text_free(&courier->request);
-    text_free(&courier->answer);
-    pthread_mutex_destroy(&courier->lock);
-    free(courier);
+    free_courier(courier);
 }

@@ -1,56 +1,78 @@
 #include "runner/req.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
+#include <nng/nng.h>
+#include <nng/protocol/reqrep0/req.h>
 
+#include "proto/arena.h"
 #include "proto/clock.h"
 #include "proto/limits.h"
-#include "proto/token.h"
 
-enum {
-    HELLO_BYTES = 8,
-    LENGTH_BYTES = 8,
-    ID_BYTES = 4,
-    HEAD_BYTES = LENGTH_BYTES + ID_BYTES
+enum { REDIAL_FIRST_MS = 100, REDIAL_MOST_MS = 2000 };
+
+/* nng 1.5.2 waits for ever when a message arrives in the midst of nng_close():
+ * one in fifty closes did with an answer under way, none of 12,000 without.
+ * So a connection that owes an answer is retired, and closed once the answer
+ * has come or the server has left. */
+struct connection {
+    struct connection *next; /* among the retired */
+    int event;               /* borrowed: one of the facts became true */
+    atomic_bool settled;     /* no operation of `aio` is under way */
+    atomic_bool joined;      /* the server has shaken hands */
+    atomic_bool parted;      /* ... and is gone again */
+    nng_aio *aio;
+    nng_socket socket;
+    nng_ctx ctx;
+    bool receiving; /* the operation of `aio` is the newest answer's */
+    bool asked;     /* the newest request has no answer yet */
+    bool passed;    /* an older one was passed over without any */
 };
-#define LAST_OF_ROUTE UINT32_C(0x80000000) /* marks the id in SP's header */
 
-void req_init(struct req *req, int kick)
+struct req {
+    int kick;                   /* borrowed */
+    int event;                  /* eventfd, cleared by await() */
+    struct connection *current; /* NULL: not connected */
+    struct connection *retired;
+};
+
+/* ---- what nng's threads tell ---- */
+
+static void tell(const struct connection *connection, atomic_bool *fact)
 {
-    /* A random start, so that a new process never meets an old answer. */
-    *req =
-        (struct req){.fd = -1, .kick = kick, .id = (uint32_t)token_random64()};
+    const uint64_t one = 1;
+    atomic_store(fact, true);
+    const ssize_t n = write(connection->event, &one, sizeof one);
+    (void)n; /* a full counter wakes just as well */
 }
 
-void req_close(struct req *req)
+static void operation_settled(void *context)
 {
-    if (req->fd >= 0)
-        close(req->fd);
-    req->fd = -1;
-    text_free(&req->in);
+    struct connection *connection = context;
+    tell(connection, &connection->settled);
 }
 
-static enum req_result cut(struct req *req)
+static void pipe_changed(nng_pipe pipe, nng_pipe_ev event, void *context)
 {
-    req_close(req);
-    return REQ_CUT;
+    struct connection *connection = context;
+    (void)pipe;
+    tell(connection, event == NNG_PIPE_EV_ADD_POST ? &connection->joined
+                                                   : &connection->parted);
 }
 
-/* Waits for `events` on the connection. REQ_ANSWERED: they are there. */
-static enum req_result await(const struct req *req, short events,
-                             int64_t deadline)
+/* Waits until the fact is true: REQ_ANSWERED. */
+static enum req_result await(const struct req *req, const atomic_bool *fact,
+                             int timeout_ms)
 {
-    for (;;) {
-        struct pollfd fds[] = {{.fd = req->fd, .events = events},
+    const int64_t deadline = clock_monotonic_ms() + timeout_ms;
+    while (!atomic_load(fact)) {
+        struct pollfd fds[] = {{.fd = req->event, .events = POLLIN},
                                {.fd = req->kick, .events = POLLIN}};
         const int64_t left = deadline - clock_monotonic_ms();
         const int n = poll(fds, 2, left > 0 ? (int)left : 0);
@@ -58,197 +80,232 @@ static enum req_result await(const struct req *req, short events,
             return REQ_SILENT;
         if (n > 0 && fds[1].revents != 0)
             return REQ_KICKED;
-        if (n > 0)
-            return REQ_ANSWERED;
         if (n == 0 && left <= 0)
             return REQ_SILENT;
+        uint64_t count;
+        if (n > 0 && read(req->event, &count, sizeof count) < 0)
+            return REQ_SILENT;
     }
-}
-
-/* ---- connecting ---- */
-
-static bool split_url(const char *url, char host[256], char port[8])
-{
-    const char *at = strncmp(url, "tcp://", 6) == 0 ? url + 6 : "";
-    const char *colon = strrchr(at, ':');
-    if (colon == NULL || colon == at || colon - at >= 256 ||
-        strlen(colon + 1) >= 8)
-        return false;
-    (void)snprintf(host, 256, "%.*s", (int)(colon - at), at);
-    (void)snprintf(port, 8, "%s", colon + 1);
-    const size_t len = strlen(host);
-    if (host[0] == '[' && host[len - 1] == ']') { /* IPv6 */
-        memmove(host, host + 1, len - 2);
-        host[len - 2] = '\0';
-    }
-    return true;
-}
-
-static bool connect_to(struct req *req, const struct addrinfo *address,
-                       int64_t deadline)
-{
-    const int on = 1;
-    req->fd = socket(address->ai_family,
-                     SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (req->fd < 0)
-        return false;
-    setsockopt(req->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(req->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    if (connect(req->fd, address->ai_addr, address->ai_addrlen) == 0)
-        return true;
-    int code = errno;
-    socklen_t len = sizeof code;
-    if (code == EINPROGRESS && await(req, POLLOUT, deadline) == REQ_ANSWERED &&
-        getsockopt(req->fd, SOL_SOCKET, SO_ERROR, &code, &len) == 0 &&
-        code == 0)
-        return true;
-    req_close(req);
-    return false;
-}
-
-static enum req_result receive(struct req *req)
-{
-    char buffer[16 * 1024];
-    const ssize_t n = recv(req->fd, buffer, sizeof buffer, 0);
-    if (n < 0 && (errno == EINTR || errno == EAGAIN))
-        return REQ_SILENT;
-    if (n <= 0)
-        return cut(req);
-    text_append(&req->in, buffer, (size_t)n);
     return REQ_ANSWERED;
 }
 
-static void consume(struct req *req, size_t len)
+/* ---- a connection's life ---- */
+
+static int set_up(struct connection *connection)
 {
-    memmove(req->in.data, req->in.data + len, req->in.len - len);
-    req->in.len -= len;
+    const nng_socket socket = connection->socket;
+    int code = nng_socket_set_ms(socket, NNG_OPT_REQ_RESENDTIME,
+                                 NNG_DURATION_INFINITE);
+    if (code == 0)
+        code = nng_socket_set_size(socket, NNG_OPT_RECVMAXSZ, HT_MAX_MESSAGE);
+    if (code == 0)
+        code = nng_socket_set_ms(socket, NNG_OPT_RECONNMINT, REDIAL_FIRST_MS);
+    if (code == 0)
+        code = nng_socket_set_ms(socket, NNG_OPT_RECONNMAXT, REDIAL_MOST_MS);
+    if (code == 0)
+        code = nng_pipe_notify(socket, NNG_PIPE_EV_ADD_POST, pipe_changed,
+                               connection);
+    if (code == 0)
+        code = nng_pipe_notify(socket, NNG_PIPE_EV_REM_POST, pipe_changed,
+                               connection);
+    return code != 0 ? code : nng_ctx_open(&connection->ctx, socket);
 }
 
-static bool shake_hands(struct req *req, int64_t deadline)
+static enum ht_status open_connection(int event, struct connection **opened,
+                                      struct ht_error *err)
 {
-    static const char ours[HELLO_BYTES] = {0, 'S', 'P', 0, 0, 0x30, 0, 0};
-    static const char theirs[HELLO_BYTES] = {0, 'S', 'P', 0, 0, 0x31, 0, 0};
-    if (send(req->fd, ours, sizeof ours, MSG_NOSIGNAL) != sizeof ours)
-        return false;
-    while (req->in.len < HELLO_BYTES) {
-        if (await(req, POLLIN, deadline) != REQ_ANSWERED ||
-            receive(req) == REQ_CUT)
-            return false;
+    struct connection *made = ht_xcalloc(1, sizeof *made);
+    made->event = event;
+    atomic_init(&made->settled, true);
+    int code = nng_aio_alloc(&made->aio, operation_settled, made);
+    if (code == 0)
+        code = nng_req0_open(&made->socket);
+    if (code == 0) {
+        code = set_up(made);
+        if (code != 0)
+            nng_close(made->socket);
     }
-    const bool right = memcmp(req->in.data, theirs, HELLO_BYTES) == 0;
-    consume(req, HELLO_BYTES);
-    return right;
+    if (code == 0) {
+        *opened = made;
+        return HT_OK;
+    }
+    nng_aio_free(made->aio);
+    free(made);
+    return ht_fail(err, HT_IO, "no socket: %s", nng_strerror(code));
+}
+
+/* Ends the operation under way; a message that nobody took is freed. */
+static void settle(struct connection *connection)
+{
+    nng_aio *aio = connection->aio;
+    nng_aio_cancel(aio);
+    nng_aio_wait(aio);
+    nng_msg *message = nng_aio_get_msg(aio);
+    const bool ours = !connection->receiving || nng_aio_result(aio) == 0;
+    if (message != NULL && ours)
+        nng_msg_free(message);
+    nng_aio_set_msg(aio, NULL);
+    connection->receiving = false;
+}
+
+static void close_connection(struct connection *connection)
+{
+    settle(connection);
+    nng_ctx_close(connection->ctx);
+    nng_close(connection->socket);
+    nng_aio_free(connection->aio);
+    free(connection);
+}
+
+static bool is_quiet(const struct connection *connection)
+{
+    const bool answered =
+        !connection->asked ||
+        (connection->receiving && atomic_load(&connection->settled));
+    return atomic_load(&connection->parted) ||
+           (answered && !connection->passed);
+}
+
+static void start_receive(struct connection *connection)
+{
+    if (connection->receiving)
+        return;
+    connection->receiving = true;
+    atomic_store(&connection->settled, false);
+    nng_ctx_recv(connection->ctx, connection->aio);
+}
+
+static void close_retired(struct req *req)
+{
+    struct connection **link = &req->retired;
+    while (*link != NULL) {
+        struct connection *connection = *link;
+        if (!is_quiet(connection)) {
+            link = &connection->next;
+            continue;
+        }
+        *link = connection->next;
+        close_connection(connection);
+    }
+}
+
+void req_close(struct req *req)
+{
+    struct connection *connection = req->current;
+    req->current = NULL;
+    if (connection != NULL) {
+        if (connection->asked)
+            start_receive(connection);
+        connection->next = req->retired;
+        req->retired = connection;
+    }
+    close_retired(req);
+}
+
+static enum req_result cut(struct req *req)
+{
+    close_connection(req->current);
+    req->current = NULL;
+    return REQ_CUT;
+}
+
+/* ---- the asker's life ---- */
+
+enum ht_status req_new(int kick, struct req **req, struct ht_error *err)
+{
+    const int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (event < 0)
+        return ht_fail_errno(err, errno, "no descriptor for events");
+    *req = ht_xcalloc(1, sizeof **req);
+    (*req)->kick = kick;
+    (*req)->event = event;
+    return HT_OK;
+}
+
+void req_free(struct req *req)
+{
+    if (req == NULL)
+        return;
+    req_close(req);
+    if (req->retired != NULL)
+        return; /* nng's threads may still tell something about it */
+    close(req->event);
+    free(req);
+}
+
+bool req_is_open(const struct req *req)
+{
+    return req->current != NULL;
 }
 
 enum ht_status req_connect(struct req *req, const char *url, int timeout_ms,
                            struct ht_error *err)
 {
-    char host[256];
-    char port[8];
-    struct addrinfo *list;
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    if (!split_url(url, host, port))
-        return ht_fail(err, HT_INVALID, "%s is not tcp://HOST:PORT", url);
     req_close(req);
-    const int code = getaddrinfo(host, port, &hints, &list);
-    if (code != 0)
-        return ht_fail(err, HT_UNAVAILABLE, "%s: %s", url, gai_strerror(code));
-    const int64_t deadline = clock_monotonic_ms() + timeout_ms;
-    for (const struct addrinfo *at = list; at && req->fd < 0; at = at->ai_next)
-        (void)connect_to(req, at, deadline);
-    freeaddrinfo(list);
-    if (req->fd >= 0 && shake_hands(req, deadline))
+    struct connection *made = NULL;
+    const enum ht_status status = open_connection(req->event, &made, err);
+    if (status != HT_OK)
+        return status;
+    const int code = nng_dial(made->socket, url, NULL, NNG_FLAG_NONBLOCK);
+    if (code == 0 && await(req, &made->joined, timeout_ms) == REQ_ANSWERED) {
+        req->current = made;
         return HT_OK;
-    req_close(req);
+    }
+    close_connection(made);
+    if (code != 0)
+        return ht_fail(err, HT_INVALID, "%s: %s", url, nng_strerror(code));
     return ht_fail(err, HT_UNAVAILABLE, "%s does not answer", url);
 }
 
 /* ---- asking ---- */
 
-static void put_number(unsigned char *out, uint64_t value, size_t bytes)
+static void start_send(struct connection *connection, const char *bytes,
+                       size_t len)
 {
-    for (size_t i = 0; i < bytes; i++)
-        out[i] = (unsigned char)(value >> (8 * (bytes - 1 - i)));
-}
-
-static uint64_t get_number(const char *in, size_t bytes)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < bytes; i++)
-        value = value << 8 | (unsigned char)in[i];
-    return value;
-}
-
-static enum req_result send_all(struct req *req, const char *bytes, size_t len,
-                                int64_t deadline)
-{
-    while (len > 0) {
-        const ssize_t n = send(req->fd, bytes, len, MSG_NOSIGNAL);
-        if (n > 0) {
-            bytes += n;
-            len -= (size_t)n;
-        } else if (errno == EAGAIN || errno == EINTR) {
-            const enum req_result result = await(req, POLLOUT, deadline);
-            if (result != REQ_ANSWERED) {
-                req_close(req); /* half a frame is out */
-                return result;
-            }
-        } else {
-            return cut(req);
-        }
-    }
-    return REQ_ANSWERED;
+    nng_msg *message;
+    if (nng_msg_alloc(&message, 0) != 0 ||
+        nng_msg_append(message, bytes, len) != 0)
+        ht_out_of_memory();
+    nng_aio_set_msg(connection->aio, message);
+    atomic_store(&connection->settled, false);
+    nng_ctx_send(connection->ctx, connection->aio);
 }
 
 enum req_result req_send(struct req *req, const char *bytes, size_t len,
                          int timeout_ms)
 {
-    struct text frame = {0};
-    unsigned char head[HEAD_BYTES];
-    req->id = (req->id + 1) | LAST_OF_ROUTE;
-    put_number(head, ID_BYTES + len, LENGTH_BYTES);
-    put_number(head + LENGTH_BYTES, req->id, ID_BYTES);
-    text_append(&frame, (const char *)head, sizeof head);
-    text_append(&frame, bytes, len);
-    const enum req_result result =
-        send_all(req, frame.data, frame.len, clock_monotonic_ms() + timeout_ms);
-    text_free(&frame);
-    return result;
-}
-
-/* Takes the first whole frame out of what was received. REQ_SILENT: there is
- * none yet. */
-static enum req_result take_frame(struct req *req, struct text *answer)
-{
-    while (req->in.len >= LENGTH_BYTES) {
-        const uint64_t len = get_number(req->in.data, LENGTH_BYTES);
-        if (len < ID_BYTES || len > HT_MAX_MESSAGE + ID_BYTES)
-            return cut(req);
-        if (req->in.len < LENGTH_BYTES + len)
-            return REQ_SILENT;
-        const bool wanted =
-            get_number(req->in.data + LENGTH_BYTES, ID_BYTES) == req->id;
-        if (wanted)
-            text_append(answer, req->in.data + HEAD_BYTES,
-                        (size_t)len - ID_BYTES);
-        consume(req, LENGTH_BYTES + (size_t)len);
-        if (wanted)
-            return REQ_ANSWERED;
+    struct connection *connection = req->current;
+    settle(connection);
+    if (atomic_load(&connection->parted))
+        return cut(req);
+    connection->passed |= connection->asked;
+    connection->asked = true;
+    start_send(connection, bytes, len);
+    const enum req_result result = await(req, &connection->settled, timeout_ms);
+    if (result != REQ_ANSWERED) {
+        settle(connection);
+        return result;
     }
-    return REQ_SILENT;
+    nng_aio_wait(connection->aio);
+    if (nng_aio_result(connection->aio) != 0)
+        return cut(req);
+    nng_aio_set_msg(connection->aio, NULL); /* the socket's own by now */
+    return REQ_ANSWERED;
 }
 
 enum req_result req_wait(struct req *req, int timeout_ms, struct text *answer)
 {
-    const int64_t deadline = clock_monotonic_ms() + timeout_ms;
-    for (;;) {
-        enum req_result result = take_frame(req, answer);
-        if (result != REQ_SILENT)
-            return result;
-        result = await(req, POLLIN, deadline);
-        if (result != REQ_ANSWERED)
-            return result;
-        if (receive(req) == REQ_CUT)
-            return REQ_CUT;
-    }
+    struct connection *connection = req->current;
+    start_receive(connection);
+    const enum req_result result = await(req, &connection->settled, timeout_ms);
+    if (result != REQ_ANSWERED)
+        return result;
+    nng_aio_wait(connection->aio);
+    if (nng_aio_result(connection->aio) != 0)
+        return cut(req);
+    nng_msg *message = nng_aio_get_msg(connection->aio);
+    text_append(answer, nng_msg_body(message), nng_msg_len(message));
+    settle(connection);
+    connection->asked = false;
+    return REQ_ANSWERED;
 }

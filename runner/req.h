@@ -1,26 +1,19 @@
-/* req.h - the asking side of nng's REQ/REP protocol on one TCP connection:
+/* req.h - the asking side of nng's REQ/REP protocol, towards one server:
  * proto/README.md section 1.
  *
- * Spoken by hand, because nng_close() of nng 1.5.2 can wait for ever while a
- * request is under way, and because a plain socket shows at once that the
- * server is gone. One thread; every wait ends early when the `kick` descriptor
- * becomes readable. */
+ * The owner resends and looks for the server anew, so nng's own resending is
+ * off, and a lost connection is told at once instead of being hidden. One
+ * thread; every wait ends early when the `kick` descriptor becomes readable. */
 #ifndef HT_RUNNER_REQ_H
 #define HT_RUNNER_REQ_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "proto/error.h"
 #include "proto/text.h"
 
-struct req {
-    int fd;         /* -1: not connected */
-    int kick;       /* borrowed */
-    uint32_t id;    /* of the newest request */
-    struct text in; /* bytes that are not yet a whole frame */
-};
+struct req;
 
 enum req_result {
     REQ_ANSWERED,
@@ -29,21 +22,31 @@ enum req_result {
     REQ_CUT     /* the connection is gone and closed */
 };
 
-void req_init(struct req *req, int kick);
+/* The first one starts nng's threads. `kick` is borrowed.
+ * HT_IO  no descriptor or no thread can be had */
+enum ht_status req_new(int kick, struct req **req, struct ht_error *err);
+/* For the end of the program: a connection that still owes an answer is left
+ * to the kernel. Accepts NULL. */
+void req_free(struct req *req);
+
+bool req_is_open(const struct req *req);
 void req_close(struct req *req); /* req_connect() may follow */
 
 /* Connects to "tcp://HOST:PORT" and shakes hands.
  * HT_INVALID      the URL is no such address
- * HT_UNAVAILABLE  nobody who speaks REP answers there in time */
+ * HT_UNAVAILABLE  nobody who speaks REP answers there in time, or a kick came
+ * HT_IO           no socket can be had */
 enum ht_status req_connect(struct req *req, const char *url, int timeout_ms,
                            struct ht_error *err);
 
-/* Sends a request with a new id; an answer to an older one is then ignored.
- * After anything but REQ_ANSWERED (which means "sent") nothing was promised. */
+/* Sends a request on the open connection; an answer to an older one is then
+ * ignored. After anything but REQ_ANSWERED (which means "sent") nothing was
+ * promised. */
 enum req_result req_send(struct req *req, const char *bytes, size_t len,
                          int timeout_ms);
 
-/* Waits for the answer to the newest request and appends it. */
+/* Waits for the answer to the newest request and appends it. It may be called
+ * again after REQ_SILENT and REQ_KICKED. */
 enum req_result req_wait(struct req *req, int timeout_ms, struct text *answer);
 
 #endif
