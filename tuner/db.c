@@ -352,9 +352,10 @@ enum ht_status db_check(struct db *db, struct ht_error *err)
     status = db_step(db, stmt, &row, err);
     if (status != HT_OK || !row)
         return status;
-    const unsigned char *finding = sqlite3_column_text(stmt, 0);
-    if (finding != NULL && strcmp((const char *)finding, "ok") != 0)
-        status = ht_fail(err, HT_CORRUPT, "%s", (const char *)finding);
+    const char *finding = (const char *)sqlite3_column_text(stmt, 0);
+    if (finding != NULL && strcmp(finding, "ok") != 0)
+        status = ht_fail(err, HT_CORRUPT, "%.*s", (int)strcspn(finding, "\n"),
+                         finding);
     db_done(stmt);
     return status;
 }

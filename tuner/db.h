@@ -38,6 +38,9 @@ enum ht_status db_checkpoint(struct db *db, bool truncate,
                              struct ht_error *err);
 /* quick_check; HT_CORRUPT names the first finding. */
 enum ht_status db_check(struct db *db, struct ht_error *err);
+/* Compares every stored record with its checksum; HT_CORRUPT names the first
+ * that differs. */
+enum ht_status db_measurement_check(struct db *db, struct ht_error *err);
 
 /* --- queries both sides use; HT_NOT_FOUND when there is no such row --- */
 

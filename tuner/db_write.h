@@ -174,9 +174,6 @@ enum ht_status db_measurement_exists(struct db *db,
                                      const struct replica_key *key,
                                      uint64_t writer, int64_t seq, bool *exists,
                                      struct ht_error *err);
-/* Compares every stored record with its checksum; HT_CORRUPT names the first
- * that differs. */
-enum ht_status db_measurement_check(struct db *db, struct ht_error *err);
 
 struct writer_row {
     uint64_t writer;

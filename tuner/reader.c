@@ -128,7 +128,8 @@ static void check_file(struct readers *readers, struct db *db)
 {
     int64_t started_ms = clock_monotonic_ms();
     struct ht_error err;
-    if (db_check(db, &err) == HT_CORRUPT)
+    if (db_check(db, &err) == HT_CORRUPT ||
+        db_measurement_check(db, &err) == HT_CORRUPT)
         note_damage(readers, &err);
     log_event(LOG_DEBUG, "database.checked", "ms=%lld",
               (long long)(clock_monotonic_ms() - started_ms));
