@@ -113,8 +113,10 @@ static void any_port_is_told_and_a_taken_one_is_named(void)
     CHECK(http_listen("127.0.0.1", &port, &fd, &err) == HT_OK);
     CHECK(port > 0);
     int same = port;
-    char want[64];
-    snprintf(want, sizeof want, "127.0.0.1:%d is in use", port);
+    char want[128];
+    snprintf(want, sizeof want,
+             "127.0.0.1:%d is in use; --listen 127.0.0.1:0 takes any port",
+             port);
     CHECK(http_listen("127.0.0.1", &same, &other_fd, &err) == HT_EXISTS);
     CHECK_TEXT(err.text, want);
     close(fd);
