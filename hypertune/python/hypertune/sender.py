@@ -118,6 +118,14 @@ class Sender(object):
             return batch
 
     def _run(self):
+        # Python 2 ends its modules under a running daemon thread, and prints
+        # whatever that raises. Nothing is lost: the file has every record.
+        try:
+            self._send_all()
+        except:  # noqa: E722 - even the names of exceptions may be gone
+            self._ended = True
+
+    def _send_all(self):
         token = read_token(self._token_path) if self._token_path else ""
         message, newest, number = None, 0, 0
         while not self._ended:
