@@ -40,7 +40,12 @@ struct req {
     int event;                  /* eventfd, cleared by await() */
     struct connection *current; /* NULL: not connected */
     struct connection *retired;
+    struct req *older; /* in left_behind */
 };
+
+/* Freed ones with a connection that is still retired: kept until the program
+ * ends, as nng's threads know the connection. */
+static struct req *_Atomic left_behind;
 
 /* ---- what nng's threads tell ---- */
 
@@ -111,8 +116,8 @@ static int set_up(struct connection *connection)
     return code != 0 ? code : nng_ctx_open(&connection->ctx, socket);
 }
 
-static enum ht_status open_connection(int event, struct connection **opened,
-                                      struct ht_error *err)
+/* NULL: the error tells why. */
+static struct connection *open_connection(int event, struct ht_error *err)
 {
     struct connection *made = ht_xcalloc(1, sizeof *made);
     made->event = event;
@@ -125,13 +130,12 @@ static enum ht_status open_connection(int event, struct connection **opened,
         if (code != 0)
             nng_close(made->socket);
     }
-    if (code == 0) {
-        *opened = made;
-        return HT_OK;
-    }
+    if (code == 0)
+        return made;
     nng_aio_free(made->aio);
     free(made);
-    return ht_fail(err, HT_IO, "no socket: %s", nng_strerror(code));
+    (void)ht_fail(err, HT_IO, "no socket: %s", nng_strerror(code));
+    return NULL;
 }
 
 /* Ends the operation under way; a message that nobody took is freed. */
@@ -227,8 +231,11 @@ void req_free(struct req *req)
     if (req == NULL)
         return;
     req_close(req);
-    if (req->retired != NULL)
-        return; /* nng's threads may still tell something about it */
+    if (req->retired != NULL) {
+        /* nng's threads may still tell something about it. */
+        req->older = atomic_exchange(&left_behind, req);
+        return;
+    }
     close(req->event);
     free(req);
 }
@@ -242,10 +249,9 @@ enum ht_status req_connect(struct req *req, const char *url, int timeout_ms,
                            struct ht_error *err)
 {
     req_close(req);
-    struct connection *made = NULL;
-    const enum ht_status status = open_connection(req->event, &made, err);
-    if (status != HT_OK)
-        return status;
+    struct connection *made = open_connection(req->event, err);
+    if (made == NULL)
+        return HT_IO;
     const int code = nng_dial(made->socket, url, NULL, NNG_FLAG_NONBLOCK);
     if (code == 0 && await(req, &made->joined, timeout_ms) == REQ_ANSWERED) {
         req->current = made;
