@@ -121,8 +121,11 @@ $(B)/bin/hypertune-runner: $(call obj,runner/main.c) $(call archive,runner) \
   $(call archive,proto)
 	$(call link,$(RUNNER_LIBS) $(PROTO_LIBS))
 
+# Static, so that a launch does not wait for the loader; needs libc only.
 $(B)/bin/hypertune-shim: $(call obj,$(SHIM_SRC)) $(call archive,proto)
-	$(call link,$(PROTO_LIBS))
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LINK  $@")
+	$(Q)$(CC) $(if $(SAN),$(LDFLAGS),-static -s) -o $@ $^ -lm
 
 # The spec's grammar is embedded, `hypertune help spec` prints it.
 $(B)/obj/hypertune/cli_schema.o: proto/native.schema.json

@@ -13,6 +13,7 @@
 #include <cjson/cJSON.h>
 
 #include "proto/node.h"
+#include "proto/quote.h"
 #include "proto/text.h"
 
 void json_init(void); /* once, first thing in every main() that uses cJSON */
@@ -42,8 +43,5 @@ cJSON *json_of_node(const struct node *node);
  * outside UTF-8 become U+FFFD, so that what we send our own reader accepts. */
 void json_print(cJSON *item, struct text *out);
 void json_print_pretty(cJSON *item, struct text *out);
-
-/* Appends a quoted JSON string, likewise clean. */
-void json_quote(struct text *out, const char *value);
 
 #endif

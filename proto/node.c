@@ -5,18 +5,6 @@
 
 #include "proto/number.h"
 
-struct node *node_read(struct arena *arena, const char *text, size_t len,
-                       struct diag *diag)
-{
-    size_t at = len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    while (at < len && (text[at] == ' ' || text[at] == '\t' ||
-                        text[at] == '\r' || text[at] == '\n'))
-        at++;
-    if (at < len && (text[at] == '{' || text[at] == '['))
-        return node_read_json(arena, text, len, diag);
-    return node_read_yaml(arena, text, len, diag);
-}
-
 const struct node *node_find(const struct node *map, const char *key)
 {
     if (map == NULL || map->kind != NODE_MAP)

@@ -31,34 +31,43 @@ static int open_folder(const char *path)
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Writes `name` with synced content below the open folder; errno on failure. */
-static bool write_synced(int folder, const char *name, const char *bytes,
-                         size_t len, mode_t mode)
+enum safety { UNSYNCED, SYNCED };
+
+struct content {
+    const void *bytes;
+    size_t len;
+    mode_t mode;
+};
+
+/* Errno on failure. */
+static bool write_new(int folder, const char *name,
+                      const struct content *content, enum safety safety)
 {
-    const int fd =
-        openat(folder, name,
-               O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+    const int fd = openat(folder, name,
+                          O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+                          content->mode);
     if (fd < 0)
         return false;
-    const bool done = write_all(fd, bytes, len) && fsync(fd) == 0;
+    const bool done = write_all(fd, content->bytes, content->len) &&
+                      (safety == UNSYNCED || fsync(fd) == 0);
     const int code = errno;
     close(fd);
     errno = code;
     return done;
 }
 
-enum ht_status disk_write(const char *folder, const char *name,
-                          const void *bytes, size_t len, mode_t mode,
-                          struct ht_error *err)
+static enum ht_status replace(const char *folder, const char *name,
+                              const struct content *content, enum safety safety,
+                              struct ht_error *err)
 {
     const int dir = open_folder(folder);
     if (dir < 0)
         return ht_fail_errno(err, errno, "cannot open folder %s", folder);
     char temporary[NAME_MAX + 1];
     (void)snprintf(temporary, sizeof temporary, ".%s.%d", name, (int)getpid());
-    const bool done = write_synced(dir, temporary, bytes, len, mode) &&
+    const bool done = write_new(dir, temporary, content, safety) &&
                       renameat(dir, temporary, dir, name) == 0 &&
-                      fsync(dir) == 0;
+                      (safety == UNSYNCED || fsync(dir) == 0);
     const int code = errno;
     if (!done)
         unlinkat(dir, temporary, 0);
@@ -66,6 +75,22 @@ enum ht_status disk_write(const char *folder, const char *name,
     if (!done)
         return ht_fail_errno(err, code, "cannot write %s/%s", folder, name);
     return HT_OK;
+}
+
+enum ht_status disk_write(const char *folder, const char *name,
+                          const void *bytes, size_t len, mode_t mode,
+                          struct ht_error *err)
+{
+    const struct content content = {bytes, len, mode};
+    return replace(folder, name, &content, SYNCED, err);
+}
+
+enum ht_status disk_replace(const char *folder, const char *name,
+                            const void *bytes, size_t len, mode_t mode,
+                            struct ht_error *err)
+{
+    const struct content content = {bytes, len, mode};
+    return replace(folder, name, &content, UNSYNCED, err);
 }
 
 static enum ht_status read_open_file(struct arena *arena, int fd, size_t limit,

@@ -1,7 +1,8 @@
 /* disk.h - files that are whole or absent, and trees that come and go.
  *
- * A reader never sees half of what disk_write() wrote, not even after a power
- * cut. Nothing here follows a symbolic link in the last component. */
+ * A reader never sees half of what was written here, and what disk_write()
+ * wrote outlives even a power cut. Nothing here follows a symbolic link in the
+ * last component. */
 #ifndef HT_RUNNER_DISK_H
 #define HT_RUNNER_DISK_H
 
@@ -19,6 +20,12 @@
 enum ht_status disk_write(const char *folder, const char *name,
                           const void *bytes, size_t len, mode_t mode,
                           struct ht_error *err);
+
+/* The same without fsync: after a power cut the file may be the previous one,
+ * empty or absent. For what only running processes want to know. */
+enum ht_status disk_replace(const char *folder, const char *name,
+                            const void *bytes, size_t len, mode_t mode,
+                            struct ht_error *err);
 
 struct disk_bytes { /* a whole file, a NUL behind it */
     char *data;

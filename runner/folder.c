@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/json.h"
 #include "proto/node.h"
+#include "proto/quote.h"
 #include "proto/text.h"
 #include "runner/disk.h"
 
@@ -20,11 +20,16 @@ const char *outcome_name(enum outcome outcome)
     return outcome_names[outcome];
 }
 
-static enum ht_status write_text(const char *folder, const char *name,
-                                 struct text *text, struct ht_error *err)
+typedef enum ht_status writer(const char *folder, const char *name,
+                              const void *bytes, size_t len, mode_t mode,
+                              struct ht_error *err);
+
+static enum ht_status write_text(writer *write_file, const char *folder,
+                                 const char *name, struct text *text,
+                                 struct ht_error *err)
 {
     const enum ht_status status =
-        disk_write(folder, name, text->data, text->len, 0600, err);
+        write_file(folder, name, text->data, text->len, 0600, err);
     text_free(text);
     return status;
 }
@@ -54,9 +59,12 @@ enum ht_status folder_write_launch(const char *folder,
         json_quote(&out, launch->workdir);
     else
         text_puts(&out, "null");
-    text_printf(&out, ",\"timeoutMs\":%lld,\"graceMs\":%lld}\n",
+    text_printf(&out, ",\"timeoutMs\":%lld,\"graceMs\":%lld",
                 (long long)launch->timeout_ms, (long long)launch->grace_ms);
-    return write_text(folder, "launch.json", &out, err);
+    if (launch->boot != NULL)
+        text_printf(&out, ",\"boot\":\"%s\"", launch->boot);
+    text_puts(&out, "}\n");
+    return write_text(disk_write, folder, "launch.json", &out, err);
 }
 
 static enum ht_status read_argv(struct arena *arena, const struct node *list,
@@ -106,6 +114,7 @@ enum ht_status folder_read_launch(struct arena *arena, const char *folder,
         .workdir = node_get_string(map, "workdir", NULL),
         .timeout_ms = node_get_int(map, "timeoutMs", 0),
         .grace_ms = node_get_int(map, "graceMs", JOB_GRACE_MS),
+        .boot = node_get_string(map, "boot", NULL),
     };
     status = read_argv(arena, node_find(map, "argv"), &read.argv, err);
     if (status == HT_OK)
@@ -125,7 +134,7 @@ enum ht_status folder_write_shim(const char *folder,
     text_printf(&out, "{\"pid\":%d,\"start\":%llu,\"boot\":\"%s\"}\n",
                 (int)process->pid, (unsigned long long)process->start,
                 process->boot);
-    return write_text(folder, "shim.json", &out, err);
+    return write_text(disk_replace, folder, "shim.json", &out, err);
 }
 
 enum ht_status folder_read_shim(const char *folder, struct process *process,
@@ -168,7 +177,7 @@ enum ht_status folder_write_exit(const char *folder,
     json_quote(&out, ending->reason);
     text_printf(&out, ",\"startedMs\":%lld,\"endedMs\":%lld}\n",
                 (long long)ending->started_ms, (long long)ending->ended_ms);
-    return write_text(folder, "exit.json", &out, err);
+    return write_text(disk_write, folder, "exit.json", &out, err);
 }
 
 static bool read_outcome(const char *name, enum outcome *outcome)
@@ -227,7 +236,7 @@ enum ht_status folder_write_stop(const char *folder,
             out.data[i] = ' ';
     }
     text_puts(&out, "\n");
-    return write_text(folder, "stop", &out, err);
+    return write_text(disk_replace, folder, "stop", &out, err);
 }
 
 enum ht_status folder_read_stop(const char *folder, struct stop_order *order,

@@ -20,6 +20,7 @@ struct launch {
     const char *workdir; /* NULL: the replica's folder */
     int64_t timeout_ms;  /* 0: none */
     int64_t grace_ms;    /* SIGTERM to SIGKILL */
+    const char *boot;    /* id of the kernel's boot it is for; NULL: any */
 };
 
 /* One process of this boot of the machine; pids come back, this does not. */
@@ -52,7 +53,10 @@ struct stop_order {
 
 const char *outcome_name(enum outcome outcome);
 
-/* Writers leave the previous file as it was when they fail: HT_IO. Readers
+/* A power cut may take shim.json and stop along with the processes they are
+ * about; then the boot id in launch.json prevents a second start.
+ *
+ * Writers leave the previous file as it was when they fail: HT_IO. Readers
  * answer HT_NOT_FOUND when the file is absent, HT_CORRUPT when it is damaged
  * and HT_IO when it cannot be read. */
 enum ht_status folder_write_launch(const char *folder,

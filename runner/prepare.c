@@ -7,6 +7,7 @@
 #include "runner/disk.h"
 #include "runner/folder.h"
 #include "runner/identity.h"
+#include "runner/procfs.h"
 
 /* Folders of the trial, shared by its attempts, and the variables of Vertex
  * that name them. */
@@ -55,7 +56,7 @@ static enum ht_status write_params(const struct order *order,
         text_printf(&out, "%s=%s\n", order->params.items[i].name,
                     order->params.items[i].value);
     const enum ht_status status =
-        disk_write(folder, "params", out.data, out.len, 0600, err);
+        disk_replace(folder, "params", out.data, out.len, 0600, err);
     text_free(&out);
     return status;
 }
@@ -87,8 +88,8 @@ static enum ht_status fill_replica(const struct site *site,
 {
     enum ht_status status = disk_make_folder(folder, err);
     if (status == HT_OK)
-        status = disk_write(folder, "token", order->token, strlen(order->token),
-                            0600, err);
+        status = disk_replace(folder, "token", order->token,
+                              strlen(order->token), 0600, err);
     if (status == HT_OK)
         status = write_params(order, folder, err);
     if (status == HT_OK)
@@ -109,12 +110,14 @@ static enum ht_status prepare_replica(const struct site *site,
     struct variables variables = {.arena = arena};
     identity_set(&variables, site, order, replica, addresses, folder);
     enum ht_status status = fill_replica(site, order, folder, &variables, err);
+    char boot[PROCFS_BOOT_BYTES];
     const struct launch launch = {
         .argv = replica->argv,
         .env = {.n = variables.n, .items = variables.items},
         .workdir = replica->workdir,
         .timeout_ms = order->timeout_ms,
         .grace_ms = order->grace_ms,
+        .boot = procfs_boot(boot) ? boot : NULL,
     };
     if (status == HT_OK)
         status = folder_write_launch(folder, &launch, err);

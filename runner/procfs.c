@@ -59,9 +59,10 @@ static bool read_stat(pid_t pid, struct stat_fields *fields)
     return true;
 }
 
-static bool read_boot_id(char boot[40])
+bool procfs_boot(char boot[PROCFS_BOOT_BYTES])
 {
-    if (read_proc_file("/proc/sys/kernel/random/boot_id", boot, 40) < 36)
+    if (read_proc_file("/proc/sys/kernel/random/boot_id", boot,
+                       PROCFS_BOOT_BYTES) < 36)
         return false;
     boot[36] = '\0';
     return true;
@@ -74,7 +75,7 @@ enum ht_status procfs_identify(pid_t pid, struct process *process,
     struct stat_fields fields;
     if (!read_stat(pid, &fields))
         return ht_fail(err, HT_NOT_FOUND, "no process %d", (int)pid);
-    if (!read_boot_id(found.boot))
+    if (!procfs_boot(found.boot))
         return ht_fail(err, HT_IO, "cannot read the kernel's boot id");
     found.start = fields.start;
     *process = found;
@@ -83,9 +84,9 @@ enum ht_status procfs_identify(pid_t pid, struct process *process,
 
 bool procfs_is_alive(const struct process *process)
 {
-    char boot[40];
+    char boot[PROCFS_BOOT_BYTES];
     struct stat_fields fields;
-    return read_boot_id(boot) && strcmp(boot, process->boot) == 0 &&
+    return procfs_boot(boot) && strcmp(boot, process->boot) == 0 &&
            read_stat(process->pid, &fields) && fields.start == process->start &&
            fields.state != 'Z' && fields.state != 'X';
 }

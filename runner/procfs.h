@@ -11,6 +11,10 @@
 #include "proto/error.h"
 #include "runner/folder.h"
 
+enum { PROCFS_BOOT_BYTES = 40 };
+/* The id of this boot of the machine; false when /proc does not tell. */
+bool procfs_boot(char boot[PROCFS_BOOT_BYTES]);
+
 /* Fills in the identity of a living process.
  * HT_NOT_FOUND  there is no such process
  * HT_IO         /proc cannot be read */

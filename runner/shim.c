@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/prctl.h>
@@ -24,6 +25,7 @@
 
 enum {
     POLL_MS = 100,             /* between looks at `stop` without inotify */
+    WATCH_AFTER_MS = 100,      /* inotify costs its process 10 ms at the end */
     LEFTOVER_BOUND_MS = 10000, /* for processes that even SIGKILL waits on */
     DRAIN_BOUND_MS = 2000,     /* for output of a stranger who holds a pipe */
     FULL_DISK_TRIES = 60,      /* one a second, until exit.json fits */
@@ -37,8 +39,9 @@ struct shim {
     int folder_fd; /* holds the lock that makes this the only shim here */
     struct arena *arena;
     struct launch launch;
-    int signals; /* signalfd: SIGCHLD, SIGTERM, SIGINT, SIGHUP */
-    int watch;   /* inotify on the folder, -1: look every POLL_MS */
+    int signals;      /* signalfd: SIGCHLD, SIGTERM, SIGINT, SIGHUP */
+    int watch;        /* inotify on the folder, -1: look every POLL_MS */
+    int64_t watch_at; /* monotonic: when to try inotify; INT64_MAX: never */
     struct trainer trainer;
     struct shim_log logs[2];
     bool ended;
@@ -89,12 +92,16 @@ static int take_folder(struct shim *shim, bool *finished)
     return SHIM_DONE;
 }
 
+/* Without shim.json nobody else was here, except before a power cut. */
 static enum ht_status announce(const struct shim *shim, struct ht_error *err)
 {
     struct process self;
+    const char *boot = shim->launch.boot;
     const enum ht_status status = procfs_identify(getpid(), &self, err);
     if (status != HT_OK)
         return status;
+    if (boot != NULL && strcmp(boot, self.boot) != 0)
+        return ht_fail(err, HT_PRECONDITION, "the machine was restarted");
     return folder_write_shim(shim->folder, &self, err);
 }
 
@@ -106,7 +113,6 @@ static enum ht_status prepare(struct shim *shim, struct ht_error *err)
     shim->signals = open_signals();
     if (shim->signals < 0)
         return ht_fail_errno(err, errno, "no signalfd");
-    shim->watch = open_watch(shim->folder);
     enum ht_status status =
         folder_read_launch(shim->arena, shim->folder, &shim->launch, err);
     if (status == HT_OK)
@@ -203,6 +209,11 @@ static void look_for_stop(struct shim *shim)
 static void look_at_clock(struct shim *shim)
 {
     const int64_t now = clock_monotonic_ms();
+    if (now >= shim->watch_at) {
+        shim->watch_at = INT64_MAX;
+        shim->watch = open_watch(shim->folder);
+        look_for_stop(shim); /* it may be older than the watch */
+    }
     if (now >= shim->timeout_at) {
         char limit[CLOCK_DURATION_BYTES];
         char reason[HT_MAX_REASON];
@@ -261,7 +272,8 @@ static int wait_ms(const struct shim *shim)
 
 static void supervise(struct shim *shim)
 {
-    look_for_stop(shim); /* it may be older than the watch */
+    shim->watch_at = clock_monotonic_ms() + WATCH_AFTER_MS;
+    look_for_stop(shim); /* it may be older than we are */
     reap_children(shim);
     while (!shim->ended) {
         struct pollfd fds[] = {

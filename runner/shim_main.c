@@ -1,6 +1,5 @@
 #include <stdio.h>
 
-#include "proto/json.h"
 #include "runner/shim.h"
 
 int main(int argc, char **argv)
@@ -11,6 +10,5 @@ int main(int argc, char **argv)
                               "Started by hypertune-runner.\n");
         return SHIM_USAGE;
     }
-    json_init();
     return shim_run(argv[1]);
 }

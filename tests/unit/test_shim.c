@@ -325,6 +325,36 @@ static void a_folder_is_run_at_most_once(void)
     free(runs);
 }
 
+static void what_an_earlier_boot_launched_is_not_started(void)
+{
+    char path[PATH_MAX];
+    const char *folder = fixture_folder(path);
+    const char *const argv[] = {"/bin/sh", "-c", "echo x >ran"};
+    const struct launch launch = {
+        .argv = {3, argv}, .boot = "01234567-89ab-cdef-0123-456789abcdef"};
+    CHECK(folder_write_launch(folder, &launch, NULL) == HT_OK);
+    const struct ending ending = fixture_run(folder);
+    CHECK(ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(ending.reason, "its supervisor could not start: "
+                              "the machine was restarted");
+    CHECK(!disk_has(folder, "ran"));
+}
+
+static void a_stop_long_after_the_start_is_seen_at_once(void)
+{
+    char path[PATH_MAX];
+    const char *folder = fixture_folder(path);
+    fixture_script(folder, "sleep 0.3; echo x >up; exec sleep 600", 0, 20000);
+    const pid_t shim = fixture_start(folder);
+    UNTIL(disk_has(folder, "up"));
+    const struct stop_order order = {.reason = "enough"};
+    CHECK(folder_write_stop(folder, &order, NULL) == HT_OK);
+    CHECK(fixture_wait(shim) == SHIM_DONE);
+    struct ending ending;
+    CHECK(folder_read_exit(folder, &ending, NULL) == HT_OK);
+    CHECK_TEXT(ending.reason, "stopped: enough");
+}
+
 static void a_damaged_launch_is_lost_with_the_reason(void)
 {
     char path[PATH_MAX];
@@ -359,6 +389,8 @@ int main(void)
     RUN(a_leftover_that_holds_the_pipe_does_not_hang_the_end);
     RUN(killing_the_shim_kills_the_trainer);
     RUN(a_folder_is_run_at_most_once);
+    RUN(what_an_earlier_boot_launched_is_not_started);
+    RUN(a_stop_long_after_the_start_is_seen_at_once);
     RUN(a_damaged_launch_is_lost_with_the_reason);
     fixture_fini();
     return check_done();

@@ -1,0 +1,13 @@
+/* quote.h - text as a JSON string, for programs that build JSON piece by piece.
+ *
+ * Apart from json.h, because it needs libc and nothing else. */
+#ifndef HT_PROTO_QUOTE_H
+#define HT_PROTO_QUOTE_H
+
+#include "proto/text.h"
+
+/* Appends a quoted JSON string. Bytes outside UTF-8 become U+FFFD, so that
+ * what we send our own reader accepts. */
+void json_quote(struct text *out, const char *value);
+
+#endif
