@@ -39,7 +39,6 @@ static void take_answer(struct leasing *leasing, const struct text *text,
     struct arena *arena = arena_new();
     const struct answer answer = message_read(arena, text);
     const int64_t now = clock_monotonic_ms();
-    leasing->polling = false;
     switch (answer.status) {
     case ANSWER_OK:
         take_leases(leasing, answer.map);
@@ -75,7 +74,9 @@ void leasing_go_on(struct leasing *leasing, bool *greeted)
 {
     struct text text = {0};
     if (courier_take(leasing->courier, &text)) {
-        take_answer(leasing, &text, greeted);
+        leasing->polling = false;
+        if (*greeted) /* else our hello gives up what this names */
+            take_answer(leasing, &text, greeted);
         text_free(&text);
     }
     if (!*greeted)

@@ -13,7 +13,8 @@
 enum {
     HEARTBEAT_MS = 5000,
     HEARTBEAT_LEAST_MS = 100, /* whatever the server wants */
-    DENIED_MS = 5000          /* until a refused request is tried again */
+    DENIED_MS = 5000,         /* until a refused request is tried again */
+    SILENT_BEATS = 2 /* without an answer: have we been given up meanwhile? */
 };
 
 void talk_init(struct talk *talk, struct fleet *fleet, struct courier *courier,
@@ -287,9 +288,19 @@ static void take_answer(struct talk *talk, const struct text *text)
     arena_free(arena);
 }
 
+/* After a long silence, of the server or of ourselves (frozen, swapped out),
+ * our attempts may be somebody else's: hello comes before any new work. */
+static void notice_silence(struct talk *talk)
+{
+    if (clock_monotonic_ms() - talk->heard_at >=
+        SILENT_BEATS * talk->heartbeat_ms)
+        talk->greeted = false;
+}
+
 void talk_go_on(struct talk *talk)
 {
     struct text text = {0};
+    notice_silence(talk);
     if (courier_take(talk->courier, &text)) {
         take_answer(talk, &text);
         text_free(&text);

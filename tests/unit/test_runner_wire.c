@@ -351,6 +351,74 @@ static void what_the_server_forgot_is_killed_and_removed(void)
     stage_close(&stage);
 }
 
+/* The answer to its poll has come while the runner is frozen, and so has the
+ * end of its patience with the server. */
+static void a_frozen_runner_clears_up_before_it_takes_new_work(void)
+{
+    struct stage stage;
+    struct text script = {0};
+    stage_open(&stage);
+    text_printf(&script, "echo $$ >%s/pid; exec sleep 600", stage.folder);
+    stage_start(&stage, script.data);
+    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "started") &&
+                                 disk_has(stage.folder, "pid"));
+    stage.fake.mute = "lease";
+    SERVE_UNTIL(&stage.fake, stage.fake.repeat_id > 0);
+    CHECK(kill(stage.runner, SIGSTOP) == 0);
+    const int64_t frozen = clock_monotonic_ms();
+    text_clear(&script);
+    text_printf(&script, "kill -0 $(cat %s/pid) && exit 9; exit 4",
+                stage.folder);
+    set_script(&stage, script.data, "");
+    memcpy(strstr(stage.attempt.data, "\"attempt\":1"), "\"attempt\":2", 11);
+    struct text more = {0};
+    text_printf(&more, ",\"attempts\":[%s]", stage.attempt.data);
+    fake_answer(&stage.fake, stage.fake.repeat_id, "ok", more.data);
+    UNTIL(clock_monotonic_ms() - frozen > 4 * 300); /* fake heartbeats */
+    stage.fake.hello = ",\"keep\":[],"
+                       "\"forget\":[{\"study\":7,\"trial\":3,\"attempt\":1}]";
+    text_clear(&stage.fake.journal);
+    CHECK(kill(stage.runner, SIGCONT) == 0);
+    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "drained"));
+    static const char *const order[] = {" hello", " started", " drained", NULL};
+    CHECK(in_order(&stage.fake, order));
+    CHECK(fake_heard(&stage.fake, "\"exit\":4"));
+    CHECK(!fake_heard(&stage.fake, "\"exit\":9"));
+    text_free(&more);
+    text_free(&script);
+    stage_close(&stage);
+}
+
+/* In each of the states in which a request can be; the 0 to 9 requests that
+ * are served before make the moments differ. */
+static void stopping_never_hangs(void)
+{
+    enum { IDLE, ANSWERED_MEANWHILE, SERVER_GONE, STATES, CYCLES = 30 };
+    struct stage stage;
+    stage_open(&stage);
+    for (int i = 0; i < CYCLES; i++) {
+        const int state = i % STATES;
+        text_clear(&stage.fake.journal);
+        stage.runner = start_runner(&stage);
+        SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "hello"));
+        for (int n = 0; n < i / STATES; n++)
+            fake_serve(&stage.fake);
+        stage.fake.repeat_id = 0;
+        stage.fake.mute = "lease"; /* held, from now on */
+        if (state == SERVER_GONE)
+            fake_close(&stage.fake);
+        const int64_t start = clock_monotonic_ms();
+        CHECK(kill(stage.runner, SIGTERM) == 0);
+        if (state == ANSWERED_MEANWHILE)
+            fake_serve(&stage.fake);
+        CHECK(end_runner(&stage, SIGTERM) == 0);
+        CHECK(clock_monotonic_ms() - start < 2000);
+        if (state == SERVER_GONE)
+            fake_open(&stage.fake);
+    }
+    stage_close(&stage);
+}
+
 static void sigterm_leaves_the_trainer_running(void)
 {
     struct stage stage;
@@ -436,6 +504,8 @@ int main(void)
     RUN(a_killed_shim_is_a_lost_attempt);
     RUN(a_restarted_runner_goes_on_where_it_was);
     RUN(what_the_server_forgot_is_killed_and_removed);
+    RUN(a_frozen_runner_clears_up_before_it_takes_new_work);
+    RUN(stopping_never_hangs);
     RUN(sigterm_leaves_the_trainer_running);
     RUN(a_server_on_another_port_is_found_by_server_json);
     RUN(a_second_runner_on_the_folder_ends_with_5);
