@@ -40,13 +40,6 @@ struct courier {
     bool away; /* the log has been told that the server is away */
 };
 
-static void signal_fd(int fd)
-{
-    const uint64_t one = 1;
-    const ssize_t n = write(fd, &one, sizeof one);
-    (void)n; /* a full counter wakes just as well */
-}
-
 /* ---- the supervising thread's side ---- */
 
 void courier_post(struct courier *courier, struct text *request)
@@ -59,7 +52,7 @@ void courier_post(struct courier *courier, struct text *request)
     courier->state = COURIER_BUSY;
     courier->posted++;
     pthread_mutex_unlock(&courier->lock);
-    signal_fd(courier->kick);
+    eventfd_write(courier->kick, 1);
 }
 
 bool courier_take(struct courier *courier, struct text *answer)
@@ -77,18 +70,12 @@ bool courier_take(struct courier *courier, struct text *answer)
 
 /* ---- the courier's own side ---- */
 
-static void clear_kick(const struct courier *courier)
-{
-    uint64_t count;
-    const ssize_t n = read(courier->kick, &count, sizeof count);
-    (void)n; /* what it is about is read under the lock */
-}
-
 /* The number of the request to carry, 0 when there is none; false when the
  * thread has to end. */
 static bool look(struct courier *courier, uint64_t *number)
 {
-    clear_kick(courier);
+    eventfd_t count;
+    eventfd_read(courier->kick, &count); /* what for is told under the lock */
     pthread_mutex_lock(&courier->lock);
     const bool go_on = !courier->stopping;
     *number = courier->state == COURIER_BUSY ? courier->posted : 0;
@@ -143,7 +130,7 @@ static void keep_answer(struct courier *courier, uint64_t number,
         courier->state = COURIER_ANSWERED;
     }
     pthread_mutex_unlock(&courier->lock);
-    signal_fd(courier->wake);
+    eventfd_write(courier->wake, 1);
 }
 
 /* False when the request was replaced meanwhile. */
@@ -252,7 +239,7 @@ void courier_stop(struct courier *courier)
     pthread_mutex_lock(&courier->lock);
     courier->stopping = true;
     pthread_mutex_unlock(&courier->lock);
-    signal_fd(courier->kick);
+    eventfd_write(courier->kick, 1);
     pthread_join(courier->thread, NULL);
     free_courier(courier);
 }

@@ -148,27 +148,32 @@ static bool in_session(const struct stat_fields *fields,
     return !read_stat(leader->pid, &now) || now.start == leader->start;
 }
 
-static bool is_leftover(pid_t pid, const char *folder,
-                        const struct process *leader)
+struct mark { /* by which a leftover is recognised */
+    const char *folder;
+    const struct process *leader; /* may be NULL */
+};
+
+static bool is_leftover(pid_t pid, const struct mark *mark)
 {
     struct stat_fields fields;
     if (pid == getpid() || !is_mine(pid) || !read_stat(pid, &fields) ||
         fields.state == 'Z' || fields.state == 'X')
         return false;
-    return in_session(&fields, leader) || environment_names(pid, folder);
+    return in_session(&fields, mark->leader) ||
+           environment_names(pid, mark->folder);
 }
 
 /* Decides again once the pidfd holds the process, so that a pid that changed
  * hands in between is spared. */
-static bool kill_if_leftover(pid_t pid, const char *folder,
-                             const struct process *leader)
+static bool kill_if_leftover(pid_t pid, const void *context)
 {
-    if (!is_leftover(pid, folder, leader))
+    const struct mark *mark = context;
+    if (!is_leftover(pid, mark))
         return false;
     const int fd = pidfd_open(pid, 0);
     if (fd < 0)
         return false;
-    const bool leftover = is_leftover(pid, folder, leader);
+    const bool leftover = is_leftover(pid, mark);
     if (leftover)
         pidfd_send_signal(fd, SIGKILL, NULL, 0);
     close(fd);
@@ -180,8 +185,10 @@ static pid_t pid_of(const char *name)
     return isdigit((unsigned char)name[0]) ? (pid_t)strtol(name, NULL, 10) : 0;
 }
 
-static size_t kill_leftovers_once(const char *folder,
-                                  const struct process *leader)
+typedef bool killer(pid_t pid, const void *context);
+
+/* Offers every process of the machine; returns how many were killed. */
+static size_t kill_among_all(killer *kill_if, const void *context)
 {
     DIR *dir = opendir("/proc");
     if (dir == NULL)
@@ -191,7 +198,7 @@ static size_t kill_leftovers_once(const char *folder,
     while ((entry = readdir(dir)) != NULL) {
         const pid_t pid = pid_of(entry->d_name);
         if (pid > 1)
-            n += kill_if_leftover(pid, folder, leader);
+            n += kill_if(pid, context);
     }
     closedir(dir);
     return n;
@@ -200,30 +207,26 @@ static size_t kill_leftovers_once(const char *folder,
 size_t procfs_kill_leftovers(const char *folder, const struct process *leader,
                              int bound_ms)
 {
+    const struct mark mark = {folder, leader};
     const int64_t deadline = clock_monotonic_ms() + bound_ms;
     for (;;) {
-        const size_t n = kill_leftovers_once(folder, leader);
+        const size_t n = kill_among_all(kill_if_leftover, &mark);
         if (n == 0 || clock_monotonic_ms() >= deadline)
             return n;
         poll(NULL, 0, 2); /* let the kernel finish what was killed */
     }
 }
 
+/* Our own children's pids cannot be reused before we reap them. */
+static bool kill_if_child(pid_t pid, const void *context)
+{
+    struct stat_fields fields;
+    (void)context;
+    return read_stat(pid, &fields) && fields.parent == getpid() &&
+           fields.state != 'Z' && kill(pid, SIGKILL) == 0;
+}
+
 size_t procfs_kill_children(void)
 {
-    DIR *dir = opendir("/proc");
-    if (dir == NULL)
-        return 0;
-    size_t n = 0;
-    struct dirent *entry;
-    while ((entry = readdir(dir)) != NULL) {
-        const pid_t pid = pid_of(entry->d_name);
-        struct stat_fields fields;
-        /* Our own children cannot be reused before we reap them. */
-        if (pid > 1 && read_stat(pid, &fields) && fields.parent == getpid() &&
-            fields.state != 'Z' && kill(pid, SIGKILL) == 0)
-            n++;
-    }
-    closedir(dir);
-    return n;
+    return kill_among_all(kill_if_child, NULL);
 }

@@ -51,10 +51,8 @@ static struct req *_Atomic left_behind;
 
 static void tell(const struct connection *connection, atomic_bool *fact)
 {
-    const uint64_t one = 1;
     atomic_store(fact, true);
-    const ssize_t n = write(connection->event, &one, sizeof one);
-    (void)n; /* a full counter wakes just as well */
+    eventfd_write(connection->event, 1); /* fails full: that wakes, too */
 }
 
 static void operation_settled(void *context)
@@ -87,9 +85,9 @@ static enum req_result await(const struct req *req, const atomic_bool *fact,
             return REQ_KICKED;
         if (n == 0 && left <= 0)
             return REQ_SILENT;
-        uint64_t count;
-        if (n > 0 && read(req->event, &count, sizeof count) < 0)
-            return REQ_SILENT;
+        eventfd_t count;
+        if (n > 0)
+            eventfd_read(req->event, &count);
     }
     return REQ_ANSWERED;
 }

@@ -116,13 +116,6 @@ static void read_signals(struct supervisor *supervisor)
     }
 }
 
-static void drain_wake(const struct supervisor *supervisor)
-{
-    uint64_t count;
-    const ssize_t n = read(supervisor->wake, &count, sizeof count);
-    (void)n; /* only its having been readable matters */
-}
-
 static int64_t tick_at(const struct supervisor *supervisor)
 {
     const struct fleet *fleet = &supervisor->fleet;
@@ -192,8 +185,9 @@ static void loop(struct supervisor *supervisor)
             return;
         if (fds[0].revents != 0)
             read_signals(supervisor);
+        eventfd_t count;
         if (fds[1].revents != 0)
-            drain_wake(supervisor);
+            eventfd_read(supervisor->wake, &count);
         if (fds[2].revents != 0)
             fleet_read_watch(&supervisor->fleet);
         const int64_t now = clock_monotonic_ms();

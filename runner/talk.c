@@ -36,13 +36,23 @@ void talk_fini(struct talk *talk)
     text_free(&talk->request.body);
 }
 
+static const struct node *first_of(const struct node *list)
+{
+    return list != NULL ? list->first : NULL;
+}
+
+/* The run that an item of a list names; NULL: none of ours. */
+static struct run *find_named(const struct fleet *fleet,
+                              const struct node *item)
+{
+    struct attempt_key key;
+    return attempt_key_read(item, &key) ? fleet_find(fleet, &key) : NULL;
+}
+
 void talk_apply_stops(struct fleet *fleet, const struct node *list)
 {
-    const struct node *item = list != NULL ? list->first : NULL;
-    for (; item != NULL; item = item->next) {
-        struct attempt_key key;
-        struct run *run =
-            attempt_key_read(item, &key) ? fleet_find(fleet, &key) : NULL;
+    for (const struct node *item = first_of(list); item; item = item->next) {
+        struct run *run = find_named(fleet, item);
         if (run == NULL)
             continue;
         struct stop_order order = {
@@ -63,11 +73,8 @@ static void drop(struct talk *talk, struct run *run, const char *why)
 static void drop_listed(struct talk *talk, const struct node *list,
                         const char *why)
 {
-    const struct node *item = list != NULL ? list->first : NULL;
-    for (; item != NULL; item = item->next) {
-        struct attempt_key key;
-        struct run *run =
-            attempt_key_read(item, &key) ? fleet_find(talk->fleet, &key) : NULL;
+    for (const struct node *item = first_of(list); item; item = item->next) {
+        struct run *run = find_named(talk->fleet, item);
         if (run != NULL)
             drop(talk, run, why);
     }
@@ -88,12 +95,9 @@ static void drop_unwanted(struct talk *talk)
 static void take_hello(struct talk *talk, const struct node *map)
 {
     drop_listed(talk, node_find(map, "forget"), "the server forgot it");
-    const struct node *keep = node_find(map, "keep");
-    for (const struct node *item = keep ? keep->first : NULL; item;
-         item = item->next) {
-        struct attempt_key key;
-        struct run *run =
-            attempt_key_read(item, &key) ? fleet_find(talk->fleet, &key) : NULL;
+    const struct node *item = first_of(node_find(map, "keep"));
+    for (; item != NULL; item = item->next) {
+        struct run *run = find_named(talk->fleet, item);
         if (run != NULL && !run->accepted)
             fleet_adopt(talk->fleet, run);
     }
@@ -130,13 +134,9 @@ static void take_writers(const struct run_replica *replica,
 static void take_heartbeat(struct talk *talk, const struct node *map)
 {
     talk->beats_answered = talk->beats_sent;
-    const struct node *have = node_find(map, "have");
-    for (const struct node *item = have ? have->first : NULL; item;
-         item = item->next) {
-        struct attempt_key key;
-        if (!attempt_key_read(item, &key))
-            continue;
-        const struct run *run = fleet_find(talk->fleet, &key);
+    const struct node *item = first_of(node_find(map, "have"));
+    for (; item != NULL; item = item->next) {
+        const struct run *run = find_named(talk->fleet, item);
         take_writers(find_replica(run, node_get_string(item, "replica", "")),
                      node_find(item, "writers"));
     }
