@@ -15,7 +15,8 @@
 
 /* One finished trial as the model sees it. */
 struct observation {
-    const struct value *point; /* space->n values, borrowed for the call */
+    const struct value *point; /* space->n settled values, borrowed for the
+                                  call; within its bounds */
     bool feasible;             /* false: no objective came out */
     double objective;          /* larger is better (minimised ones negated) */
 };
@@ -30,10 +31,15 @@ struct taken {
 struct suggest_request {
     uint64_t ordinal;          /* of the suggestion in its study, from 0 */
     const struct taken *taken; /* tried or pending */
+    /* Points whose results are still out: open trials by id, then what this
+     * batch was given before; settled, borrowed for the call. */
+    size_t n_pending;
+    const struct value *const *pending;
+    uint64_t max_trials; /* of the study; 0: no limit */
 };
 
 struct algorithm {
-    const char *name; /* Vertex's: "RANDOM_SEARCH", "GRID_SEARCH" */
+    const char *name; /* Vertex's, or in its manner: "RANDOM_SEARCH" */
 
     /* A state for one study, owned by the caller until free(); it borrows the
      * space. HT_INVALID when the method cannot search such a space. */
@@ -42,7 +48,7 @@ struct algorithm {
     /* Adds one finished trial, in committed result order. */
     enum ht_status (*observe)(void *state, const struct observation *seen,
                               struct ht_error *err);
-    /* Writes space->n values to `point`, never one that `taken` has.
+    /* Writes space->n settled values to `point`, never one that `taken` has.
      * HT_EXHAUSTED  every point of the space is taken */
     enum ht_status (*suggest)(void *state,
                               const struct suggest_request *request,

@@ -13,6 +13,7 @@ void finite_point(const struct space *space, uint64_t index,
         point[i] = param_level(param, index % levels);
         index /= levels;
     }
+    space_settle(space, point);
 }
 
 static bool is_below(const struct param *param, struct value a, struct value b)

@@ -10,7 +10,8 @@
 
 #include "algorithms/algorithm.h"
 
-/* Writes the point with that index; index < space_size(space). */
+/* Writes the settled point with that index; index < space_size(space). Where
+ * parameters are conditional, several indexes have the same point. */
 void finite_point(const struct space *space, uint64_t index,
                   struct value point[]);
 

@@ -50,6 +50,7 @@ static bool draw_free(const struct random_state *random,
     for (; place.draw < DRAWS; place.draw++) {
         for (size_t i = 0; i < space->n; i++)
             point[i] = param_from_unit(&space->params[i], rng_unit(&place, i));
+        space_settle(space, point);
         if (!request->taken->has(request->taken->context, point))
             return true;
     }

@@ -216,7 +216,7 @@ static void describe_study(struct cli *cli, const struct cli_study *study,
     const struct node *best = node_find(study->status, "best");
     struct diag diag;
     diag_init(&diag, cli->arena, "job", NULL, 0);
-    const struct job *job = job_read_vertex(study->job, &diag);
+    const struct job *job = job_read_vertex(study->job, JOB_TUNING, &diag);
     text_puts(out, "name        ");
     text_escape(out, study->name);
     text_printf(out, "   (id %s)\nstate       %s", study->id, study->state);

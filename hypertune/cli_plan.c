@@ -115,12 +115,13 @@ static void describe_search(const struct job *job, struct text *out)
                 (long long)job->parallel);
     if (job->has_seed)
         text_printf(out, ", seed %lld", (long long)job->seed);
-    if (job->has_target) {
+    if (job->until.has_target) {
         text_puts(out, ", until ");
-        text_double(out, job->target);
+        text_double(out, job->until.target);
     }
-    if (job->time_ms > 0)
-        text_printf(out, ", at most %s", clock_duration(span, job->time_ms));
+    if (job->until.time_ms > 0)
+        text_printf(out, ", at most %s",
+                    clock_duration(span, job->until.time_ms));
     text_puts(out, "\n");
 }
 

@@ -183,7 +183,7 @@ static struct job *read_job(struct source *source)
         return NULL;
     bool vertex = node_find(source->root, "studySpec") != NULL ||
                   node_find(source->root, "trialJobSpec") != NULL;
-    return vertex ? job_read_vertex(source->root, &source->diag)
+    return vertex ? job_read_vertex(source->root, JOB_TUNING, &source->diag)
                   : job_read_native(source->root, &source->diag);
 }
 

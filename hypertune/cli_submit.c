@@ -27,7 +27,7 @@ static int compare(struct cli *cli, const struct cli_study *study,
 {
     struct diag diag;
     diag_init(&diag, cli->arena, "the server's job", NULL, 0);
-    struct job *theirs = job_read_vertex(study->job, &diag);
+    struct job *theirs = job_read_vertex(study->job, JOB_TUNING, &diag);
     if (theirs == NULL)
         return cli_fail(cli, CLI_REFUSED,
                         "the server's job \"%s\" cannot be read: %s",

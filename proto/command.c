@@ -93,6 +93,21 @@ static int reference_at(const struct space *space, const char *c, size_t *len)
     return -1;
 }
 
+/* A word that mentions a parameter which does not exist in this point. */
+static bool mentions_absent(const struct job *job, const char *word,
+                            const struct value point[])
+{
+    if (!job->substitute)
+        return false;
+    for (const char *c = strstr(word, "${"); c; c = strstr(c + 1, "${")) {
+        size_t len;
+        const int i = reference_at(&job->space, c, &len);
+        if (i >= 0 && point[i].absent)
+            return true;
+    }
+    return false;
+}
+
 static const char *substitute(struct arena *arena, const struct job *job,
                               const char *word, const struct value point[])
 {
@@ -158,13 +173,15 @@ struct strings command_line(struct arena *arena, const struct job *job,
     bool *used = arena_alloc(arena, space->n + 1, sizeof *used);
     size_t n = 0;
     for (size_t i = 0; i < pool->command.n; i++)
-        items[n++] = substitute(arena, job, pool->command.items[i], point);
+        if (!mentions_absent(job, pool->command.items[i], point))
+            items[n++] = substitute(arena, job, pool->command.items[i], point);
     for (size_t i = 0; i < pool->args.n; i++)
-        items[n++] = substitute(arena, job, pool->args.items[i], point);
+        if (!mentions_absent(job, pool->args.items[i], point))
+            items[n++] = substitute(arena, job, pool->args.items[i], point);
     if (job->args_mode == ARGS_AUTO)
         mark_used(job, pool, used);
     for (size_t i = 0; i < space->n && job->args_mode != ARGS_NONE; i++)
-        if (!used[i])
+        if (!used[i] && !point[i].absent)
             items[n++] = param_argument(arena, &space->params[i], point[i]);
     return (struct strings){.n = n, .items = items};
 }
@@ -173,19 +190,24 @@ struct strings command_params(struct arena *arena, const struct space *space,
                               const struct value point[])
 {
     const char **items = arena_alloc(arena, space->n + 1, sizeof *items);
+    size_t n = 0;
     for (size_t i = 0; i < space->n; i++)
-        items[i] = param_argument(arena, &space->params[i], point[i]);
-    return (struct strings){.n = space->n, .items = items};
+        if (!point[i].absent)
+            items[n++] = param_argument(arena, &space->params[i], point[i]);
+    return (struct strings){.n = n, .items = items};
 }
 
 struct pairs command_env(struct arena *arena, const struct job *job,
                          const struct pool *pool, const struct value point[])
 {
     struct pair *items = arena_alloc(arena, pool->env.n + 1, sizeof *items);
+    size_t n = 0;
     for (size_t i = 0; i < pool->env.n; i++) {
         const struct pair *pair = &pool->env.items[i];
-        items[i].name = pair->name;
-        items[i].value = substitute(arena, job, pair->value, point);
+        if (mentions_absent(job, pair->value, point))
+            continue;
+        items[n].name = pair->name;
+        items[n++].value = substitute(arena, job, pair->value, point);
     }
-    return (struct pairs){.n = pool->env.n, .items = items};
+    return (struct pairs){.n = n, .items = items};
 }

@@ -15,7 +15,7 @@ enum ht_status command_split(struct arena *arena, const char *line,
                              struct strings *words, struct ht_error *err);
 
 /* The user's own command and args with ${name} of declared parameters
- * replaced, then --name=value for the others as args_mode says. Any other
+ * replaced (a word that mentions an absent one is left out), then --name=value for the others as args_mode says. Any other
  * ${...} passes through. */
 struct strings command_line(struct arena *arena, const struct job *job,
                             const struct pool *pool,

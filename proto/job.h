@@ -60,15 +60,48 @@ struct pool {
     struct strings command;
     struct strings args;
     struct pairs env;
+    int64_t gpus; /* each replica's own, exclusively */
+};
+
+/* What ends a study before its trials are used up (Vertex's
+ * studyStoppingConfig). The vetoes come first: while one holds, only
+ * max_trials, max_failed and an exhausted space can end the study. Times are
+ * in ms, 0: not set; ends are wall clock since 1970 UTC. Time spent PAUSED
+ * does not count. */
+struct stopping {
+    int64_t min_trials;  /* veto: completed trials */
+    int64_t min_time_ms; /* veto: running time */
+    int64_t min_end_ms;  /* veto: a moment */
+    bool has_target;
+    double target;          /* objective that is good enough */
+    int64_t time_ms;        /* running time */
+    int64_t end_ms;         /* a moment */
+    int64_t no_progress;    /* trials in a row without gain */
+    int64_t no_progress_ms; /* running time without gain */
+    bool let_finish;        /* running trials end by themselves */
+};
+
+enum job_kind {
+    JOB_TUNING, /* HyperparameterTuningJob: searches and runs its trials */
+    JOB_STUDY,  /* Vizier study: searches, others run its trials; no pools */
+    JOB_CUSTOM  /* CustomJob: one trial, no parameters, no metric */
+};
+
+/* A member that is known and echoed but has no effect here. */
+struct kept {
+    const char *path; /* in the form it came in: "trialJobSpec.network" */
+    const char *json; /* its value */
+    struct kept *next;
 };
 
 struct job {
+    enum job_kind kind;
     const char *name;    /* unique in its project and location; NULL: made */
     const char *display; /* displayName; name when absent */
     struct pairs labels;
 
     struct space space;
-    size_t n_metrics; /* >= 1; metrics[0] is the objective */
+    size_t n_metrics; /* metrics[0] is the objective; 0 in a JOB_CUSTOM */
     const struct metric_goal *metrics;
     enum job_algorithm algorithm;
     bool has_seed;
@@ -77,19 +110,20 @@ struct job {
     enum job_early_stop early_stop;
     struct strings constraints; /* texts, kept for the search issue */
 
-    int64_t max_trials; /* >= 1 */
+    int64_t max_trials; /* >= 1; JOB_STUDY: 0, no limit, is possible */
     int64_t parallel;   /* >= 1 */
     int64_t max_failed; /* 0: no limit of its own */
-    bool has_target;
-    double target;            /* objective that ends the study */
-    int64_t time_ms;          /* the study's time, 0: none */
-    int64_t no_progress;      /* trials in a row without gain, 0: none */
+    struct stopping until;
     int64_t trial_timeout_ms; /* 0: none */
     int64_t retries;          /* starts after a failed one */
     int64_t grace_ms;         /* SIGTERM to SIGKILL */
 
     size_t n_pools;
     struct pool *pools; /* master first, then in the order of types above */
+    bool chief;         /* TF_CONFIG and CLUSTER_SPEC call the master "chief" */
+    const char *job_dir;    /* AI Platform: --job-dir=THIS/TRIAL; or NULL */
+    const char *output_dir; /* Vertex: AIP_* below THIS/TRIAL; or NULL */
+    struct kept *kept;
     enum job_args_mode args_mode;
     bool substitute;           /* ${name} is replaced (native form only) */
     const char *workdir;       /* absolute once submitted, or NULL */
@@ -97,7 +131,6 @@ struct job {
     struct pairs captured_env; /* what submit recorded */
     double cpus;               /* 0: not asked */
     int64_t memory_bytes;      /* 0: not asked */
-    int64_t gpus;
     struct strings volumes;
     struct strings stdout_patterns; /* 'acc={accuracy} step={step}' */
     const char *metrics_file; /* JSON lines or CSV in the trial, or NULL */
@@ -116,19 +149,32 @@ enum {
  * error, otherwise a complete job in diag's arena. */
 struct job *job_read_native(const struct node *root, struct diag *diag);
 
-/* Reads a Vertex HyperparameterTuningJob, the stored and sent form. What
- * Vertex has no field for is its member "hypertune"; output-only members are
- * ignored, unknown ones are errors. Same contract as job_read_native(). */
-struct job *job_read_vertex(const struct node *root, struct diag *diag);
+/* Reads Vertex's resource of that kind - HyperparameterTuningJob, Study or
+ * CustomJob - the stored and sent form. What Vertex has no field for is its
+ * member "hypertune"; output-only members are ignored, unknown ones are
+ * errors. Same contract as job_read_native(). */
+struct job *job_read_vertex(const struct node *root, enum job_kind kind,
+                            struct diag *diag);
 
-/* The job as a Vertex HyperparameterTuningJob with "hypertune"; reading it
- * back gives an equal job. The caller owns the result. */
+/* Reads an AI Platform job or its config file: `trainingInput:`, with
+ * `hyperparameters` a JOB_TUNING, without a JOB_CUSTOM. Same contract. */
+struct job *job_read_aip(const struct node *root, struct diag *diag);
+
+/* Reads a spec file of any form, told apart by its top-level members. */
+struct job *job_read(const struct node *root, struct diag *diag);
+
+/* The job as Vertex's resource of its kind, with "hypertune"; reading it back
+ * gives an equal job. The caller owns the result. */
 cJSON *job_write_vertex(const struct job *job);
+/* The job as AI Platform's, the caller owns the result. What that form cannot
+ * say is left out and named in a warning each. */
+cJSON *job_write_aip(const struct job *job, struct diag *diag);
 /* The job in the native form, members in documented order, defaults left out.
  * The caller owns the result. */
 cJSON *job_write_native(const struct job *job);
 
-/* Parses stored Vertex JSON. HT_CORRUPT when it cannot be read back. */
+/* Parses stored Vertex JSON of any kind, told apart by its members.
+ * HT_CORRUPT when it cannot be read back. */
 enum ht_status job_parse(struct arena *arena, const char *json,
                          struct job **job, struct ht_error *err);
 

@@ -50,22 +50,16 @@ static void unknown_parameter(const struct field_reader *reader,
         diag_hint(reader->diag, "did you mean \"%s\"?", meant);
 }
 
-/* The value as the parent would show it, or NULL with a fault. */
-static const char *condition_value(const struct field_reader *reader,
-                                   const struct param *parent, struct place at)
+static bool condition_value(const struct field_reader *reader,
+                            const struct param *parent, struct place at,
+                            struct value *value)
 {
-    struct value value;
     struct ht_error err;
-    if (param_read(parent, at.node, &value, &err) != HT_OK) {
-        field_error(reader, at, "parameter %s can never have it: %s",
-                    parent->name, err.text);
-        return NULL;
-    }
-    struct text text = {0};
-    value_text(parent, value, &text);
-    const char *shown = arena_strdup(reader->arena, text.data);
-    text_free(&text);
-    return shown;
+    if (param_read(parent, at.node, value, &err) == HT_OK)
+        return true;
+    field_error(reader, at, "parameter %s can never have it: %s", parent->name,
+                err.text);
+    return false;
 }
 
 static void resolve_values(const struct field_reader *reader,
@@ -74,14 +68,13 @@ static void resolve_values(const struct field_reader *reader,
 {
     bool list = at.node->kind == NODE_LIST;
     size_t n = list ? at.node->count : 1, good = 0, i = 0;
-    const char **values = arena_alloc(reader->arena, n + 1, sizeof *values);
+    struct value *values = arena_alloc(reader->arena, n + 1, sizeof *values);
     if (n == 0)
         field_error(reader, at, "needs at least one value");
     for (const struct node *node = list ? at.node->first : at.node; i < n;
          node = node->next, i++) {
         struct place item = list ? field_item(reader, at, node, i) : at;
-        values[good] = condition_value(reader, parent, item);
-        good += values[good] != NULL;
+        good += condition_value(reader, parent, item, &values[good]);
     }
     condition->n = good;
     condition->values = values;
@@ -106,7 +99,7 @@ static void resolve_condition(const struct field_reader *reader,
     }
     struct condition *condition =
         arena_alloc(reader->arena, 1, sizeof *condition);
-    condition->parent = parent->name;
+    condition->parent = (size_t)index;
     resolve_values(reader, parent, said->values, condition);
     struct condition **last = &space->params[said->child].when;
     while (*last)
@@ -123,8 +116,7 @@ static bool descends(const struct space *space, size_t from, size_t target,
         return false;
     seen[from] = true;
     for (const struct condition *c = space->params[from].when; c; c = c->next) {
-        size_t parent = (size_t)space_find(space, c->parent);
-        if (parent == target || descends(space, parent, target, seen))
+        if (c->parent == target || descends(space, c->parent, target, seen))
             return true;
     }
     return false;
@@ -153,13 +145,8 @@ static void check_conditions(const struct field_reader *reader,
     for (const struct condition_draft *said = draft->conditions; said;
          said = said->next)
         resolve_condition(reader, draft, said);
-    if (reader->diag->errors > before)
-        return;
-    check_cycles(reader, draft);
-    if (draft->conditions)
-        field_warning(reader, draft->conditions->at,
-                      "conditions are kept but not applied by this version: "
-                      "every parameter always has a value");
+    if (reader->diag->errors == before)
+        check_cycles(reader, draft);
 }
 
 /* ---- constraints ---- */

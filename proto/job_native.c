@@ -66,7 +66,7 @@ static void read_target(const struct field_reader *reader, struct place at,
 {
     size_t before = reader->diag->errors;
     field_real(reader, at, field, into);
-    ((struct native_draft *)into)->draft.job.has_target =
+    ((struct native_draft *)into)->draft.job.until.has_target =
         reader->diag->errors == before;
 }
 
@@ -199,14 +199,17 @@ static const struct field_choice args_modes[] = {{"auto", -1, ARGS_AUTO},
                                                  {NULL, 0, 0}};
 
 static const struct field until_rows[] = {
-    {.name = "target", .read = read_target, .offset = JOB(target)},
-    {.name = "time", .read = field_duration, .offset = JOB(time_ms), .min = 1},
-    {"noProgress", field_whole, JOB(no_progress), 1, HT_MAX_TRIALS, NULL},
+    {.name = "target", .read = read_target, .offset = JOB(until.target)},
+    {.name = "time",
+     .read = field_duration,
+     .offset = JOB(until.time_ms),
+     .min = 1},
+    {"noProgress", field_whole, JOB(until.no_progress), 1, HT_MAX_TRIALS, NULL},
     {0}};
 static const struct field resource_rows[] = {
     {"cpus", field_real, JOB(cpus), 0, 1000000, NULL},
     {.name = "memory", .read = read_memory, .offset = JOB(memory_bytes)},
-    {"gpus", field_whole, JOB(gpus), 0, 1024, NULL},
+    {"gpus", field_whole, DRAFT(pool.gpus), 0, 1024, NULL},
     {0}};
 static const struct field metric_rows[] = {
     {"stdout", read_stdout, JOB(stdout_patterns), 0, HT_MAX_METRICS, NULL},

@@ -152,21 +152,22 @@ static void add_default(cJSON *object, const struct param *param)
     }
 }
 
-static void add_when(cJSON *object, const struct param *param)
+static void add_when(cJSON *object, const struct space *space,
+                     const struct param *param)
 {
     if (param->when == NULL)
         return;
     cJSON *when = json_add_object(object, "when");
     for (const struct condition *c = param->when; c; c = c->next) {
-        const struct strings values = {c->n, c->values};
-        if (c->n == 1)
-            json_add_string(when, c->parent, c->values[0]);
-        else
-            push_all(json_add_array(when, c->parent), &values);
+        const struct param *parent = &space->params[c->parent];
+        cJSON *values = json_add_array(when, parent->name);
+        for (size_t i = 0; i < c->n; i++)
+            value_push_json(parent, c->values[i], values);
     }
 }
 
-static void add_parameter(cJSON *parameters, const struct param *param)
+static void add_parameter(cJSON *parameters, const struct space *space,
+                          const struct param *param)
 {
     if (add_short(parameters, param) || add_single(parameters, param))
         return;
@@ -177,7 +178,7 @@ static void add_parameter(cJSON *parameters, const struct param *param)
         json_add_string(object, "scale", param_scale_name(param->scale));
     if (param->has_default)
         add_default(object, param);
-    add_when(object, param);
+    add_when(object, space, param);
 }
 
 /* ---- study ---- */
@@ -190,7 +191,7 @@ static void add_study(cJSON *root, const struct job *job, bool full)
     add_goal(root, job);
     cJSON *parameters = json_add_object(root, "parameters");
     for (size_t i = 0; i < job->space.n; i++)
-        add_parameter(parameters, &job->space.params[i]);
+        add_parameter(parameters, &job->space, &job->space.params[i]);
     add_strings(root, "constraints", &job->constraints);
     if (job->algorithm != ALGORITHM_DEFAULT)
         json_add_string(root, "algorithm", algorithms[job->algorithm]);
@@ -200,14 +201,15 @@ static void add_study(cJSON *root, const struct job *job, bool full)
         json_add_int(root, "trials", job->max_trials);
     if (full || job->parallel != JOB_PARALLEL)
         json_add_int(root, "parallel", job->parallel);
-    if (job->has_target || job->time_ms > 0 || job->no_progress > 0) {
+    if (job->until.has_target || job->until.time_ms > 0 ||
+        job->until.no_progress > 0) {
         cJSON *until = json_add_object(root, "until");
-        if (job->has_target)
-            json_add_double(until, "target", job->target);
-        if (job->time_ms > 0)
-            add_duration(until, "time", job->time_ms);
-        if (job->no_progress > 0)
-            json_add_int(until, "noProgress", job->no_progress);
+        if (job->until.has_target)
+            json_add_double(until, "target", job->until.target);
+        if (job->until.time_ms > 0)
+            add_duration(until, "time", job->until.time_ms);
+        if (job->until.no_progress > 0)
+            json_add_int(until, "noProgress", job->until.no_progress);
     }
     if (full || job->early_stop != EARLY_NONE)
         json_add_string(root, "earlyStopping", early_stops[job->early_stop]);
@@ -253,14 +255,15 @@ static void add_surroundings(cJSON *root, const struct job *job)
         if (job->metrics_file)
             json_add_string(metrics, "file", job->metrics_file);
     }
-    if (job->cpus > 0 || job->memory_bytes > 0 || job->gpus > 0) {
+    const int64_t gpus = job->n_pools > 0 ? job->pools[0].gpus : 0;
+    if (job->cpus > 0 || job->memory_bytes > 0 || gpus > 0) {
         cJSON *resources = json_add_object(root, "resources");
         if (job->cpus > 0)
             json_add_double(resources, "cpus", job->cpus);
         if (job->memory_bytes > 0)
             json_add_int(resources, "memory", job->memory_bytes);
-        if (job->gpus > 0)
-            json_add_int(resources, "gpus", job->gpus);
+        if (gpus > 0)
+            json_add_int(resources, "gpus", gpus);
     }
     add_strings(root, "volumes", &job->volumes);
 }

@@ -7,13 +7,12 @@
 #include "proto/job_check.h"
 
 struct vertex_draft {
-    struct job_draft draft;     /* draft.job is the result */
-    struct place extras;        /* hypertune.parameters: steps and conditions */
-    struct place pools;         /* trialJobSpec.workerPoolSpecs */
-    int64_t study_trials;       /* studyStoppingConfig.maxNumTrials, 0: none */
-    int64_t accelerators;       /* of the master's machine */
-    bool disable_retries;       /* Scheduling.disableRetries */
-    bool has_retries, has_gpus; /* hypertune says it, so Google's are mute */
+    struct job_draft draft; /* draft.job is the result */
+    struct place extras;    /* hypertune.parameters: steps and conditions */
+    struct place pools;     /* trialJobSpec.workerPoolSpecs */
+    int64_t study_trials;   /* studyStoppingConfig.maxNumTrials, 0: none */
+    bool disable_retries;   /* Scheduling.disableRetries */
+    bool has_retries;       /* hypertune says it, so Google's is mute */
 };
 
 /* Vertex gives a pool its role by its position. */

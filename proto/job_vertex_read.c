@@ -54,7 +54,7 @@ static void read_variables(const struct field_reader *reader, struct place at,
 
 struct pool_draft {
     struct pool pool;
-    int64_t count, accelerators;
+    int64_t count;
     struct place container;
 };
 
@@ -90,7 +90,7 @@ static void read_machine(const struct field_reader *reader, struct place at,
         {.name = "machineType", .read = field_skip},
         {.name = "acceleratorType", .read = field_skip},
         {"acceleratorCount", field_whole,
-         offsetof(struct pool_draft, accelerators), 0, 1024, NULL},
+         offsetof(struct pool_draft, pool.gpus), 0, 1024, NULL},
         {.name = "tpuTopology", .read = vertex_unsupported},
         {.name = "reservationAffinity", .read = vertex_unsupported},
         {0}};
@@ -142,8 +142,6 @@ static void read_pool(const struct field_reader *reader,
     } else {
         said.pool.count = (int)said.count;
         job->pools[job->n_pools++] = said.pool;
-        if (index == 0)
-            vertex->accelerators = said.accelerators;
     }
 }
 
@@ -225,20 +223,13 @@ static void read_target(const struct field_reader *reader, struct place at,
     struct job *job = &((struct vertex_draft *)into)->draft.job;
     size_t before = reader->diag->errors;
     field_real(reader, at, field, into);
-    job->has_target = reader->diag->errors == before;
+    job->until.has_target = reader->diag->errors == before;
 }
 
 static void read_retries(const struct field_reader *reader, struct place at,
                          const struct field *field, void *into)
 {
     ((struct vertex_draft *)into)->has_retries = true;
-    field_whole(reader, at, field, into);
-}
-
-static void read_gpus(const struct field_reader *reader, struct place at,
-                      const struct field *field, void *into)
-{
-    ((struct vertex_draft *)into)->has_gpus = true;
     field_whole(reader, at, field, into);
 }
 
@@ -257,7 +248,7 @@ static const struct field_choice args_modes[] = {{"auto", -1, ARGS_AUTO},
 static const struct field hypertune_rows[] = {
     {.name = "name", .read = job_name, .offset = JOB(name)},
     {"seed", read_seed, JOB(seed), 0, INT64_MAX, NULL},
-    {.name = "target", .read = read_target, .offset = JOB(target)},
+    {.name = "target", .read = read_target, .offset = JOB(until.target)},
     {"retries", read_retries, JOB(retries), 0, HT_MAX_RETRIES, NULL},
     {"graceMs", field_whole, JOB(grace_ms), 0, INT64_C(86400000), NULL},
     {.name = "argsMode",
@@ -272,7 +263,6 @@ static const struct field hypertune_rows[] = {
      .offset = JOB(captured_env)},
     {"cpus", field_real, JOB(cpus), 0, 1000000, NULL},
     {"memoryBytes", field_whole, JOB(memory_bytes), 0, INT64_MAX, NULL},
-    {"gpus", read_gpus, JOB(gpus), 0, 1024, NULL},
     {"volumes", field_texts, JOB(volumes), 0, HT_MAX_ENV, NULL},
     {"stdoutPatterns", field_texts, JOB(stdout_patterns), 0, HT_MAX_ENV, NULL},
     {.name = "metricsFile", .read = field_text, .offset = JOB(metrics_file)},
@@ -334,20 +324,20 @@ static void adopt_google(struct vertex_draft *vertex)
         job->max_trials = vertex->study_trials;
     if (vertex->disable_retries && !vertex->has_retries)
         job->retries = 0;
-    if (!vertex->has_gpus)
-        job->gpus = vertex->accelerators;
     if (job->display == NULL)
         job->display = job->name;
 }
 
-struct job *job_read_vertex(const struct node *root, struct diag *diag)
+struct job *job_read_vertex(const struct node *root, enum job_kind kind,
+                            struct diag *diag)
 {
     const struct field_reader reader = {
         .diag = diag, .arena = diag->arena, .null_is_absent = true};
     struct place at = {.node = root, .path = ""};
     struct vertex_draft *vertex = arena_alloc(diag->arena, 1, sizeof *vertex);
     struct job *job = &vertex->draft.job;
-    *job = (struct job){.max_trials = JOB_MAX_TRIALS,
+    *job = (struct job){.kind = kind,
+                        .max_trials = JOB_MAX_TRIALS,
                         .parallel = JOB_PARALLEL,
                         .retries = JOB_RETRIES,
                         .grace_ms = JOB_GRACE_MS};

@@ -28,7 +28,7 @@ static void read_runtime(const struct field_reader *reader, struct place at,
     static const struct field rows[] = {
         {.name = "maxDuration",
          .read = field_duration,
-         .offset = JOB(time_ms),
+         .offset = JOB(until.time_ms),
          .min = 1},
         {.name = "endTime", .read = vertex_unsupported},
         {0}};
@@ -42,7 +42,7 @@ static void read_stopping(const struct field_reader *reader, struct place at,
     static const struct field rows[] = {
         {"maxNumTrials", field_whole,
          offsetof(struct vertex_draft, study_trials), 0, INT32_MAX, NULL},
-        {"maxNumTrialsNoProgress", field_whole, JOB(no_progress), 0,
+        {"maxNumTrialsNoProgress", field_whole, JOB(until.no_progress), 0,
          HT_MAX_TRIALS, NULL},
         {.name = "maximumRuntimeConstraint", .read = read_runtime},
         {.name = "maxDurationNoProgress", .read = vertex_unsupported},

@@ -103,14 +103,14 @@ static void add_stopping(cJSON *study, const struct job *job)
         json_add_object(study, "medianAutomatedStoppingSpec");
     if (job->early_stop == EARLY_DECAY)
         json_add_object(study, "decayCurveStoppingSpec");
-    if (job->time_ms == 0 && job->no_progress == 0)
+    if (job->until.time_ms == 0 && job->until.no_progress == 0)
         return;
     cJSON *config = json_add_object(study, "studyStoppingConfig");
-    if (job->no_progress > 0)
-        json_add_int(config, "maxNumTrialsNoProgress", job->no_progress);
-    if (job->time_ms > 0)
+    if (job->until.no_progress > 0)
+        json_add_int(config, "maxNumTrialsNoProgress", job->until.no_progress);
+    if (job->until.time_ms > 0)
         add_duration(json_add_object(config, "maximumRuntimeConstraint"),
-                     "maxDuration", job->time_ms);
+                     "maxDuration", job->until.time_ms);
 }
 
 static void add_study(cJSON *root, const struct job *job)
@@ -148,6 +148,9 @@ static void add_pool(cJSON *array, const struct pool *pool)
     add_strings(container, "args", &pool->args);
     add_variables(container, "env", &pool->env);
     json_add_int_text(object, "replicaCount", pool->count);
+    if (pool->gpus > 0)
+        json_add_int(json_add_object(object, "machineSpec"), "acceleratorCount",
+                     pool->gpus);
 }
 
 static void add_trial_job(cJSON *root, const struct job *job)
@@ -173,15 +176,17 @@ static void add_trial_job(cJSON *root, const struct job *job)
 
 /* ---- hypertune ---- */
 
-static void add_conditions(cJSON *object, const struct param *param)
+static void add_conditions(cJSON *object, const struct space *space,
+                           const struct param *param)
 {
     cJSON *when = json_add_array(object, "when");
     for (const struct condition *c = param->when; c; c = c->next) {
         cJSON *item = json_push_object(when);
-        json_add_string(item, "parent", c->parent);
+        const struct param *parent = &space->params[c->parent];
+        json_add_string(item, "parent", parent->name);
         cJSON *values = json_add_array(item, "values");
         for (size_t i = 0; i < c->n; i++)
-            json_push_string(values, c->values[i]);
+            value_push_json(parent, c->values[i], values);
     }
 }
 
@@ -202,7 +207,7 @@ static void add_extras(cJSON *hypertune, const struct space *space)
         if (int_step)
             json_add_int_text(extra, "step", param->int_step);
         if (param->when)
-            add_conditions(extra, param);
+            add_conditions(extra, space, param);
     }
 }
 
@@ -212,8 +217,6 @@ static void add_resources(cJSON *hypertune, const struct job *job)
         json_add_double(hypertune, "cpus", job->cpus);
     if (job->memory_bytes > 0)
         json_add_int_text(hypertune, "memoryBytes", job->memory_bytes);
-    if (job->gpus > 0)
-        json_add_int(hypertune, "gpus", job->gpus);
     add_strings(hypertune, "volumes", &job->volumes);
 }
 
@@ -225,8 +228,8 @@ static void add_hypertune(cJSON *root, const struct job *job)
         json_add_string(hypertune, "name", job->name);
     if (job->has_seed)
         json_add_int_text(hypertune, "seed", job->seed);
-    if (job->has_target)
-        json_add_double(hypertune, "target", job->target);
+    if (job->until.has_target)
+        json_add_double(hypertune, "target", job->until.target);
     json_add_int(hypertune, "retries", job->retries);
     json_add_int(hypertune, "graceMs", job->grace_ms);
     json_add_string(hypertune, "argsMode", modes[job->args_mode]);
@@ -271,7 +274,7 @@ enum ht_status job_parse(struct arena *arena, const char *json,
     size_t len = strlen(json);
     diag_init(&diag, arena, "job", json, len);
     const struct node *root = node_read_json(arena, json, len, &diag);
-    struct job *read = root ? job_read_vertex(root, &diag) : NULL;
+    struct job *read = root ? job_read_vertex(root, JOB_TUNING, &diag) : NULL;
     if (read == NULL)
         return ht_fail(err, HT_CORRUPT, "stored job: %s: %s",
                        diag.first ? diag.first->path : "",

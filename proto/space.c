@@ -25,6 +25,42 @@ int space_find(const struct space *space, const char *name)
     return -1;
 }
 
+/* ---- conditions ---- */
+
+static bool condition_holds(const struct space *space,
+                            const struct value point[],
+                            const struct condition *condition)
+{
+    const struct param *parent = &space->params[condition->parent];
+    for (size_t i = 0; i < condition->n; i++)
+        if (value_equal(parent, point[condition->parent], condition->values[i]))
+            return space_active(space, point, condition->parent);
+    return false;
+}
+
+bool space_active(const struct space *space, const struct value point[],
+                  size_t i)
+{
+    for (const struct condition *c = space->params[i].when; c; c = c->next)
+        if (!condition_holds(space, point, c))
+            return false;
+    return true;
+}
+
+void space_settle(const struct space *space, struct value point[])
+{
+    for (size_t i = 0; i < space->n; i++)
+        point[i].absent = !space_active(space, point, i);
+}
+
+bool space_is_flat(const struct space *space)
+{
+    for (size_t i = 0; i < space->n; i++)
+        if (space->params[i].when != NULL)
+            return false;
+    return true;
+}
+
 /* ---- levels ---- */
 
 /* max - min of two int64 does not fit an int64; as uint64 it always does. */
@@ -201,6 +237,8 @@ struct value param_from_unit(const struct param *param, double u)
 
 bool value_equal(const struct param *param, struct value a, struct value b)
 {
+    if (a.absent || b.absent)
+        return a.absent == b.absent;
     if (param->type == PARAM_DOUBLE)
         return a.real == b.real;
     return a.whole == b.whole;
@@ -224,14 +262,30 @@ void value_text(const struct param *param, struct value value, struct text *out)
     }
 }
 
+void value_push_json(const struct param *param, struct value value,
+                     cJSON *array)
+{
+    struct text text = {0};
+    value_text(param, value, &text);
+    if (param->type == PARAM_CATEGORICAL)
+        json_push_string(array, text.data);
+    else
+        cJSON_AddItemToArray(array, cJSON_CreateRaw(text.data));
+    text_free(&text);
+}
+
 void point_text(const struct space *space, const struct value point[],
                 struct text *out)
 {
+    bool first = true;
     text_puts(out, "{");
     for (size_t i = 0; i < space->n; i++) {
         const struct param *param = &space->params[i];
-        if (i > 0)
+        if (point[i].absent)
+            continue;
+        if (!first)
             text_puts(out, ",");
+        first = false;
         json_quote(out, param->name);
         text_puts(out, ":");
         if (param->type == PARAM_CATEGORICAL)
@@ -353,6 +407,25 @@ static enum ht_status read_named(const struct param *param,
                            : ht_wrap(err, status, "parameter %s", param->name);
 }
 
+/* A value stands exactly where the conditions hold. */
+static enum ht_status check_presence(const struct space *space,
+                                     const struct value point[],
+                                     struct ht_error *err)
+{
+    for (size_t i = 0; i < space->n; i++) {
+        const bool active = space_active(space, point, i);
+        const char *name = space->params[i].name;
+        if (active && point[i].absent)
+            return ht_fail(err, HT_INVALID, "parameter %s is missing", name);
+        if (!active && !point[i].absent)
+            return ht_fail(err, HT_INVALID,
+                           "parameter %s has a value although its conditions "
+                           "do not hold",
+                           name);
+    }
+    return HT_OK;
+}
+
 enum ht_status point_read(const struct space *space, const struct node *map,
                           struct value point[], struct ht_error *err)
 {
@@ -369,11 +442,12 @@ enum ht_status point_read(const struct space *space, const struct node *map,
         const struct param *param = &space->params[i];
         const struct node *node = node_find(map, param->name);
         if (node == NULL)
-            status = ht_fail(err, HT_INVALID, "parameter %s is missing",
-                             param->name);
+            read[i].absent = true;
         else
             status = read_named(param, node, &read[i], err);
     }
+    if (status == HT_OK)
+        status = check_presence(space, read, err);
     if (status == HT_OK && space->n > 0)
         memcpy(point, read, space->n * sizeof *read);
     free(read);

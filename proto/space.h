@@ -28,14 +28,15 @@ enum param_scale { SCALE_LINEAR, SCALE_LOG, SCALE_REVERSE_LOG };
 struct value {
     double real;   /* PARAM_DOUBLE: the value */
     int64_t whole; /* PARAM_INTEGER: the value; DISCRETE, CATEGORICAL: index */
+    bool absent;   /* a condition does not hold: there is no value */
 };
 
-/* When this parameter exists: the parent has one of the listed values, written
- * as their argument text. Read and kept; applied from the search issue on. */
+/* When this parameter exists: the parent exists and has one of these values.
+ * Parents are finite and never among their own descendants. */
 struct condition {
-    const char *parent;
+    size_t parent; /* index in the space; it may be declared later */
     size_t n;
-    const char *const *values;
+    const struct value *values;
     struct condition *next; /* all must hold */
 };
 
@@ -66,11 +67,21 @@ int space_find(const struct space *space, const char *name);
 /* All names and a NULL, for diag_nearest(). */
 const char *const *space_names(struct arena *arena, const struct space *space);
 
+/* Whether the conditions of parameter i hold in this point. */
+bool space_active(const struct space *space, const struct value point[],
+                  size_t i);
+/* Marks absent every parameter whose conditions do not hold, and only those. A
+ * value must therefore stand in each place, also where it may be absent. */
+void space_settle(const struct space *space, struct value point[]);
+/* No parameter has a condition: every point has every value. */
+bool space_is_flat(const struct space *space);
+
 /* Levels of one parameter: 0 for a continuous one. */
 uint64_t param_levels(const struct param *param);
 /* The j-th level, 0 <= j < param_levels(). */
 struct value param_level(const struct param *param, uint64_t j);
-/* Points of the space; 0 when it is continuous or above 2^63. */
+/* Combinations of all levels, those of absent parameters counted too; 0 when
+ * the space is continuous or has more than 2^63. */
 uint64_t space_size(const struct space *space);
 
 /* The value at u in [0,1) of the scaled range (search.md section 2: log and
@@ -78,21 +89,27 @@ uint64_t space_size(const struct space *space);
 struct value param_from_unit(const struct param *param, double u);
 
 bool value_equal(const struct param *param, struct value a, struct value b);
-/* Appends the value as an argument shows it: 0.001, 64, adam. */
+/* Appends the value as an argument shows it: 0.001, 64, adam. Not absent. */
 void value_text(const struct param *param, struct value value,
                 struct text *out);
+
+/* Appends it to a JSON array, numbers as numbers. Not absent. */
+void value_push_json(const struct param *param, struct value value,
+                     cJSON *array);
 
 /* Reads one value.
  * HT_INVALID  of a wrong kind, outside the range, or between two steps */
 enum ht_status param_read(const struct param *param, const struct node *node,
                           struct value *value, struct ht_error *err);
 
-/* Appends the canonical text of a point. */
+/* Appends the canonical text of a settled point; absent values are left out.
+ */
 void point_text(const struct space *space, const struct value point[],
                 struct text *out);
-/* Reads canonical text (or any JSON object with every parameter) back; `point`
- * has room for space->n.
- * HT_INVALID  a parameter is missing, unknown or outside its range */
+/* Reads canonical text (or any JSON object with every active parameter) back;
+ * `point` has room for space->n and is settled.
+ * HT_INVALID  a parameter is missing, unknown, outside its range, or has a
+ *             value although its conditions do not hold */
 enum ht_status point_read(const struct space *space, const struct node *map,
                           struct value point[], struct ht_error *err);
 enum ht_status point_parse(const struct space *space, const char *json,

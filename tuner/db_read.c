@@ -29,6 +29,8 @@ void db_read_study(sqlite3_stmt *stmt, struct arena *arena,
         .started_ms = sqlite3_column_int64(stmt, 16),
         .ended_ms = sqlite3_column_int64(stmt, 17),
         .updated_ms = sqlite3_column_int64(stmt, 18),
+        .kind = (enum job_kind)sqlite3_column_int(stmt, 19),
+        .gain_ms = sqlite3_column_int64(stmt, 20),
     };
 }
 
@@ -56,6 +58,9 @@ void db_read_trial(sqlite3_stmt *stmt, struct arena *arena,
         .created_ms = sqlite3_column_int64(stmt, 16),
         .started_ms = sqlite3_column_int64(stmt, 17),
         .ended_ms = sqlite3_column_int64(stmt, 18),
+        .client = db_column_text(arena, stmt, 19),
+        .added = sqlite3_column_int(stmt, 20) != 0,
+        .final_elapsed_ms = sqlite3_column_int64(stmt, 21),
     };
 }
 

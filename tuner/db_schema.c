@@ -92,9 +92,22 @@ static const char first_schema[] =
     " boot TEXT NOT NULL, slots INTEGER NOT NULL, seen_ms INTEGER NOT NULL,"
     " online INTEGER NOT NULL) STRICT, WITHOUT ROWID;";
 
+/* Studies that others run, jobs of one trial, and trials that a client asked
+ * for or brought. */
+static const char second_schema[] =
+    "ALTER TABLE studies ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE studies ADD COLUMN gain_ms INTEGER NOT NULL DEFAULT 0;"
+    "CREATE INDEX studies_kind ON studies(kind, id);"
+    "ALTER TABLE trials ADD COLUMN client TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE trials ADD COLUMN added INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE trials ADD COLUMN final_elapsed_ms INTEGER NOT NULL"
+    " DEFAULT -1;"
+    "CREATE INDEX trials_client ON trials(study, client) WHERE client <> '';";
+
 /* Append only: the index of a migration is the user_version it starts from. */
 const struct db_migration db_migrations[] = {
     {first_schema, NULL},
+    {second_schema, NULL},
 };
 const int db_migration_count =
     (int)(sizeof db_migrations / sizeof *db_migrations);

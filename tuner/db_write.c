@@ -72,12 +72,13 @@ enum ht_status db_study_insert(struct db *db, const struct study_row *row,
 {
     return db_run(db, err,
                   "INSERT INTO studies(id, project, location, name, display, "
-                  "spec, state, reason, seed, ends_as, created_ms, updated_ms) "
-                  "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?11, ?11)",
-                  "isssssisiii", row->id, row->project, row->location,
+                  "spec, state, reason, seed, ends_as, created_ms, kind, "
+                  "updated_ms) "
+                  "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?11, ?12, ?11)",
+                  "isssssisiiii", row->id, row->project, row->location,
                   row->name, row->display, row->spec, (int64_t)row->state,
                   row->reason, row->seed, (int64_t)row->ends_as,
-                  row->created_ms);
+                  row->created_ms, (int64_t)row->kind);
 }
 
 enum ht_status db_study_save(struct db *db, const struct study_row *row,
@@ -240,10 +241,12 @@ enum ht_status db_trial_insert(struct db *db, const struct trial_row *row,
     const enum ht_status status = db_run(
         db, err,
         "INSERT INTO trials(study, id, state, params, replicate, "
-        "ordinal, reason, created_ms) VALUES(?, ?, ?, ?, ?, ?, ?, ?) "
+        "ordinal, reason, created_ms, client, added) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT(study, params, replicate) DO NOTHING",
-        "iiisiisi", row->study, row->id, (int64_t)row->state, row->params,
-        row->replicate, row->ordinal, row->reason, row->created_ms);
+        "iiisiisisi", row->study, row->id, (int64_t)row->state, row->params,
+        row->replicate, row->ordinal, row->reason, row->created_ms,
+        row->client == NULL ? "" : row->client, (int64_t)row->added);
     if (status == HT_OK)
         *inserted = sqlite3_changes64(db->handle) > 0;
     return status;
@@ -255,13 +258,13 @@ enum ht_status db_trial_save(struct db *db, const struct trial_row *row,
     return db_run(db, err,
                   "UPDATE trials SET state=?3, attempt=?4, failures=?5, "
                   "losses=?6, objective=?7, final_step=?8, final_metrics=?9, "
-                  "reason=?10, revision=?11, started_ms=?12, ended_ms=?13 "
-                  "WHERE study=?1 AND id=?2",
-                  "iiiiiioissiii", row->study, row->id, (int64_t)row->state,
+                  "reason=?10, revision=?11, started_ms=?12, ended_ms=?13, "
+                  "final_elapsed_ms=?14 WHERE study=?1 AND id=?2",
+                  "iiiiiioissiiii", row->study, row->id, (int64_t)row->state,
                   row->attempt, row->failures, row->losses,
                   row->has_objective ? &row->objective : NULL, row->final_step,
                   row->final_metrics, row->reason, row->revision,
-                  row->started_ms, row->ended_ms);
+                  row->started_ms, row->ended_ms, row->final_elapsed_ms);
 }
 
 enum ht_status db_trial_set_latest(struct db *db, int64_t study, int64_t trial,

@@ -87,7 +87,6 @@ static void add_resources(const struct job *job, cJSON *out)
     cJSON *resources = json_add_object(out, "resources");
     json_add_double(resources, "cpus", job->cpus);
     json_add_int(resources, "memory", job->memory_bytes);
-    json_add_int(resources, "gpus", job->gpus);
 }
 
 enum ht_status lease_view(const struct lease_facts *facts, cJSON **out,

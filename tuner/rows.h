@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/job.h"
+
 enum study_state {
     STUDY_RUNNING,
     STUDY_PAUSED,     /* no new trials; running ones go on */
@@ -63,6 +65,8 @@ struct study_row {
     int64_t stale_trials;     /* ended in a row without a better objective */
     int64_t used_ms;          /* time spent RUNNING, for until.time */
     int64_t created_ms, started_ms, ended_ms, updated_ms;
+    enum job_kind kind; /* never changes */
+    int64_t gain_ms;    /* used_ms when the best objective last grew */
 };
 
 struct trial_row {
@@ -83,6 +87,9 @@ struct trial_row {
     const char *reason;
     int64_t revision; /* of its newest event */
     int64_t created_ms, started_ms, ended_ms;
+    const char *client; /* who asked for it in a JOB_STUDY, "" when nobody */
+    bool added;         /* a person chose its point, not the search */
+    int64_t final_elapsed_ms; /* of the final measurement, -1: not said */
 };
 
 /* Names one attempt; attempts count from 1 within their trial. */

@@ -69,7 +69,7 @@ static struct job *read_job(struct request *req, const struct node *node,
         return NULL;
     }
     struct diag *diag = study_diag(req);
-    struct job *job = job_read_vertex(node, diag);
+    struct job *job = job_read_vertex(node, JOB_TUNING, diag);
     if (job == NULL)
         study_fail_by_diag(diag, err);
     return job;

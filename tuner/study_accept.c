@@ -15,6 +15,7 @@ static enum ht_status create_trial(struct core *core, struct study_row *study,
                               .params = params,
                               .ordinal = study->next_trial - 1,
                               .reason = "waits for a slot",
+                              .final_elapsed_ms = -1,
                               .created_ms = core_wall_ms(core)};
     enum ht_status status = db_trial_insert(db, &trial, created, err);
     if (status != HT_OK || !*created)

@@ -89,7 +89,8 @@ static enum ht_status read_whole_job(struct change *change,
                                      const struct node *node,
                                      struct ht_error *err)
 {
-    struct job *wanted = job_read_vertex(node, study_diag(change->req));
+    struct job *wanted =
+        job_read_vertex(node, JOB_TUNING, study_diag(change->req));
     if (wanted == NULL)
         return HT_OK; /* the faults are in diag */
     if (wanted->algorithm == ALGORITHM_DEFAULT)

@@ -90,7 +90,7 @@ static enum ht_status count_time(struct settling *now, struct ht_error *err)
         memory_study(core_memory(now->core), now->row.id);
     const int64_t at = core_now_ms(now->core);
     const bool counts =
-        now->row.state == STUDY_RUNNING && now->job->time_ms > 0;
+        now->row.state == STUDY_RUNNING && now->job->until.time_ms > 0;
     const int64_t gained =
         memory->clock_mark_ms > 0 ? at - memory->clock_mark_ms : 0;
     now->used_ms = now->row.used_ms + gained;
@@ -202,8 +202,8 @@ static int64_t next_look(const struct settling *now)
     const struct memory_study *memory =
         memory_study(core_memory(now->core), now->row.id);
     int64_t next = MEMORY_NEVER;
-    if (now->row.state == STUDY_RUNNING && now->job->time_ms > 0)
-        next = core_now_ms(now->core) + now->job->time_ms - now->used_ms;
+    if (now->row.state == STUDY_RUNNING && now->job->until.time_ms > 0)
+        next = core_now_ms(now->core) + now->job->until.time_ms - now->used_ms;
     if (study_wanted(now) > 0 &&
         memory->ask_after_ms > core_now_ms(now->core) &&
         memory->ask_after_ms < next)

@@ -61,7 +61,7 @@ static bool is_success(const struct settling *now)
 static enum ht_status target_reached(struct settling *now, struct ending *end,
                                      struct ht_error *err)
 {
-    if (!now->job->has_target || now->job->n_metrics == 0)
+    if (!now->job->until.has_target || now->job->n_metrics == 0)
         return HT_OK;
     const struct metric_goal *goal = &now->job->metrics[0];
     struct trial_row best;
@@ -70,8 +70,9 @@ static enum ht_status target_reached(struct settling *now, struct ending *end,
                       goal->maximize, &best, err);
     if (status != HT_OK)
         return status == HT_NOT_FOUND ? HT_OK : status;
-    const bool reached = goal->maximize ? best.objective >= now->job->target
-                                        : best.objective <= now->job->target;
+    const bool reached = goal->maximize
+                             ? best.objective >= now->job->until.target
+                             : best.objective <= now->job->until.target;
     if (!reached)
         return HT_OK;
     char got[TEXT_DOUBLE_BYTES], wanted[TEXT_DOUBLE_BYTES];
@@ -80,7 +81,7 @@ static enum ht_status target_reached(struct settling *now, struct ending *end,
         reason_make(now->arena, "trial %lld reached %s %s, target %s",
                     (long long)best.id, goal->name,
                     text_of_double(got, best.objective),
-                    text_of_double(wanted, now->job->target))};
+                    text_of_double(wanted, now->job->until.target))};
     return HT_OK;
 }
 
@@ -105,20 +106,21 @@ static enum ht_status planned_end(struct settling *now, const char *reason,
 static enum ht_status time_over(struct settling *now, struct ending *end,
                                 struct ht_error *err)
 {
-    if (now->job->time_ms == 0 || now->used_ms < now->job->time_ms)
+    if (now->job->until.time_ms == 0 || now->used_ms < now->job->until.time_ms)
         return HT_OK;
     char limit[CLOCK_DURATION_BYTES];
-    return planned_end(now,
-                       reason_make(now->arena, "its time of %s is over",
-                                   clock_duration(limit, now->job->time_ms)),
-                       end, err);
+    return planned_end(
+        now,
+        reason_make(now->arena, "its time of %s is over",
+                    clock_duration(limit, now->job->until.time_ms)),
+        end, err);
 }
 
 static enum ht_status no_progress(struct settling *now, struct ending *end,
                                   struct ht_error *err)
 {
-    if (now->job->no_progress == 0 ||
-        now->row.stale_trials < now->job->no_progress)
+    if (now->job->until.no_progress == 0 ||
+        now->row.stale_trials < now->job->until.no_progress)
         return HT_OK;
     return planned_end(now,
                        reason_make(now->arena,

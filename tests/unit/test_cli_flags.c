@@ -100,8 +100,8 @@ static void flags_become_a_job(void)
     if (job != NULL) {
         CHECK(job->space.n == 2 && job->max_trials == 40);
         CHECK(job->parallel == 2 && job->retries == 3 && job->seed == 7);
-        CHECK(job->has_target && job->target == 0.9);
-        CHECK(job->time_ms == 7200000 && job->trial_timeout_ms == 90000);
+        CHECK(job->until.has_target && job->until.target == 0.9);
+        CHECK(job->until.time_ms == 7200000 && job->trial_timeout_ms == 90000);
         CHECK(job->metrics[0].maximize);
         CHECK_TEXT(job->pools[0].env.items[0].value, "/tmp/x=y");
     }

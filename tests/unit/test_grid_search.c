@@ -26,7 +26,7 @@ static void *start(const struct space *of)
 static enum ht_status suggest(void *state, uint64_t ordinal,
                               const struct taken *taken, struct value point[])
 {
-    const struct suggest_request request = {ordinal, taken};
+    const struct suggest_request request = {.ordinal = ordinal, .taken = taken};
     return grid_search.suggest(state, &request, point, NULL);
 }
 
@@ -43,7 +43,7 @@ static void points_come_in_order_and_then_the_grid_is_exhausted(void)
         CHECK(taken_set_add(&set, point));
     }
     struct ht_error err = {0};
-    const struct suggest_request request = {6, &set.taken};
+    const struct suggest_request request = {.ordinal = 6, .taken = &set.taken};
     CHECK(grid_search.suggest(state, &request, point, &err) == HT_EXHAUSTED);
     CHECK_TEXT(err.text, "all 6 points of the grid were tried");
     grid_search.free(state);

@@ -163,9 +163,12 @@ static void draw_condition(const struct space *space, size_t child)
         if (parent->type != PARAM_CATEGORICAL || coin())
             continue;
         struct condition *condition = arena_alloc(arena, 1, sizeof *condition);
-        condition->parent = parent->name;
+        condition->parent = i;
         condition->n = 1 + below(parent->n_values);
-        condition->values = parent->labels;
+        struct value *values = arena_alloc(arena, condition->n, sizeof *values);
+        for (size_t j = 0; j < condition->n; j++)
+            values[j].whole = (int64_t)j;
+        condition->values = values;
         condition->next = space->params[child].when;
         space->params[child].when = condition;
     }
@@ -215,10 +218,10 @@ static void draw_study(struct job *job)
     job->max_trials = 1 + (int64_t)below(HT_MAX_TRIALS);
     job->parallel = 1 + (int64_t)below(HT_MAX_PARALLEL);
     job->max_failed = (int64_t)below(3);
-    job->has_target = coin();
-    job->target = job->has_target ? draw_double() : 0;
-    job->time_ms = (int64_t)below(3) * (int64_t)below(100000000);
-    job->no_progress = (int64_t)below(3);
+    job->until.has_target = coin();
+    job->until.target = job->until.has_target ? draw_double() : 0;
+    job->until.time_ms = (int64_t)below(3) * (int64_t)below(100000000);
+    job->until.no_progress = (int64_t)below(3);
 }
 
 static void draw_pools(struct job *job)
@@ -234,7 +237,8 @@ static void draw_pools(struct job *job)
                           .image = coin() ? draw_text() : NULL,
                           .command = {1, &types[i]},
                           .args = draw_strings(),
-                          .env = draw_pairs()};
+                          .env = draw_pairs(),
+                          .gpus = (int64_t)below(9)};
     }
 }
 
@@ -256,7 +260,6 @@ static struct job *draw_job(void)
     job->captured_env = draw_pairs();
     job->cpus = coin() ? (double)below(1000) / 7 : 0;
     job->memory_bytes = coin() ? (int64_t)(draw() >> 1) : 0;
-    job->gpus = (int64_t)below(9);
     job->volumes = draw_strings();
     job->stdout_patterns = draw_strings();
     job->metrics_file = coin() ? draw_text() : NULL;
@@ -290,11 +293,13 @@ static bool same_pairs(struct pairs a, struct pairs b)
 static bool same_conditions(const struct condition *a,
                             const struct condition *b)
 {
-    for (; a && b; a = a->next, b = b->next)
-        if (!same_text(a->parent, b->parent) ||
-            !same_strings((struct strings){a->n, a->values},
-                          (struct strings){b->n, b->values}))
+    for (; a && b; a = a->next, b = b->next) {
+        if (a->parent != b->parent || a->n != b->n)
             return false;
+        for (size_t i = 0; i < a->n; i++)
+            if (a->values[i].whole != b->values[i].whole)
+                return false;
+    }
     return a == b;
 }
 
@@ -334,8 +339,10 @@ static void check_study(const struct job *a, const struct job *b)
     CHECK(a->seed == b->seed && a->selection == b->selection);
     CHECK(a->early_stop == b->early_stop && a->max_trials == b->max_trials);
     CHECK(a->parallel == b->parallel && a->max_failed == b->max_failed);
-    CHECK(a->has_target == b->has_target && same_bits(a->target, b->target));
-    CHECK(a->time_ms == b->time_ms && a->no_progress == b->no_progress);
+    CHECK(a->until.has_target == b->until.has_target &&
+          same_bits(a->until.target, b->until.target));
+    CHECK(a->until.time_ms == b->until.time_ms &&
+          a->until.no_progress == b->until.no_progress);
 }
 
 static void check_rest(const struct job *a, const struct job *b)
@@ -348,7 +355,7 @@ static void check_rest(const struct job *a, const struct job *b)
     CHECK(same_text(a->workdir, b->workdir));
     CHECK(same_strings(a->pass_env, b->pass_env));
     CHECK(same_pairs(a->captured_env, b->captured_env));
-    CHECK(same_bits(a->cpus, b->cpus) && a->gpus == b->gpus);
+    CHECK(same_bits(a->cpus, b->cpus));
     CHECK(a->memory_bytes == b->memory_bytes);
     CHECK(same_strings(a->volumes, b->volumes));
     CHECK(same_strings(a->stdout_patterns, b->stdout_patterns));

@@ -9,7 +9,7 @@ static struct job *read_text(const char *text, struct diag *diag)
 {
     diag_init(diag, arena, "job", text, strlen(text));
     const struct node *root = node_read_json(arena, text, strlen(text), diag);
-    return root ? job_read_vertex(root, diag) : NULL;
+    return root ? job_read_vertex(root, JOB_TUNING, diag) : NULL;
 }
 
 /* ---- Google's jobs ---- */
@@ -62,8 +62,8 @@ static void a_job_of_googles_client_is_understood(void)
     CHECK(job->algorithm == ALGORITHM_RANDOM);
     CHECK(job->selection == SELECT_BEST);
     CHECK(job->metrics[0].maximize);
-    CHECK(job->time_ms == 3500 && job->trial_timeout_ms == 600000);
-    CHECK(job->retries == 0 && job->gpus == 2);
+    CHECK(job->until.time_ms == 3500 && job->trial_timeout_ms == 600000);
+    CHECK(job->retries == 0 && job->pools[0].gpus == 2);
     CHECK(job->n_pools == 2);
     CHECK_TEXT(job->pools[1].type, "ps");
     CHECK(job->pools[1].count == 2 && job->pools[0].args.n == 2);
