@@ -1,5 +1,7 @@
 #include "tuner/lease_view.h"
 
+#include <string.h>
+
 #include "proto/command.h"
 #include "proto/json.h"
 #include "tuner/wire.h"
@@ -30,14 +32,37 @@ static void push_pairs(cJSON *array, const struct pairs *pairs)
     }
 }
 
+/* The trial's own folder below one that the whole job shares; a job of one
+ * trial has it to itself. NULL stays NULL. */
+static const char *trial_folder(const struct lease_facts *facts,
+                                const char *folder)
+{
+    if (folder == NULL || facts->job->kind == JOB_CUSTOM)
+        return folder;
+    const size_t len = strlen(folder);
+    const bool has_slash = len > 0 && folder[len - 1] == '/';
+    return arena_printf(facts->arena, "%s%s%lld", folder, has_slash ? "" : "/",
+                        (long long)facts->pair->trial.id);
+}
+
+static void add_argv(const struct lease_facts *facts, const struct pool *pool,
+                     const struct value point[], cJSON *replica)
+{
+    const struct strings argv =
+        command_line(facts->arena, facts->job, pool, point);
+    add_strings(replica, "argv", &argv);
+    const char *job_dir = trial_folder(facts, facts->job->job_dir);
+    if (job_dir != NULL)
+        json_push_string(cJSON_GetObjectItemCaseSensitive(replica, "argv"),
+                         arena_printf(facts->arena, "--job-dir=%s", job_dir));
+}
+
 static void add_replicas(const struct lease_facts *facts, cJSON *out,
                          const struct value point[])
 {
     cJSON *replicas = json_add_array(out, "replicas");
     for (size_t i = 0; i < facts->job->n_pools; i++) {
         const struct pool *pool = &facts->job->pools[i];
-        const struct strings argv =
-            command_line(facts->arena, facts->job, pool, point);
         const struct pairs env =
             command_env(facts->arena, facts->job, pool, point);
         for (int index = 0; index < pool->count; index++) {
@@ -45,12 +70,13 @@ static void add_replicas(const struct lease_facts *facts, cJSON *out,
             json_add_string(replica, "type", pool->type);
             json_add_int(replica, "index", index);
             add_optional(replica, "image", pool->image);
-            add_strings(replica, "argv", &argv);
+            add_argv(facts, pool, point, replica);
             /* What submit recorded first, so that the spec's own wins. */
             cJSON *variables = json_add_array(replica, "env");
             push_pairs(variables, &facts->job->captured_env);
             push_pairs(variables, &env);
             add_optional(replica, "workdir", facts->job->workdir);
+            json_add_int(replica, "gpus", pool->gpus);
         }
     }
 }
@@ -80,6 +106,10 @@ static void add_identity(const struct lease_facts *facts, cJSON *out)
     json_add_int(out, "graceMs", facts->job->grace_ms);
     add_optional(out, "reportUrl", facts->report_url);
     json_add_string(out, "jobName", facts->study->name);
+    json_add_string(out, "kind",
+                    facts->job->kind == JOB_CUSTOM ? "custom" : "tuning");
+    json_add_bool(out, "chief", facts->job->chief);
+    add_optional(out, "outputDir", trial_folder(facts, facts->job->output_dir));
 }
 
 static void add_resources(const struct job *job, cJSON *out)
