@@ -13,7 +13,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 WERROR  ?=
 VERSION := 0.1.0
-SOMAJOR := 0
+SONAME  := libhypertune.so.0
 
 empty :=
 space := $(empty) $(empty)
@@ -81,7 +81,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/t
 .SECONDARY:
 .DELETE_ON_ERROR:
 .PHONY: all demo check test-programs bench lint lint-layers lint-headers \
-  lint-format lint-tidy format install clean help deps deps-check check-threads
+  lint-format lint-tidy format install deb clean help deps deps-check check-threads
 
 all: $(PROGRAMS) $(LIBRARIES) $(TRAINERS) ## build everything
 
@@ -146,9 +146,9 @@ $(B)/lib/libhypertune.so: $(call obj,$(LIB_SRC)) hypertune/hypertune.map
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LINK  $@")
 	$(Q)$(CC) -shared $(LDFLAGS) $(if $(SAN),,-Wl,-z,defs) -Wl,-z,nodelete \
-	  -Wl,-soname,libhypertune.so.$(SOMAJOR) \
+	  -Wl,-soname,$(SONAME) \
 	  -Wl,--version-script=hypertune/hypertune.map -o $@ $(filter %.o,$^)
-	$(Q)ln -sf libhypertune.so $@.$(SOMAJOR)
+	$(Q)ln -sf libhypertune.so $(@D)/$(SONAME)
 
 $(B)/bin/digits: $(call obj,$(call src,examples/digits)) \
   $(call archive,hypertune)
@@ -189,15 +189,43 @@ deps-check:
 	@.ci/deps build test
 
 # ---- install ----
-BINDIR := $(DESTDIR)$(PREFIX)/bin
-LIBDIR := $(DESTDIR)$(PREFIX)/lib
-install: all ## programs, library and header under PREFIX
-	install -d $(BINDIR) $(LIBDIR) $(DESTDIR)$(PREFIX)/include
-	install $(PROGRAMS) $(BINDIR)
-	install -m 644 $(B)/lib/libhypertune.a $(LIBDIR)
-	install $(B)/lib/libhypertune.so $(LIBDIR)/libhypertune.so.$(SOMAJOR)
-	ln -sf libhypertune.so.$(SOMAJOR) $(LIBDIR)/libhypertune.so
-	install -m 644 hypertune/hypertune.h $(DESTDIR)$(PREFIX)/include
+BINDIR     ?= $(PREFIX)/bin
+LIBDIR     ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+SHAREDIR   ?= $(PREFIX)/share
+UNITDIR    ?= $(PREFIX)/lib/systemd
+PYTHONDIR  ?= $(PREFIX)/lib/python3/dist-packages
+install: all ## programs, library, manuals, units under PREFIX
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig \
+	  $(INCLUDEDIR) $(PYTHONDIR)/hypertune $(UNITDIR)/system $(UNITDIR)/user \
+	  $(SHAREDIR)/bash-completion/completions \
+	  $(SHAREDIR)/zsh/vendor-completions \
+	  $(SHAREDIR)/fish/vendor_completions.d)
+	install $(PROGRAMS) $(DESTDIR)$(BINDIR)
+	install -m 644 $(B)/lib/libhypertune.a $(DESTDIR)$(LIBDIR)
+	install -m 644 $(B)/lib/libhypertune.so $(DESTDIR)$(LIBDIR)/$(SONAME).$(VERSION:0.%=%)
+	ln -sf $(SONAME).$(VERSION:0.%=%) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libhypertune.so
+	install -m 644 hypertune/hypertune.h $(DESTDIR)$(INCLUDEDIR)
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
+	  hypertune/hypertune.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/hypertune.pc
+	install -m 644 $(wildcard hypertune/python/hypertune/*.py) \
+	  $(DESTDIR)$(PYTHONDIR)/hypertune
+	for scope in system user; do \
+	  sed 's|@BINDIR@|$(BINDIR)|' tuner/systemd/$$scope/hypertuned.service \
+	    >$(DESTDIR)$(UNITDIR)/$$scope/hypertuned.service; done
+	for page in docs/man/*.[1-8]; do \
+	  install -D -m 644 -t $(DESTDIR)$(SHAREDIR)/man/man$${page##*.} $$page; done
+	$(B)/bin/hypertune completion bash \
+	  >$(DESTDIR)$(SHAREDIR)/bash-completion/completions/hypertune
+	$(B)/bin/hypertune completion zsh \
+	  >$(DESTDIR)$(SHAREDIR)/zsh/vendor-completions/_hypertune
+	$(B)/bin/hypertune completion fish \
+	  >$(DESTDIR)$(SHAREDIR)/fish/vendor_completions.d/hypertune.fish
+
+deb: ## a Debian package in build/deb
+	@.ci/deps build deb
+	@debian/build.sh build/deb
 
 # ---- lint ----
 SOURCES := $(sort $(wildcard proto/*.[ch] algorithms/*.[ch] tuner/*.[ch] \

@@ -14,6 +14,7 @@
 #include "tuner/http.h"
 #include "tuner/log.h"
 #include "tuner/logs.h"
+#include "tuner/notify.h"
 #include "tuner/reader.h"
 #include "tuner/sse.h"
 #include "tuner/supervisor.h"
@@ -297,6 +298,7 @@ static enum ht_status start_note(struct server *server, struct ht_error *err)
     printf("ready http=%s report=%s token-file=%s/token\n", note.http,
            note.report, server->dir.path);
     fflush(stdout);
+    notify_manager("READY=1");
     readers_check(server->readers);
     return HT_OK;
 }
@@ -454,8 +456,10 @@ enum ht_status server_run(const struct options *options, const char *fail,
         else if (status != HT_CONFLICT)
             ht_wrap(err, status, "%s", steps[started].name);
     }
-    if (status == HT_OK)
+    if (status == HT_OK) {
         log_event(LOG_INFO, "server.stopping", "reason=%s", serve(server));
+        notify_manager("STOPPING=1");
+    }
     limit_stop();
     while (started > 0)
         steps[--started].stop(server);
