@@ -1,0 +1,148 @@
+"""`make install` into an empty folder: a tree that works on its own."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import harness
+import tap
+
+SOURCE = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
+TRAINER = """
+#include <hypertune.h>
+int main(void)
+{
+    return report_hyperparameter_tuning_metric("accuracy", 0.5, 1, 0);
+}
+"""
+work = tempfile.mkdtemp()
+root = os.path.join(work, "root")
+
+
+def run(*command, **more):
+    done = subprocess.run(command, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=120, **more)
+    text = done.stdout.decode("utf-8", "replace")
+    if done.returncode != 0:
+        raise AssertionError("%s: exit %d\n%s" % (command, done.returncode,
+                                                  text))
+    return text
+
+
+def installed(path):
+    return os.path.join(root, "usr", path)
+
+
+def environment(**more):
+    return dict(os.environ, PATH=installed("bin") + ":" + os.environ["PATH"],
+                LD_LIBRARY_PATH=installed("lib"), **more)
+
+
+def make_install_fills_the_usual_folders():
+    build = os.path.dirname(harness.bin_dir())
+    run("make", "-s", "-C", SOURCE, "B=" + build, "install", "DESTDIR=" + root,
+        "PREFIX=/usr")
+    for path in ("bin/hypertune", "bin/hypertuned", "bin/hypertune-runner",
+                 "bin/hypertune-shim", "bin/hypertune-trial",
+                 "include/hypertune.h", "lib/libhypertune.a",
+                 "lib/pkgconfig/hypertune.pc",
+                 "lib/systemd/system/hypertuned.service",
+                 "lib/systemd/user/hypertuned.service",
+                 "lib/python3/dist-packages/hypertune/__init__.py",
+                 "share/man/man1/hypertune.1", "share/man/man8/hypertuned.8",
+                 "share/man/man5/hypertune-spec.5",
+                 "share/bash-completion/completions/hypertune",
+                 "share/zsh/vendor-completions/_hypertune",
+                 "share/fish/vendor_completions.d/hypertune.fish"):
+        if not os.path.getsize(installed(path)):
+            raise AssertionError(path + " is empty")
+
+
+def the_library_has_a_versioned_name_and_two_links_to_it():
+    tap.equal(os.readlink(installed("lib/libhypertune.so")),
+              "libhypertune.so.0")
+    version = run(installed("bin/hypertune"), "version").split()[1]
+    tap.equal(os.readlink(installed("lib/libhypertune.so.0")),
+              "libhypertune.so." + version)
+    dynamic = run("readelf", "-d", installed("lib/libhypertune.so"))
+    assert "soname: [libhypertune.so.0]" in dynamic, dynamic
+
+
+def a_c_trainer_is_built_by_pkg_config_and_runs():
+    source = os.path.join(work, "trainer.c")
+    program = os.path.join(work, "trainer")
+    with open(source, "w") as file:
+        file.write(TRAINER)
+    flags = run("pkg-config", "--cflags", "--libs", "hypertune",
+                env=environment(PKG_CONFIG_PATH=installed("lib/pkgconfig"),
+                                PKG_CONFIG_SYSROOT_DIR=root)).split()
+    run("gcc", "-o", program, source, *flags)
+    metrics = os.path.join(work, "metrics")
+    run(program, env=environment(CLOUD_ML_HP_METRIC_FILE=metrics))
+    with open(metrics) as file:
+        assert '"accuracy": 0.5' in file.read()
+
+
+def a_study_runs_with_the_installed_programs_alone():
+    shown = run("hypertune", "run", "--minimize", "loss", "--param", "x=0..1.0",
+                "-n", "3", "--", "sh", "-c",
+                'hypertune report loss="${1#--x=}"', "trial",
+                cwd=work, env=environment())
+    assert "--x=" in shown, shown
+    run("hypertune", "list", cwd=work, env=environment())
+
+
+def the_service_manager_is_told_when_the_server_is_ready():
+    path = os.path.join(work, "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(path)
+        manager.settimeout(30)
+        server = subprocess.Popen(
+            [installed("bin/hypertuned"), "--data", os.path.join(work, "data"),
+             "--listen", "127.0.0.1:0", "--report-listen", "tcp://127.0.0.1:0",
+             "--runner", "none"], stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, env=environment(NOTIFY_SOCKET=path))
+        try:
+            tap.equal(manager.recv(64), b"READY=1")
+            assert server.stdout.readline().startswith(b"ready http=")
+            server.terminate()
+            tap.equal(manager.recv(64), b"STOPPING=1")
+            tap.equal(server.wait(timeout=30), 0)
+        finally:
+            server.kill()
+            server.wait()
+            server.stdout.close()
+
+
+def systemd_finds_no_fault_in_the_units():
+    if shutil.which("systemd-analyze") is None:
+        raise tap.Skip("systemd-analyze is not installed")
+    for scope in ("system", "user"):
+        unit = os.path.join(work, scope, "hypertuned.service")
+        os.mkdir(os.path.dirname(unit))
+        with open(installed("lib/systemd/%s/hypertuned.service" % scope)) as f:
+            text = f.read()
+        assert "@" not in text, text
+        with open(unit, "w") as f:
+            f.write(text.replace("/usr/bin/", installed("bin/")))
+        said = run("systemd-analyze", "verify", "--man=no", unit,
+                   *(["--user"] if scope == "user" else []))
+        assert "hypertuned.service" not in said, said
+
+
+if harness.is_sanitized():
+    print("1..0 # skip: the sanitized build is not for installing")
+else:
+    try:
+        tap.run([make_install_fills_the_usual_folders,
+                 the_library_has_a_versioned_name_and_two_links_to_it,
+                 a_c_trainer_is_built_by_pkg_config_and_runs,
+                 a_study_runs_with_the_installed_programs_alone,
+                 the_service_manager_is_told_when_the_server_is_ready,
+                 systemd_finds_no_fault_in_the_units])
+    finally:
+        shutil.rmtree(work)
