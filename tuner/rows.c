@@ -48,6 +48,15 @@ const char *study_state_vertex(enum study_state state)
     return "";
 }
 
+/* A study that wants no more trials is complete for those who ask, also while
+ * the last ones are still out. */
+const char *study_state_vizier(enum study_state state)
+{
+    if (state == STUDY_RUNNING)
+        return "ACTIVE";
+    return state == STUDY_PAUSED ? "INACTIVE" : "COMPLETED";
+}
+
 const char *trial_state_name(enum trial_state state)
 {
     switch (state) {

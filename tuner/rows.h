@@ -51,6 +51,13 @@ enum attempt_outcome {
     OUTCOME_LOST
 };
 
+/* The studies that a question is about. */
+struct study_scope {
+    const char *project, *location; /* NULL: any */
+    unsigned kinds;                 /* STUDY_KIND() bits; 0: any */
+};
+#define STUDY_KIND(kind) (1u << (kind))
+
 struct study_row {
     int64_t id;
     const char *project, *location, *name, *display;
@@ -136,6 +143,7 @@ struct runner_row {
 
 const char *study_state_name(enum study_state state);   /* "RUNNING" */
 const char *study_state_vertex(enum study_state state); /* "JOB_STATE_..." */
+const char *study_state_vizier(enum study_state state); /* "ACTIVE" */
 const char *trial_state_name(enum trial_state state);   /* "ACTIVE" */
 const char *trial_state_vertex(enum trial_state state);
 const char *attempt_state_name(enum attempt_state state);

@@ -11,13 +11,15 @@ static const unsigned study_moves[] = {
     [STUDY_RUNNING] = TO(STUDY_PAUSED) | TO(STUDY_STOPPING) |
                       TO(STUDY_CANCELLING) | TO(STUDY_SUCCEEDED) |
                       TO(STUDY_STOPPED) | TO(STUDY_FAILED) |
-                      TO(STUDY_CANCELLED),
+                      TO(STUDY_CANCELLED) | TO(STUDY_DELETING),
     [STUDY_PAUSED] = TO(STUDY_RUNNING) | TO(STUDY_STOPPING) |
                      TO(STUDY_CANCELLING) | TO(STUDY_SUCCEEDED) |
-                     TO(STUDY_STOPPED) | TO(STUDY_FAILED) | TO(STUDY_CANCELLED),
+                     TO(STUDY_STOPPED) | TO(STUDY_FAILED) |
+                     TO(STUDY_CANCELLED) | TO(STUDY_DELETING),
     [STUDY_STOPPING] = TO(STUDY_CANCELLING) | TO(STUDY_SUCCEEDED) |
-                       TO(STUDY_STOPPED) | TO(STUDY_FAILED),
-    [STUDY_CANCELLING] = TO(STUDY_CANCELLED),
+                       TO(STUDY_STOPPED) | TO(STUDY_FAILED) |
+                       TO(STUDY_DELETING),
+    [STUDY_CANCELLING] = TO(STUDY_CANCELLED) | TO(STUDY_DELETING),
     [STUDY_SUCCEEDED] = TO(STUDY_RUNNING) | TO(STUDY_DELETING),
     [STUDY_STOPPED] = TO(STUDY_RUNNING) | TO(STUDY_DELETING),
     [STUDY_FAILED] = TO(STUDY_RUNNING) | TO(STUDY_DELETING),
@@ -27,12 +29,15 @@ static const unsigned study_moves[] = {
 
 static const unsigned trial_moves[] = {
     [TRIAL_PREPARED] = TO(TRIAL_REQUESTED) | TO(TRIAL_CANCELLED),
-    [TRIAL_REQUESTED] = TO(TRIAL_ACTIVE) | TO(TRIAL_CANCELLED),
+    /* At once SUCCEEDED or INFEASIBLE: it came with its result. */
+    [TRIAL_REQUESTED] = TO(TRIAL_ACTIVE) | TO(TRIAL_SUCCEEDED) |
+                        TO(TRIAL_INFEASIBLE) | TO(TRIAL_CANCELLED),
     [TRIAL_ACTIVE] = TO(TRIAL_REQUESTED) | TO(TRIAL_STOPPING) |
                      TO(TRIAL_SUCCEEDED) | TO(TRIAL_STOPPED) |
                      TO(TRIAL_FAILED) | TO(TRIAL_INFEASIBLE) |
                      TO(TRIAL_CANCELLED),
-    [TRIAL_STOPPING] = TO(TRIAL_STOPPED) | TO(TRIAL_CANCELLED),
+    [TRIAL_STOPPING] =
+        TO(TRIAL_STOPPED) | TO(TRIAL_INFEASIBLE) | TO(TRIAL_CANCELLED),
     [TRIAL_SUCCEEDED] = 0,
     [TRIAL_STOPPED] = 0,
     [TRIAL_FAILED] = 0,
@@ -100,6 +105,7 @@ enum ht_status state_move_study(struct core *core, struct study_row *row,
     row->revision = event.revision;
     if (to != STUDY_DELETING)
         row->ended_ms = study_state_is_final(to) ? event.time_ms : 0;
+    core_wake(core); /* who waits for suggestions may wait in vain now */
     core_touch(core, row->id);
     return db_study_save(core_db(core), row, err);
 }

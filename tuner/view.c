@@ -157,14 +157,6 @@ enum ht_status view_job(struct db *db, struct arena *arena,
     return HT_OK;
 }
 
-/* Vizier knows three states. */
-static const char *vizier_state(enum study_state state)
-{
-    if (study_state_is_final(state))
-        return "COMPLETED";
-    return state == STUDY_RUNNING ? "ACTIVE" : "INACTIVE";
-}
-
 enum ht_status view_study(struct db *db, struct arena *arena,
                           const struct study_row *study, cJSON **out,
                           struct ht_error *err)
@@ -180,7 +172,7 @@ enum ht_status view_study(struct db *db, struct arena *arena,
     if (study_spec != NULL)
         cJSON_AddItemToObject(resource, "studySpec", study_spec);
     cJSON_Delete(spec);
-    const char *state = vizier_state(study->state);
+    const char *state = study_state_vizier(study->state);
     json_add_string(resource, "state", state);
     add_stamp(resource, "createTime", study->created_ms);
     if (strcmp(state, "INACTIVE") == 0)

@@ -5,10 +5,10 @@
 /* Row = from, column = to; '+' is an allowed move. */
 static const char study_table[9][10] = {
     /*               RPTCSOFXD */
-    /* RUNNING    */ ".+++++++.",
-    /* PAUSED     */ "+.++++++.",
-    /* STOPPING   */ "...++++..",
-    /* CANCELLING */ ".......+.",
+    /* RUNNING    */ ".++++++++",
+    /* PAUSED     */ "+.+++++++",
+    /* STOPPING   */ "...++++.+",
+    /* CANCELLING */ ".......++",
     /* SUCCEEDED  */ "+.......+",
     /* STOPPED    */ "+.......+",
     /* FAILED     */ "+.......+",
@@ -19,9 +19,9 @@ static const char study_table[9][10] = {
 static const char trial_table[9][10] = {
     /*               PRATSOFIX */
     /* PREPARED   */ ".+......+",
-    /* REQUESTED  */ "..+.....+",
+    /* REQUESTED  */ "..+.+..++",
     /* ACTIVE     */ ".+.++++++",
-    /* STOPPING   */ ".....+..+",
+    /* STOPPING   */ ".....+.++",
     /* SUCCEEDED  */ ".........",
     /* STOPPED    */ ".........",
     /* FAILED     */ ".........",
