@@ -44,11 +44,10 @@ enum ht_status db_measurement_check(struct db *db, struct ht_error *err);
 
 /* --- queries both sides use; HT_NOT_FOUND when there is no such row --- */
 
-/* `key` is a number or a name within (project, location); NULL project: any. */
+/* `key` is a number or a name within the scope. */
 enum ht_status db_study_find(struct db *db, struct arena *arena,
-                             const char *project, const char *location,
-                             const char *key, struct study_row *row,
-                             struct ht_error *err);
+                             const struct study_scope *scope, const char *key,
+                             struct study_row *row, struct ht_error *err);
 enum ht_status db_study_get(struct db *db, struct arena *arena, int64_t id,
                             struct study_row *row, struct ht_error *err);
 
@@ -56,12 +55,12 @@ struct study_list {
     size_t n;
     struct study_row *rows;
 };
-/* Newest first, ids below `before` (0: from the newest), at most `limit`;
- * project NULL: all. Studies being deleted are left out. */
+/* Newest first, ids below `before` (0: from the newest), at most `limit`.
+ * Studies being deleted are left out. */
 enum ht_status db_study_list(struct db *db, struct arena *arena,
-                             const char *project, const char *location,
-                             int64_t before, size_t limit,
-                             struct study_list *list, struct ht_error *err);
+                             const struct study_scope *scope, int64_t before,
+                             size_t limit, struct study_list *list,
+                             struct ht_error *err);
 
 /* How many studies have not ended. */
 enum ht_status db_study_open_count(struct db *db, int64_t *n,

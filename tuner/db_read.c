@@ -169,11 +169,14 @@ static bool is_number(const char *key, int64_t *number)
     return true;
 }
 
-// NOLINTNEXTLINE(readability-function-size): a key, a page and a result
+/* ?1, ?2, ?3 of a query are project, location and kinds. */
+#define IN_SCOPE                                                               \
+    "state<>8 AND (?1 IS NULL OR project=?1) "                                 \
+    "AND (?2 IS NULL OR location=?2) AND (?3=0 OR (?3 >> kind) & 1) "
+
 enum ht_status db_study_find(struct db *db, struct arena *arena,
-                             const char *project, const char *location,
-                             const char *key, struct study_row *row,
-                             struct ht_error *err)
+                             const struct study_scope *scope, const char *key,
+                             struct study_row *row, struct ht_error *err)
 {
     int64_t id = 0;
     const bool by_number = is_number(key, &id);
@@ -181,17 +184,15 @@ enum ht_status db_study_find(struct db *db, struct arena *arena,
     const enum ht_status status =
         by_number
             ? db_query(db, &stmt, err,
-                       "SELECT " DB_STUDY_COLUMNS " FROM studies WHERE id=?1 "
-                       "AND state<>8 AND (?2 IS NULL OR project=?2) "
-                       "AND (?3 IS NULL OR location=?3)",
-                       "iss", id, project, location)
+                       "SELECT " DB_STUDY_COLUMNS " FROM studies "
+                       "WHERE id=?4 AND " IN_SCOPE,
+                       "ssii", scope->project, scope->location,
+                       (int64_t)scope->kinds, id)
             : db_query(db, &stmt, err,
                        "SELECT " DB_STUDY_COLUMNS " FROM studies "
-                       "WHERE name=?1 AND state<>8 "
-                       "AND (?2 IS NULL OR project=?2) "
-                       "AND (?3 IS NULL OR location=?3) "
-                       "ORDER BY id DESC LIMIT 1",
-                       "sss", key, project, location);
+                       "WHERE name=?4 AND " IN_SCOPE "ORDER BY id DESC LIMIT 1",
+                       "ssis", scope->project, scope->location,
+                       (int64_t)scope->kinds, key);
     if (status != HT_OK)
         return status;
     const enum ht_status found = one_study(db, arena, stmt, row, err);
@@ -212,18 +213,17 @@ enum ht_status db_study_open_count(struct db *db, int64_t *n,
 
 // NOLINTNEXTLINE(readability-function-size): a key, a page and a result
 enum ht_status db_study_list(struct db *db, struct arena *arena,
-                             const char *project, const char *location,
-                             int64_t before, size_t limit,
-                             struct study_list *list, struct ht_error *err)
+                             const struct study_scope *scope, int64_t before,
+                             size_t limit, struct study_list *list,
+                             struct ht_error *err)
 {
     sqlite3_stmt *stmt;
     enum ht_status status = db_query(
         db, &stmt, err,
-        "SELECT " DB_STUDY_COLUMNS " FROM studies WHERE id<?1 AND state<>8 "
-        "AND (?2 IS NULL OR project=?2) AND (?3 IS NULL OR location=?3) "
-        "ORDER BY id DESC LIMIT ?4",
-        "issi", before > 0 ? before : INT64_MAX, project, location,
-        (int64_t)limit);
+        "SELECT " DB_STUDY_COLUMNS " FROM studies WHERE id<?4 AND " IN_SCOPE
+        "ORDER BY id DESC LIMIT ?5",
+        "ssiii", scope->project, scope->location, (int64_t)scope->kinds,
+        before > 0 ? before : INT64_MAX, (int64_t)limit);
     struct study_list found = {0};
     bool row = status == HT_OK;
     while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {

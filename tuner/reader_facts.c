@@ -60,8 +60,8 @@ enum ht_status read_events(struct reader *reader, struct request *req,
     if (status == HT_OK)
         status = page_number(req, "limit", &limits, &limit, err);
     if (status == HT_OK)
-        status = db_study_find(reader->db, req->arena, req->project,
-                               req->location, req->study, &study, err);
+        status = db_study_find(reader->db, req->arena, &req->scope, req->study,
+                               &study, err);
     if (status == HT_OK)
         status = db_event_list(reader->db, req->arena, study.id, since,
                                (size_t)limit, &list, err);
@@ -83,12 +83,13 @@ enum ht_status read_revisions(struct reader *reader, struct request *req,
                               struct ht_error *err)
 {
     enum { BATCH = 200 };
+    static const struct study_scope everything = {0};
     struct study_list list;
     int64_t before = 0;
     (void)req;
     do {
         struct arena *arena = arena_new();
-        enum ht_status status = db_study_list(reader->db, arena, NULL, NULL,
+        enum ht_status status = db_study_list(reader->db, arena, &everything,
                                               before, BATCH, &list, err);
         for (size_t i = 0; status == HT_OK && i < list.n; i++) {
             before = list.rows[i].id;

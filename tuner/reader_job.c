@@ -64,9 +64,8 @@ enum ht_status read_job(struct reader *reader, struct request *req,
                               .page = {PIECE_TRIALS, req->cursor},
                               .continues = req->cursor > 0};
     struct arena *arena = arena_new();
-    enum ht_status status =
-        db_study_find(reader->db, arena, req->project, req->location,
-                      req->study, &walk.study, err);
+    enum ht_status status = db_study_find(reader->db, arena, &req->scope,
+                                          req->study, &walk.study, err);
     if (status == HT_OK)
         status = view != NULL && strcmp(view, "BASIC") == 0
                      ? write_basic(&walk, arena, err)

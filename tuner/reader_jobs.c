@@ -73,9 +73,9 @@ static enum ht_status walk_studies(struct walk *walk, bool *more,
     walk->last = walk->page.token;
     *more = true;
     do {
-        enum ht_status status = db_study_list(
-            walk->reader->db, walk->req->arena, walk->req->project,
-            walk->req->location, walk->last, BATCH, &list, err);
+        enum ht_status status =
+            db_study_list(walk->reader->db, walk->req->arena, &walk->req->scope,
+                          walk->last, BATCH, &list, err);
         for (size_t i = 0; status == HT_OK && i < list.n; i++) {
             if (walk->written == walk->page.size ||
                 reader_is_late(walk->reader))
@@ -128,9 +128,8 @@ enum ht_status read_study(struct reader *reader, struct request *req,
 {
     struct study_row study;
     cJSON *item;
-    enum ht_status status =
-        db_study_find(reader->db, req->arena, req->project, req->location,
-                      req->study, &study, err);
+    enum ht_status status = db_study_find(reader->db, req->arena, &req->scope,
+                                          req->study, &study, err);
     if (status == HT_OK)
         status = view_study(reader->db, req->arena, &study, &item, err);
     if (status == HT_OK)

@@ -12,9 +12,8 @@ static enum ht_status find_study(struct reader *reader, struct request *req,
                                  struct study_row *study, struct job **job,
                                  struct ht_error *err)
 {
-    enum ht_status status =
-        db_study_find(reader->db, req->arena, req->project, req->location,
-                      req->study, study, err);
+    enum ht_status status = db_study_find(reader->db, req->arena, &req->scope,
+                                          req->study, study, err);
     return status == HT_OK ? job_parse(req->arena, study->spec, job, err)
                            : status;
 }
@@ -172,8 +171,8 @@ enum ht_status read_measurements(struct reader *reader, struct request *req,
     const char *trial_text = request_query(req, "trial");
     enum ht_status status = page_read(req, &page, err);
     if (status == HT_OK)
-        status = db_study_find(reader->db, req->arena, req->project,
-                               req->location, req->study, &study, err);
+        status = db_study_find(reader->db, req->arena, &req->scope, req->study,
+                               &study, err);
     if (status != HT_OK)
         return status;
     text_puts(&req->reply, "{\"measurements\":[");
@@ -263,8 +262,8 @@ static enum ht_status find_log(struct reader *reader, struct request *req,
         return ht_fail(err, HT_INVALID, "stream is stdout or stderr");
     enum ht_status status = read_window(req, question, err);
     if (status == HT_OK)
-        status = db_study_find(reader->db, req->arena, req->project,
-                               req->location, req->study, &study, err);
+        status = db_study_find(reader->db, req->arena, &req->scope, req->study,
+                               &study, err);
     if (status == HT_OK)
         status = find_trial(reader, req, &study, req->trial, &trial, err);
     if (status != HT_OK)

@@ -18,6 +18,7 @@
 #include "proto/job.h"
 #include "proto/node.h"
 #include "proto/text.h"
+#include "tuner/rows.h"
 
 struct core;
 struct request;
@@ -33,12 +34,12 @@ struct request {
     struct arena *arena; /* owned by the request */
     request_handler *handle;
     request_answer *answer;
-    void *owner;             /* the front's own data */
-    const struct node *body; /* parsed message or HTTP body; NULL: none */
-    const char *project, *location; /* HTTP path parts, decoded; or NULL */
-    const char *study;              /* number or name, or NULL */
-    const char *trial;              /* or NULL */
-    struct pairs query;             /* HTTP query, decoded */
+    void *owner;              /* the front's own data */
+    const struct node *body;  /* parsed message or HTTP body; NULL: none */
+    struct study_scope scope; /* HTTP path parts, decoded; the path's kinds */
+    const char *study;        /* number or name, or NULL */
+    const char *trial;        /* or NULL */
+    struct pairs query;       /* HTTP query, decoded */
 
     /* from the core */
     enum ht_status status;

@@ -75,9 +75,9 @@ static const char **target_of(struct request *req, struct part pattern)
 {
     switch (pattern.text[1]) {
     case 'p':
-        return &req->project;
+        return &req->scope.project;
     case 'l':
-        return &req->location;
+        return &req->scope.location;
     case 's':
         return &req->study;
     default:
@@ -135,6 +135,7 @@ enum ht_status route_find(const char *method, const char *path,
             !path_matches(known->pattern, path))
             continue;
         enum ht_status status = fill_parts(known->pattern, path, req, err);
+        req->scope.kinds = known->kinds;
         if (status == HT_OK)
             *route = known;
         return status;

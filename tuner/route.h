@@ -25,6 +25,7 @@ struct route {
     const char *pattern; /* "/v1/projects/{project}/..." */
     unsigned needs;      /* one of these enum gate_role bits */
     enum route_lane lane;
+    unsigned kinds; /* STUDY_KIND() bits that the path shows; 0: any */
     request_handler *core;
     reader_handler *read;
     const char *instant;
@@ -34,8 +35,8 @@ extern const struct route route_table[];
 extern const size_t route_count;
 
 /* Finds the route of a method ("HEAD" counts as "GET") and an undecoded path,
- * and fills project, location, study and trial of `req` with its decoded
- * parts. `/v1beta1` is read as `/v1`.
+ * and fills scope, study and trial of `req` with its decoded parts. `/v1beta1`
+ * is read as `/v1`.
  *
  * HT_NOT_FOUND  no route has such a path
  * HT_NO_METHOD  some have, but not with this method; *allow lists theirs

@@ -5,18 +5,25 @@
 
 #define VERTEX "/v1/projects/{project}/locations/{location}"
 #define JOBS VERTEX "/hyperparameterTuningJobs"
+#define CUSTOM_JOBS VERTEX "/customJobs"
 #define STUDIES VERTEX "/studies"
 #define OURS "/hypertune/v1"
 
-#define CHANGE(how, path, handler)                                             \
+/* What a collection shows. A tuning job searches, so it is a study too. */
+#define TUNING STUDY_KIND(JOB_TUNING)
+#define CUSTOM STUDY_KIND(JOB_CUSTOM)
+#define SEARCHING (STUDY_KIND(JOB_TUNING) | STUDY_KIND(JOB_STUDY))
+#define ANY 0
+
+#define CHANGE(how, shown, path, handler)                                      \
     {                                                                          \
         .method = (how), .pattern = (path), .needs = GATE_SUBMIT,              \
-        .lane = LANE_CORE, .core = (handler)                                   \
+        .lane = LANE_CORE, .kinds = (shown), .core = (handler)                 \
     }
-#define QUERY(path, handler)                                                   \
+#define QUERY(shown, path, handler)                                            \
     {                                                                          \
         .method = "GET", .pattern = (path), .needs = GATE_READ,                \
-        .lane = LANE_READER, .read = (handler)                                 \
+        .lane = LANE_READER, .kinds = (shown), .read = (handler)               \
     }
 
 const struct route route_table[] = {
@@ -25,29 +32,29 @@ const struct route route_table[] = {
      .needs = GATE_OPEN,
      .lane = LANE_INSTANT,
      .instant = "{\"status\":\"ok\"}"},
-    CHANGE("POST", JOBS, study_create),
-    QUERY(JOBS, read_jobs),
-    QUERY(JOBS "/{study}", read_job),
-    CHANGE("POST", JOBS "/{study}:cancel", study_cancel),
-    CHANGE("DELETE", JOBS "/{study}", study_delete),
-    QUERY(STUDIES, read_studies),
-    QUERY(STUDIES "/{study}", read_study),
-    QUERY(STUDIES "/{study}/trials", read_trials),
-    QUERY(STUDIES "/{study}/trials/{trial}", read_trial),
+    CHANGE("POST", TUNING, JOBS, study_create),
+    QUERY(TUNING, JOBS, read_jobs),
+    QUERY(TUNING, JOBS "/{study}", read_job),
+    CHANGE("POST", TUNING, JOBS "/{study}:cancel", study_cancel),
+    CHANGE("DELETE", TUNING, JOBS "/{study}", study_delete),
+    QUERY(SEARCHING, STUDIES, read_studies),
+    QUERY(SEARCHING, STUDIES "/{study}", read_study),
+    QUERY(SEARCHING, STUDIES "/{study}/trials", read_trials),
+    QUERY(SEARCHING, STUDIES "/{study}/trials/{trial}", read_trial),
     {.method = "GET",
      .pattern = OURS "/server",
      .needs = GATE_READ | GATE_RUNNER,
      .lane = LANE_READER,
      .read = read_server},
-    QUERY(OURS "/runners", read_runners),
-    CHANGE("POST", OURS "/studies/{study}:pause", study_pause),
-    CHANGE("POST", OURS "/studies/{study}:resume", study_resume),
-    CHANGE("POST", OURS "/studies/{study}:stop", study_stop),
-    CHANGE("PATCH", OURS "/studies/{study}", study_change),
-    QUERY(OURS "/studies/{study}/best", read_best),
-    QUERY(OURS "/studies/{study}/events", read_events),
-    QUERY(OURS "/studies/{study}/measurements", read_measurements),
-    QUERY(OURS "/studies/{study}/trials/{trial}/logs", read_logs),
+    QUERY(ANY, OURS "/runners", read_runners),
+    CHANGE("POST", ANY, OURS "/studies/{study}:pause", study_pause),
+    CHANGE("POST", ANY, OURS "/studies/{study}:resume", study_resume),
+    CHANGE("POST", ANY, OURS "/studies/{study}:stop", study_stop),
+    CHANGE("PATCH", ANY, OURS "/studies/{study}", study_change),
+    QUERY(ANY, OURS "/studies/{study}/best", read_best),
+    QUERY(ANY, OURS "/studies/{study}/events", read_events),
+    QUERY(ANY, OURS "/studies/{study}/measurements", read_measurements),
+    QUERY(ANY, OURS "/studies/{study}/trials/{trial}/logs", read_logs),
     {.method = "GET",
      .pattern = OURS "/events",
      .needs = GATE_READ,

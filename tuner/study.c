@@ -20,8 +20,8 @@
 static enum ht_status find(struct core *core, struct request *req,
                            struct study_row *row, struct ht_error *err)
 {
-    return db_study_find(core_db(core), req->arena, req->project, req->location,
-                         req->study, row, err);
+    return db_study_find(core_db(core), req->arena, &req->scope, req->study,
+                         row, err);
 }
 
 enum ht_status study_reply(struct core *core, struct request *req, int64_t id,
@@ -125,7 +125,7 @@ static enum ht_status choose_name(struct core *core, struct request *req,
     for (int64_t n = 2;; n++) {
         bool taken;
         const enum ht_status status = db_study_name_taken(
-            db, req->project, req->location, name, &taken, err);
+            db, req->scope.project, req->scope.location, name, &taken, err);
         if (status != HT_OK)
             return status;
         if (!taken)
@@ -165,8 +165,8 @@ static enum ht_status insert(struct core *core, struct request *req,
 {
     const struct study_row row = {
         .id = id,
-        .project = req->project,
-        .location = req->location,
+        .project = req->scope.project,
+        .location = req->scope.location,
         .name = job->name,
         .display = job->display == NULL ? job->name : job->display,
         .spec = spec_text(req->arena, job),
@@ -190,7 +190,7 @@ static enum ht_status insert(struct core *core, struct request *req,
 enum ht_status study_create(struct core *core, struct request *req,
                             struct ht_error *err)
 {
-    if (req->project == NULL || req->location == NULL)
+    if (req->scope.project == NULL || req->scope.location == NULL)
         return ht_fail(err, HT_INVALID, "a study needs a project and location");
     struct job *job = read_job(req, req->body, err);
     if (job == NULL)

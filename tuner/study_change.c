@@ -189,9 +189,8 @@ enum ht_status study_change(struct core *core, struct request *req,
                             struct ht_error *err)
 {
     struct change change = {.core = core, .req = req};
-    enum ht_status status =
-        db_study_find(core_db(core), req->arena, req->project, req->location,
-                      req->study, &change.row, err);
+    enum ht_status status = db_study_find(
+        core_db(core), req->arena, &req->scope, req->study, &change.row, err);
     if (status != HT_OK)
         return status;
     if (change.row.state == STUDY_CANCELLING ||

@@ -298,9 +298,8 @@ static enum ht_status find_named(struct core *core, struct request *req,
                                  struct study_row *study,
                                  struct trial_row *trial, struct ht_error *err)
 {
-    enum ht_status status =
-        db_study_find(core_db(core), req->arena, req->project, req->location,
-                      req->study, study, err);
+    enum ht_status status = db_study_find(core_db(core), req->arena,
+                                          &req->scope, req->study, study, err);
     if (status != HT_OK)
         return status;
     char *end;

@@ -124,8 +124,7 @@ static inline struct request *fixture_request(struct fixture *fixture,
     req->owner = ticket;
     req->handle = handle;
     req->answer = fixture_answered;
-    req->project = "local";
-    req->location = "local";
+    req->scope = (struct study_scope){.project = "local", .location = "local"};
     if (body != NULL) {
         struct diag diag;
         diag_init(&diag, req->arena, "test", body, strlen(body));

@@ -289,22 +289,36 @@ static void the_wal_is_measured_and_emptied(void)
     remove_place(&place);
 }
 
-static void studies_are_found_by_number_or_name(void)
+static void studies_are_found_by_number_name_and_kind(void)
 {
     struct place place;
     make_place(&place);
     struct db *db = NULL;
     struct arena *arena = arena_new();
+    static const struct study_scope anywhere = {0};
+    static const struct study_scope here = {.project = "p", .location = "l"};
+    static const struct study_scope elsewhere = {.project = "q"};
+    static const struct study_scope custom = {.kinds = STUDY_KIND(JOB_CUSTOM)};
+    static const struct study_scope searching = {
+        .kinds = STUDY_KIND(JOB_TUNING) | STUDY_KIND(JOB_STUDY)};
     struct study_row row;
+    struct study_list list;
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
     CHECK(db_study_insert(db, &a_study, NULL) == HT_OK);
-    CHECK(db_study_find(db, arena, "p", "l", "1", &row, NULL) == HT_OK);
-    CHECK(db_study_find(db, arena, "p", "l", "digits", &row, NULL) == HT_OK);
-    CHECK(db_study_find(db, arena, NULL, NULL, "digits", &row, NULL) == HT_OK);
+    CHECK(db_study_find(db, arena, &here, "1", &row, NULL) == HT_OK);
+    CHECK(db_study_find(db, arena, &here, "digits", &row, NULL) == HT_OK);
+    CHECK(db_study_find(db, arena, &anywhere, "digits", &row, NULL) == HT_OK);
     CHECK_TEXT(row.display, "Digits");
-    CHECK(db_study_find(db, arena, "q", "l", "1", &row, NULL) == HT_NOT_FOUND);
-    CHECK(db_study_find(db, arena, "p", "l", "99999999999999999999", &row,
-                        NULL) == HT_NOT_FOUND);
+    CHECK(db_study_find(db, arena, &searching, "1", &row, NULL) == HT_OK);
+    CHECK(db_study_find(db, arena, &custom, "1", &row, NULL) == HT_NOT_FOUND);
+    CHECK(db_study_list(db, arena, &searching, 0, 9, &list, NULL) == HT_OK);
+    CHECK(list.n == 1);
+    CHECK(db_study_list(db, arena, &custom, 0, 9, &list, NULL) == HT_OK);
+    CHECK(list.n == 0);
+    CHECK(db_study_find(db, arena, &elsewhere, "1", &row, NULL) ==
+          HT_NOT_FOUND);
+    CHECK(db_study_find(db, arena, &here, "99999999999999999999", &row, NULL) ==
+          HT_NOT_FOUND);
     arena_free(arena);
     db_close(db);
     remove_place(&place);
@@ -323,6 +337,6 @@ int main(void)
     RUN(a_trial_has_one_winner_at_most);
     RUN(a_changed_record_is_noticed);
     RUN(the_wal_is_measured_and_emptied);
-    RUN(studies_are_found_by_number_or_name);
+    RUN(studies_are_found_by_number_name_and_kind);
     return check_done();
 }

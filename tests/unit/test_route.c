@@ -34,8 +34,8 @@ static void parts_are_split_first_and_decoded_after(void)
         look("GET", "/v1/projects/a%2Fb/locations/eu%20west/studies/"
                     "d%C3%A9j%C3%A0/trials/7");
     CHECK(found.status == HT_OK);
-    CHECK_TEXT(found.req->project, "a/b");
-    CHECK_TEXT(found.req->location, "eu west");
+    CHECK_TEXT(found.req->scope.project, "a/b");
+    CHECK_TEXT(found.req->scope.location, "eu west");
     CHECK_TEXT(found.req->study, "d\xC3\xA9j\xC3\xA0");
     CHECK_TEXT(found.req->trial, "7");
     request_free(found.req);

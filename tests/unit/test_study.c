@@ -63,8 +63,9 @@ static void a_wrong_job_names_its_fields(void)
     CHECK(req->diag != NULL && req->diag->errors > 0);
     CHECK(fixture_call(&f, study_create, NULL, NULL)->status == HT_INVALID);
     struct db *db = fixture_db(&f);
+    static const struct study_scope anywhere = {0};
     struct study_list list = {0};
-    CHECK(db_study_list(db, f.arena, NULL, NULL, 0, 10, &list, NULL) == HT_OK);
+    CHECK(db_study_list(db, f.arena, &anywhere, 0, 10, &list, NULL) == HT_OK);
     CHECK(list.n == 0);
     db_close(db);
     fixture_close(&f);
