@@ -51,6 +51,12 @@ enum ht_status db_study_find(struct db *db, struct arena *arena,
 enum ht_status db_study_get(struct db *db, struct arena *arena, int64_t id,
                             struct study_row *row, struct ht_error *err);
 
+/* By display name; of several, a JOB_STUDY comes first, then the newest. */
+enum ht_status db_study_by_display(struct db *db, struct arena *arena,
+                                   const struct study_scope *scope,
+                                   const char *display, struct study_row *row,
+                                   struct ht_error *err);
+
 struct study_list {
     size_t n;
     struct study_row *rows;
@@ -102,7 +108,8 @@ struct measurement_list {
     size_t n;
     struct measurement_row *rows;
 };
-/* In stored order: attempt, time, step. At most `limit`. */
+/* In stored order: attempt, time, step; what a client reported (attempt 0) as
+ * it came. At most `limit`. */
 enum ht_status db_measurement_list(struct db *db, struct arena *arena,
                                    int64_t study, int64_t trial, size_t limit,
                                    struct measurement_list *list,

@@ -478,8 +478,8 @@ enum ht_status db_measurement_list(struct db *db, struct arena *arena,
         db_query(db, &stmt, err,
                  "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
                  "WHERE study=? AND trial=? "
-                 "ORDER BY attempt, time_ms, step, replica, writer, seq "
-                 "LIMIT ?",
+                 "ORDER BY attempt, CASE attempt WHEN 0 THEN seq END, time_ms, "
+                 "step, replica, writer, seq LIMIT ?",
                  "iii", study, trial, (int64_t)limit);
     struct measurement_list found = {0};
     bool row = status == HT_OK;

@@ -98,6 +98,7 @@ static const char second_schema[] =
     "ALTER TABLE studies ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE studies ADD COLUMN gain_ms INTEGER NOT NULL DEFAULT 0;"
     "CREATE INDEX studies_kind ON studies(kind, id);"
+    "CREATE INDEX studies_display ON studies(project, location, display);"
     "ALTER TABLE trials ADD COLUMN client TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE trials ADD COLUMN added INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE trials ADD COLUMN final_elapsed_ms INTEGER NOT NULL"

@@ -174,7 +174,8 @@ enum ht_status db_study_hungry(struct db *db, struct arena *arena,
         "ON waiting.study=s.id AND waiting.state=1 AND waiting.n>0 "
         "LEFT JOIN trial_counts AS active "
         "ON active.study=s.id AND active.state=2 "
-        "WHERE s.state=0 ORDER BY coalesce(active.n, 0), s.id LIMIT 1000",
+        "WHERE s.state=0 AND s.kind<>1 "
+        "ORDER BY coalesce(active.n, 0), s.id LIMIT 1000",
         "");
     return status == HT_OK ? all_ids(db, arena, stmt, list, err) : status;
 }
@@ -223,7 +224,7 @@ enum ht_status db_is_busy(struct db *db, bool *busy, struct ht_error *err)
     enum ht_status status =
         db_query(db, &stmt, err,
                  "SELECT EXISTS(SELECT 1 FROM studies "
-                 "WHERE state IN (0, 2, 3, 8)) "
+                 "WHERE state=8 OR (state IN (0, 2, 3) AND kind<>1)) "
                  "OR EXISTS(SELECT 1 FROM attempts WHERE state<3)",
                  "");
     if (status == HT_OK)

@@ -97,6 +97,20 @@ enum { DB_WAITING_PAGE = 100 };
 enum ht_status db_trial_waiting(struct db *db, struct arena *arena,
                                 int64_t study, int64_t after,
                                 struct trial_list *list, struct ht_error *err);
+/* The replicate number that one more trial with this point gets. */
+enum ht_status db_trial_next_replicate(struct db *db, int64_t study,
+                                       const char *params, int64_t *replicate,
+                                       struct ht_error *err);
+/* ACTIVE ones that the client was given, by id. */
+enum ht_status db_trial_of_client(struct db *db, struct arena *arena,
+                                  int64_t study, const char *client,
+                                  struct trial_list *list,
+                                  struct ht_error *err);
+enum ht_status db_trial_set_client(struct db *db, const struct trial_row *row,
+                                   struct ht_error *err);
+/* Removes the trial with all that belongs to it, and from the counts. */
+enum ht_status db_trial_erase(struct db *db, const struct trial_row *row,
+                              struct ht_error *err);
 /* The reason most FAILED trials share; "" when there is none. */
 enum ht_status db_trial_common_failure(struct db *db, struct arena *arena,
                                        int64_t study, const char **reason,
@@ -173,6 +187,12 @@ enum ht_status db_measurement_insert(struct db *db,
 enum ht_status db_measurement_exists(struct db *db,
                                      const struct replica_key *key,
                                      uint64_t writer, int64_t seq, bool *exists,
+                                     struct ht_error *err);
+
+/* The last one by writer and seq. HT_NOT_FOUND: there is none. */
+enum ht_status db_measurement_newest(struct db *db, struct arena *arena,
+                                     const struct replica_key *key,
+                                     struct measurement_row *row,
                                      struct ht_error *err);
 
 struct writer_row {

@@ -3,39 +3,17 @@
 #include "tuner/state.h"
 #include "tuner/study_life.h"
 #include "tuner/study_rules.h"
+#include "tuner/trial_create.h"
 
 static enum ht_status create_trial(struct core *core, struct study_row *study,
                                    const char *params, bool *created,
                                    struct ht_error *err)
 {
-    struct db *db = core_db(core);
-    struct trial_row trial = {.study = study->id,
-                              .id = study->next_trial,
-                              .state = TRIAL_REQUESTED,
+    struct trial_row trial = {.state = TRIAL_REQUESTED,
                               .params = params,
-                              .ordinal = study->next_trial - 1,
                               .reason = "waits for a slot",
-                              .final_elapsed_ms = -1,
-                              .created_ms = core_wall_ms(core)};
-    enum ht_status status = db_trial_insert(db, &trial, created, err);
-    if (status != HT_OK || !*created)
-        return status;
-    status = db_study_take_trial_id(db, study->id, &trial.id, err);
-    if (status == HT_OK)
-        status = db_trial_count(db, study->id, TRIAL_REQUESTED, 1, err);
-    if (status != HT_OK)
-        return status;
-    study->next_trial = trial.id + 1;
-    struct event_row event = {.study = study->id,
-                              .kind = "trial.created",
-                              .trial = trial.id,
-                              .from = "",
-                              .to = trial_state_name(TRIAL_REQUESTED),
-                              .reason = trial.reason,
-                              .data = params};
-    status = state_event(core, &event, err);
-    trial.revision = event.revision;
-    return status == HT_OK ? db_trial_save(db, &trial, err) : status;
+                              .client = ""};
+    return trial_create(core, study, &trial, created, err);
 }
 
 static enum ht_status note_exhausted(struct core *core, struct study_row *row,

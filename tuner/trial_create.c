@@ -1,0 +1,61 @@
+#include "tuner/trial_create.h"
+
+#include "proto/limits.h"
+#include "tuner/db_write.h"
+#include "tuner/state.h"
+
+static enum ht_status insert(struct core *core, const struct study_row *study,
+                             struct trial_row *trial, bool *created,
+                             struct ht_error *err)
+{
+    struct db *db = core_db(core);
+    enum ht_status status = HT_OK;
+    if (trial->added)
+        status = db_trial_next_replicate(db, study->id, trial->params,
+                                         &trial->replicate, err);
+    return status == HT_OK ? db_trial_insert(db, trial, created, err) : status;
+}
+
+static enum ht_status tell(struct core *core, struct trial_row *trial,
+                           struct ht_error *err)
+{
+    struct event_row event = {.study = trial->study,
+                              .kind = "trial.created",
+                              .trial = trial->id,
+                              .from = "",
+                              .to = trial_state_name(trial->state),
+                              .reason = trial->reason,
+                              .data = trial->params};
+    const enum ht_status status = state_event(core, &event, err);
+    trial->revision = event.revision;
+    return status;
+}
+
+enum ht_status trial_create(struct core *core, struct study_row *study,
+                            struct trial_row *trial, bool *created,
+                            struct ht_error *err)
+{
+    struct db *db = core_db(core);
+    if (study->next_trial > HT_MAX_TRIALS)
+        return ht_fail(err, HT_LIMIT, "study %.128s has %d trials, no more fit",
+                       study->name, HT_MAX_TRIALS);
+    trial->study = study->id;
+    trial->id = study->next_trial;
+    trial->ordinal = trial->id - 1;
+    trial->final_elapsed_ms = -1;
+    trial->created_ms = core_wall_ms(core);
+    trial->started_ms = trial->state == TRIAL_ACTIVE ? trial->created_ms : 0;
+    enum ht_status status = insert(core, study, trial, created, err);
+    if (status != HT_OK || !*created)
+        return status;
+    status = db_study_take_trial_id(db, study->id, &trial->id, err);
+    if (status == HT_OK)
+        status = db_trial_count(db, study->id, trial->state, 1, err);
+    if (status == HT_OK)
+        status = tell(core, trial, err);
+    if (status != HT_OK)
+        return status;
+    study->next_trial = trial->id + 1;
+    core_touch(core, study->id);
+    return db_trial_save(db, trial, err);
+}

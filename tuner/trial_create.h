@@ -1,0 +1,23 @@
+/* trial_create.h - how a trial comes to be, whoever chose its point: its id,
+ * its row, its place in the counts, and the event that tells of it. Core
+ * thread; belongs to the caller's savepoint. */
+#ifndef HT_TUNER_TRIAL_CREATE_H
+#define HT_TUNER_TRIAL_CREATE_H
+
+#include <stdbool.h>
+
+#include "proto/error.h"
+#include "tuner/core.h"
+#include "tuner/rows.h"
+
+/* Inserts a trial of the study. The caller has filled params, state
+ * (REQUESTED or ACTIVE), reason, client and added; id, ordinal, times and
+ * revision are filled in, and study->next_trial moves on. A point that the
+ * search chose and that is taken already is left alone: *created is false. One
+ * that a person added gets the next replicate number.
+ * HT_LIMIT  the study has HT_MAX_TRIALS already */
+enum ht_status trial_create(struct core *core, struct study_row *study,
+                            struct trial_row *trial, bool *created,
+                            struct ht_error *err);
+
+#endif
