@@ -64,6 +64,17 @@ void json_add_string(cJSON *object, const char *key, const char *value)
     cJSON_AddItemToObject(object, key, new_string(value));
 }
 
+void json_add_duration(cJSON *object, const char *key, int64_t ms)
+{
+    char text[32];
+    if (ms % 1000 == 0)
+        snprintf(text, sizeof text, "%" PRId64 "s", ms / 1000);
+    else
+        snprintf(text, sizeof text, "%" PRId64 ".%03ds", ms / 1000,
+                 (int)(ms % 1000));
+    json_add_string(object, key, text);
+}
+
 void json_add_bool(cJSON *object, const char *key, bool value)
 {
     cJSON_AddBoolToObject(object, key, value);

@@ -27,6 +27,8 @@ void json_add_int(cJSON *object, const char *key, int64_t value);
 /* int64 as a decimal *string*, the form of int64 in Google's JSON. */
 void json_add_int_text(cJSON *object, const char *key, int64_t value);
 void json_add_string(cJSON *object, const char *key, const char *value);
+/* Milliseconds as protobuf's Duration: "90s", "3.500s". */
+void json_add_duration(cJSON *object, const char *key, int64_t ms);
 void json_add_bool(cJSON *object, const char *key, bool value);
 cJSON *json_add_object(cJSON *object, const char *key);
 cJSON *json_add_array(cJSON *object, const char *key);

@@ -1,0 +1,241 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "proto/job_aip.h"
+#include "proto/limits.h"
+
+#define REPLICA(member) offsetof(struct aip_replica, member)
+
+const struct aip_role aip_roles[AIP_ROLES] = {{"master", "master"},
+                                              {"worker", "worker"},
+                                              {"ps", "parameterServer"},
+                                              {"evaluator", "evaluator"}};
+
+/* While a config is read, `into` has both the draft and its replica. */
+struct config_draft {
+    struct aip_draft *aip;
+    struct aip_replica *replica;
+};
+
+static struct aip_replica *replica_of(const struct field *field, void *into)
+{
+    return (struct aip_replica *)(void *)((char *)into + field->offset);
+}
+
+/* ---- masterConfig, workerConfig, ... ---- */
+
+static void config_keep(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
+{
+    aip_keep(reader, at, field, ((struct config_draft *)into)->aip);
+}
+
+static void refuse_tpu(const struct field_reader *reader, struct place at,
+                       const struct field *field, void *into)
+{
+    (void)field;
+    (void)into;
+    field_error(reader, at, "there are no TPUs here");
+}
+
+static void read_image(const struct field_reader *reader, struct place at,
+                       const struct field *field, void *into)
+{
+    struct aip_replica *replica = ((struct config_draft *)into)->replica;
+    field_text(reader, at, field, replica);
+    if (replica->image && replica->image[0] == '\0')
+        field_error(reader, at, "is empty");
+}
+
+static void read_words(const struct field_reader *reader, struct place at,
+                       const struct field *field, void *into)
+{
+    struct aip_replica *replica = ((struct config_draft *)into)->replica;
+    replica->container = at;
+    field_read_texts(
+        reader, at, HT_MAX_ARGS, true,
+        (struct strings *)(void *)((char *)replica + field->offset));
+}
+
+static void read_accelerator_type(const struct field_reader *reader,
+                                  struct place at, const struct field *field,
+                                  void *into)
+{
+    static const struct field_choice types[] = {
+        {"ACCELERATOR_TYPE_UNSPECIFIED", 0, 0},
+        {"NVIDIA_TESLA_K80", 1, 0},
+        {"NVIDIA_TESLA_P100", 2, 0},
+        {"NVIDIA_TESLA_V100", 3, 0},
+        {"NVIDIA_TESLA_P4", 4, 0},
+        {"NVIDIA_TESLA_T4", 5, 0},
+        {"NVIDIA_TESLA_A100", -1, 0},
+        {"TPU_V2", 6, 1},
+        {"TPU_V3", -1, 1},
+        {"TPU_V2_POD", -1, 1},
+        {"TPU_V3_POD", -1, 1},
+        {"TPU_V4_POD", -1, 1},
+        {NULL, 0, 0}};
+    const struct field row = {.name = "accelerator", .choices = types};
+    size_t before = reader->diag->errors;
+    int tpu = 0;
+    field_choose(reader, at, &row, &tpu);
+    if (tpu)
+        refuse_tpu(reader, at, field, into);
+    else if (reader->diag->errors == before)
+        aip_store(reader, at, field, ((struct config_draft *)into)->aip);
+}
+
+static void read_accelerator_count(const struct field_reader *reader,
+                                   struct place at, const struct field *field,
+                                   void *into)
+{
+    field_whole(reader, at, field, ((struct config_draft *)into)->replica);
+}
+
+static void read_accelerator(const struct field_reader *reader, struct place at,
+                             const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {"count", read_accelerator_count, REPLICA(gpus), 0, 1024, NULL},
+        {.name = "type", .read = read_accelerator_type},
+        {0}};
+    (void)field;
+    field_read_map(reader, at, rows, into);
+}
+
+static void read_disk(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "bootDiskSizeGb", .read = config_keep},
+        {.name = "bootDiskType", .read = config_keep},
+        {0}};
+    (void)field;
+    field_read_map(reader, at, rows, into);
+}
+
+void aip_config(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "imageUri", .read = read_image, .offset = REPLICA(image)},
+        {.name = "containerCommand",
+         .read = read_words,
+         .offset = REPLICA(command)},
+        {.name = "containerArgs", .read = read_words, .offset = REPLICA(args)},
+        {.name = "acceleratorConfig", .read = read_accelerator},
+        {.name = "diskConfig", .read = read_disk},
+        {.name = "tpuTfVersion", .read = refuse_tpu},
+        {0}};
+    struct config_draft config = {.aip = into,
+                                  .replica = replica_of(field, into)};
+    config.replica->config = at;
+    field_read_map(reader, at, rows, &config);
+}
+
+void aip_count(const struct field_reader *reader, struct place at,
+               const struct field *field, void *into)
+{
+    struct aip_replica *replica = replica_of(field, into);
+    const struct field row = {
+        .offset = REPLICA(count), .min = 0, .max = HT_MAX_PARALLEL};
+    replica->count_at = at;
+    field_whole(reader, at, &row, replica);
+}
+
+/* Which machine it was is kept; here every replica runs where a slot is. */
+void aip_machine(const struct field_reader *reader, struct place at,
+                 const struct field *field, void *into)
+{
+    replica_of(field, into)->machine = at;
+    if (at.node->kind == NODE_STRING)
+        aip_store(reader, at, field, into);
+    else
+        field_wrong_kind(reader, at, "text");
+}
+
+void aip_module(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
+{
+    (void)field;
+    struct aip_draft *aip = into;
+    aip->module_at = at;
+    aip->module = node_string(at.node);
+    if (aip->module == NULL || aip->module[0] == '\0')
+        field_error(reader, at, "must name a module, such as trainer.task");
+}
+
+/* ---- between them ---- */
+
+/* Without any scaleTier, a cluster is what was meant: gcloud has the tier as a
+ * flag of its own. */
+static void check_count(const struct field_reader *reader,
+                        const struct aip_draft *aip,
+                        const struct aip_replica *replica)
+{
+    struct place said =
+        replica->config.node ? replica->config : replica->machine;
+    if (replica->count == 0 && said.node)
+        field_warning(reader, said, "has no replicas: there is no count");
+    if (replica->count > 0 && aip->tier != TIER_UNSAID &&
+        aip->tier != TIER_CUSTOM) {
+        field_error(reader, replica->count_at, "needs scaleTier CUSTOM, not %s",
+                    aip->tier_at.node->text);
+        diag_hint(reader->diag, "all other tiers fix the counts");
+    }
+}
+
+static void check_words(const struct field_reader *reader,
+                        const struct aip_draft *aip)
+{
+    for (size_t i = 0; i < AIP_ROLES && aip->args.n > 0; i++)
+        if (aip->replicas[i].container.node)
+            field_error(reader, aip->replicas[i].container,
+                        "excludes %s: say one of them", aip->args_at.path);
+    if (aip->module && aip->replicas[0].image) {
+        field_error(reader, aip->module_at,
+                    "excludes masterConfig.imageUri: say one of them");
+    }
+}
+
+static struct strings module_command(const struct field_reader *reader,
+                                     const char *module)
+{
+    const char **items = arena_alloc(reader->arena, 3, sizeof *items);
+    items[0] = "python3";
+    items[1] = "-m";
+    items[2] = module;
+    return (struct strings){.n = 3, .items = items};
+}
+
+static struct pool make_pool(const struct field_reader *reader,
+                             const struct aip_draft *aip, size_t role)
+{
+    const struct aip_replica *said = &aip->replicas[role];
+    struct pool pool = {.type = aip_roles[role].type,
+                        .count = role == 0 ? 1 : (int)said->count,
+                        .image =
+                            said->image ? said->image : aip->replicas[0].image,
+                        .command = said->command,
+                        .args = said->container.node ? said->args : aip->args,
+                        .gpus = said->gpus};
+    if (aip->module && pool.image == NULL && pool.command.n == 0)
+        pool.command = module_command(reader, aip->module);
+    return pool;
+}
+
+void aip_finish_pools(const struct field_reader *reader, struct aip_draft *aip)
+{
+    struct job *job = &aip->draft.job;
+    check_words(reader, aip);
+    job->pools = arena_alloc(reader->arena, AIP_ROLES, sizeof *job->pools);
+    for (size_t i = 0; i < AIP_ROLES; i++) {
+        if (i > 0)
+            check_count(reader, aip, &aip->replicas[i]);
+        if (i == 0 || aip->replicas[i].count > 0)
+            job->pools[job->n_pools++] = make_pool(reader, aip, i);
+    }
+    /* TensorFlow's evaluator looks for a chief. */
+    if (aip->replicas[AIP_ROLES - 1].count > 0)
+        job->chief = true;
+}

@@ -1,0 +1,277 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "proto/job_aip.h"
+#include "proto/json.h"
+#include "proto/limits.h"
+
+#define AIP(member) offsetof(struct aip_draft, member)
+#define JOB(member) offsetof(struct aip_draft, draft.job.member)
+
+/* ---- kept members ---- */
+
+void aip_store(const struct field_reader *reader, struct place at,
+               const struct field *field, void *into)
+{
+    (void)field;
+    struct kept **last = &((struct aip_draft *)into)->draft.job.kept;
+    struct text json = {0};
+    while (*last)
+        last = &(*last)->next;
+    json_print(json_of_node(at.node), &json);
+    *last = arena_alloc(reader->arena, 1, sizeof **last);
+    (*last)->path = at.path;
+    (*last)->json = arena_strndup(reader->arena, json.data, json.len);
+    text_free(&json);
+}
+
+void aip_keep(const struct field_reader *reader, struct place at,
+              const struct field *field, void *into)
+{
+    field_warning(reader, at, "is kept, but has no effect here");
+    aip_store(reader, at, field, into);
+}
+
+/* gcloud says "enableWebAccess: false" in every job. */
+static void keep_if_true(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    bool flag;
+    if (!node_bool(at.node, &flag))
+        field_wrong_kind(reader, at, "true or false");
+    else if (flag)
+        aip_keep(reader, at, field, into);
+    else
+        aip_store(reader, at, field, into);
+}
+
+static void refuse(const struct field_reader *reader, struct place at,
+                   const struct field *field, void *into)
+{
+    (void)into;
+    field_key_error(reader, at, "%s cannot run here", field->name);
+    diag_hint(reader->diag, "only trainingInput can");
+}
+
+static void refuse_nas(const struct field_reader *reader, struct place at,
+                       const struct field *field, void *into)
+{
+    (void)field;
+    (void)into;
+    field_key_error(reader, at, "neural architecture search cannot run here");
+    diag_hint(reader->diag, "use hyperparameters");
+}
+
+/* ---- members with an effect ---- */
+
+static const struct field_choice tiers[] = {{"BASIC", 0, TIER_BASIC},
+                                            {"STANDARD_1", 1, TIER_STANDARD_1},
+                                            {"PREMIUM_1", 3, TIER_PREMIUM_1},
+                                            {"BASIC_GPU", 6, TIER_BASIC_GPU},
+                                            {"BASIC_TPU", -1, TIER_BASIC_TPU},
+                                            {"CUSTOM", 5, TIER_CUSTOM},
+                                            {NULL, 0, 0}};
+
+/* What Google's presets consist of was never written down, so that only one
+ * replica can be promised. */
+static void read_tier(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    struct aip_draft *aip = into;
+    aip->tier_at = at;
+    field_choose(reader, at, field, into);
+    switch (aip->tier) {
+    case TIER_UNSAID:
+    case TIER_BASIC:
+    case TIER_CUSTOM:
+        return;
+    case TIER_BASIC_TPU:
+        field_error(reader, at, "there are no TPUs here");
+        diag_hint(reader->diag, "use BASIC or CUSTOM");
+        return;
+    case TIER_STANDARD_1:
+    case TIER_PREMIUM_1:
+        field_warning(reader, at, "one replica runs for %s", at.node->text);
+        diag_hint(reader->diag, "CUSTOM with workerCount has more");
+        break;
+    case TIER_BASIC_GPU:
+        field_warning(reader, at, "the replica has no GPU of its own");
+        diag_hint(reader->diag,
+                  "CUSTOM with masterConfig.acceleratorConfig gives it one");
+        break;
+    }
+    aip_store(reader, at, field, into);
+}
+
+static void read_args(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    (void)field;
+    struct aip_draft *aip = into;
+    aip->args_at = at;
+    field_read_texts(reader, at, HT_MAX_ARGS, true, &aip->args);
+}
+
+static void read_job_dir(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    static const char file[] = "file://";
+    const char *text = node_string(at.node);
+    struct job *job = &((struct aip_draft *)into)->draft.job;
+    if (text == NULL || text[0] == '\0') {
+        field_error(reader, at, "must name a folder");
+    } else if (strncmp(text, file, strlen(file)) == 0) {
+        job->job_dir = text + strlen(file);
+    } else if (strstr(text, "://") != NULL) {
+        field_warning(reader, at,
+                      "is not on this machine: trials get no "
+                      "--job-dir");
+        diag_hint(reader->diag, "name a local folder, such as ./output");
+        aip_store(reader, at, field, into);
+    } else {
+        job->job_dir = text;
+    }
+}
+
+static void read_packages(const struct field_reader *reader, struct place at,
+                          const struct field *field, void *into)
+{
+    struct strings uris;
+    if (!field_read_texts(reader, at, HT_MAX_ARGS, false, &uris))
+        return;
+    field_warning(reader, at, "packages are not installed here");
+    diag_hint(reader->diag,
+              "pythonModule must be importable where the trials run");
+    aip_store(reader, at, field, into);
+}
+
+static void read_scheduling(const struct field_reader *reader, struct place at,
+                            const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "maxRunningTime",
+         .read = field_duration,
+         .offset = AIP(running_ms),
+         .min = 1},
+        {.name = "maxWaitTime", .read = aip_keep},
+        {.name = "priority", .read = aip_keep},
+        {.name = "resilientToWorkerRestart", .read = aip_keep},
+        {.name = "strategy", .read = aip_keep},
+        {0}};
+    (void)field;
+    field_read_map(reader, at, rows, into);
+}
+
+static void read_encryption(const struct field_reader *reader, struct place at,
+                            const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "kmsKeyName", .read = aip_keep}, {0}};
+    (void)field;
+    field_read_map(reader, at, rows, into);
+}
+
+/* ---- the job ---- */
+
+static const struct field input_rows[] = {
+    {.name = "scaleTier",
+     .read = read_tier,
+     .offset = AIP(tier),
+     .choices = tiers},
+    {.name = "masterConfig", .read = aip_config, .offset = AIP(replicas[0])},
+    {.name = "workerConfig", .read = aip_config, .offset = AIP(replicas[1])},
+    {.name = "parameterServerConfig",
+     .read = aip_config,
+     .offset = AIP(replicas[2])},
+    {.name = "evaluatorConfig", .read = aip_config, .offset = AIP(replicas[3])},
+    {.name = "masterType", .read = aip_machine, .offset = AIP(replicas[0])},
+    {.name = "workerType", .read = aip_machine, .offset = AIP(replicas[1])},
+    {.name = "parameterServerType",
+     .read = aip_machine,
+     .offset = AIP(replicas[2])},
+    {.name = "evaluatorType", .read = aip_machine, .offset = AIP(replicas[3])},
+    {.name = "workerCount", .read = aip_count, .offset = AIP(replicas[1])},
+    {.name = "parameterServerCount",
+     .read = aip_count,
+     .offset = AIP(replicas[2])},
+    {.name = "evaluatorCount", .read = aip_count, .offset = AIP(replicas[3])},
+    {.name = "args", .read = read_args},
+    {.name = "pythonModule", .read = aip_module},
+    {.name = "packageUris", .read = read_packages},
+    {.name = "hyperparameters", .read = aip_search},
+    {.name = "jobDir", .read = read_job_dir},
+    {.name = "scheduling", .read = read_scheduling},
+    {.name = "useChiefInTfConfig", .read = field_flag, .offset = JOB(chief)},
+    {.name = "enableWebAccess", .read = keep_if_true},
+    {.name = "encryptionConfig", .read = read_encryption},
+    {.name = "nasJobSpec", .read = refuse_nas},
+    {.name = "network", .read = aip_keep},
+    {.name = "pythonVersion", .read = aip_keep},
+    {.name = "region", .read = aip_keep},
+    {.name = "runtimeVersion", .read = aip_keep},
+    {.name = "serviceAccount", .read = aip_keep},
+    {0}};
+
+static void read_input(const struct field_reader *reader, struct place at,
+                       const struct field *field, void *into)
+{
+    (void)field;
+    field_read_map(reader, at, input_rows, into);
+}
+
+static const struct field root_rows[] = {
+    {.name = "jobId", .read = job_name, .offset = JOB(name)},
+    {"labels", field_pairs, JOB(labels), 0, 64, NULL},
+    {.name = "trainingInput", .read = read_input},
+    {.name = "predictionInput", .read = refuse},
+    {.name = "explanationInput", .read = refuse},
+    /* The server's own members, that a client may send back as it got them. */
+    {.name = "createTime", .read = field_skip},
+    {.name = "startTime", .read = field_skip},
+    {.name = "endTime", .read = field_skip},
+    {.name = "state", .read = field_skip},
+    {.name = "errorMessage", .read = field_skip},
+    {.name = "etag", .read = field_skip},
+    {.name = "jobPosition", .read = field_skip},
+    {.name = "trainingOutput", .read = field_skip},
+    {.name = "predictionOutput", .read = field_skip},
+    {.name = "explanationOutput", .read = field_skip},
+    {0}};
+
+/* A limit of the whole job, in Google's words: a search ends after it, and so
+ * does the one trial of a job without a search. */
+static void apply_limit(struct aip_draft *aip)
+{
+    struct job *job = &aip->draft.job;
+    if (job->kind == JOB_TUNING)
+        job->until.time_ms = aip->running_ms;
+    else
+        job->trial_timeout_ms = aip->running_ms;
+}
+
+struct job *job_read_aip(const struct node *root, struct diag *diag)
+{
+    const struct field_reader reader = {
+        .diag = diag, .arena = diag->arena, .null_is_absent = true};
+    struct place at = {.node = root, .path = ""};
+    struct aip_draft *aip = arena_alloc(diag->arena, 1, sizeof *aip);
+    struct job *job = &aip->draft.job;
+    *job = (struct job){.kind = JOB_CUSTOM,
+                        .max_trials = 1,
+                        .parallel = 1,
+                        .retries = JOB_RETRIES,
+                        .grace_ms = JOB_GRACE_MS};
+    field_read_map(&reader, at, root_rows, aip);
+    if (root->kind != NODE_MAP)
+        return NULL;
+    if (field_member(&reader, at, "trainingInput").node == NULL) {
+        field_error(&reader, (struct place){root, "trainingInput"},
+                    "is missing: what to run");
+        return NULL;
+    }
+    aip_finish_pools(&reader, aip);
+    apply_limit(aip);
+    job_check(&reader, &aip->draft);
+    job->display = job->name;
+    return diag->errors > 0 ? NULL : job;
+}

@@ -1,0 +1,238 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "proto/job_aip.h"
+#include "proto/limits.h"
+
+#define AIP(member) offsetof(struct aip_draft, member)
+#define JOB(member) offsetof(struct aip_draft, draft.job.member)
+
+/* ---- parameters ---- */
+
+enum { TYPE_UNSPECIFIED = -1 };
+
+struct aip_param {
+    struct param_draft param;
+    int type;
+    struct place type_at, numbers, categories;
+    enum param_scale scale;
+};
+
+static const struct field_choice types[] = {
+    {"PARAMETER_TYPE_UNSPECIFIED", 0, TYPE_UNSPECIFIED},
+    {"DOUBLE", 1, PARAM_DOUBLE},
+    {"INTEGER", 2, PARAM_INTEGER},
+    {"CATEGORICAL", 3, PARAM_CATEGORICAL},
+    {"DISCRETE", 4, PARAM_DISCRETE},
+    {NULL, 0, 0}};
+
+static const struct field_choice scales[] = {
+    {"NONE", 0, SCALE_LINEAR},
+    {"UNIT_LINEAR_SCALE", 1, SCALE_LINEAR},
+    {"UNIT_LOG_SCALE", 2, SCALE_LOG},
+    {"UNIT_REVERSE_LOG_SCALE", 3, SCALE_REVERSE_LOG},
+    {NULL, 0, 0}};
+
+static void read_type(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    ((struct aip_param *)into)->type_at = at;
+    field_choose(reader, at, field, into);
+}
+
+static const struct field param_rows[] = {
+    {.name = "parameterName",
+     .read = field_name,
+     .offset = offsetof(struct aip_param, param.param.name)},
+    {.name = "type",
+     .read = read_type,
+     .offset = offsetof(struct aip_param, type),
+     .choices = types},
+    {.name = "minValue",
+     .read = field_place,
+     .offset = offsetof(struct aip_param, param.min)},
+    {.name = "maxValue",
+     .read = field_place,
+     .offset = offsetof(struct aip_param, param.max)},
+    {.name = "scaleType",
+     .read = field_choose,
+     .offset = offsetof(struct aip_param, scale),
+     .choices = scales},
+    {.name = "categoricalValues",
+     .read = field_place,
+     .offset = offsetof(struct aip_param, categories)},
+    {.name = "discreteValues",
+     .read = field_place,
+     .offset = offsetof(struct aip_param, numbers)},
+    {0}};
+
+/* A list that belongs to another type. Clients may send it empty. */
+static void refuse_list(const struct field_reader *reader, struct place at,
+                        const char *type)
+{
+    if (at.node && !(at.node->kind == NODE_LIST && at.node->count == 0))
+        field_key_error(reader, at, "has no meaning for a parameter of type %s",
+                        type);
+}
+
+static bool check_param(const struct field_reader *reader, struct place at,
+                        const struct aip_param *said)
+{
+    const char *name = said->param.param.name;
+    size_t before = reader->diag->errors;
+    if (name == NULL)
+        field_error(reader, at, "parameterName is missing");
+    else if (name[0] == '-')
+        field_error(reader, at, "the name %s must not begin with -", name);
+    if (said->type == TYPE_UNSPECIFIED) {
+        field_error(reader, said->type_at.node ? said->type_at : at,
+                    "type is missing");
+        diag_hint(reader->diag, "DOUBLE, INTEGER, CATEGORICAL or DISCRETE");
+        return false;
+    }
+    const char *type = said->type_at.node->text;
+    if (said->type != PARAM_CATEGORICAL)
+        refuse_list(reader, said->categories, type);
+    if (said->type != PARAM_DISCRETE)
+        refuse_list(reader, said->numbers, type);
+    bool ranged = said->type == PARAM_DOUBLE || said->type == PARAM_INTEGER;
+    if (ranged && said->param.min.node == NULL && said->param.max.node == NULL)
+        field_error(reader, at, "minValue and maxValue are missing");
+    return reader->diag->errors == before;
+}
+
+/* Zeros may be left out of Google's JSON, which the other rules of its
+ * parameters know; the scale was chosen already, by other names. */
+static bool finish_param(const struct field_reader *reader,
+                         struct aip_param *said)
+{
+    struct param_draft *param = &said->param;
+    param->google = true;
+    param->param.type = (enum param_type)said->type;
+    if (said->type != PARAM_CATEGORICAL)
+        param->param.scale = said->scale;
+    param->values =
+        said->type == PARAM_DISCRETE ? said->numbers : said->categories;
+    if (said->type == PARAM_DOUBLE || said->type == PARAM_INTEGER)
+        param->values.node = NULL;
+    return param_finish(reader, param);
+}
+
+static void read_param(const struct field_reader *reader, struct aip_draft *aip,
+                       struct place at)
+{
+    struct aip_param said = {.param.at = at, .type = TYPE_UNSPECIFIED};
+    size_t before = reader->diag->errors;
+    said.param.min = field_member(reader, at, "minValue");
+    said.param.max = field_member(reader, at, "maxValue");
+    said.categories = field_member(reader, at, "categoricalValues");
+    said.numbers = field_member(reader, at, "discreteValues");
+    field_read_map(reader, at, param_rows, &said);
+    if (reader->diag->errors == before && check_param(reader, at, &said) &&
+        finish_param(reader, &said))
+        job_draft_add(reader, &aip->draft, &said.param);
+}
+
+static void read_params(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
+{
+    (void)field;
+    size_t i = 0;
+    ((struct aip_draft *)into)->draft.parameters = at;
+    if (at.node->kind != NODE_LIST || at.node->count == 0 ||
+        at.node->count > HT_MAX_PARAMETERS) {
+        field_error(reader, at, "must be a list of 1 to %d parameters",
+                    HT_MAX_PARAMETERS);
+        return;
+    }
+    for (const struct node *node = at.node->first; node; node = node->next)
+        read_param(reader, into, field_item(reader, at, node, i++));
+}
+
+/* ---- the search ---- */
+
+enum { POPULATION_BASED = -1 };
+
+static const struct field_choice algorithms[] = {
+    {"ALGORITHM_UNSPECIFIED", 0, ALGORITHM_BAYESIAN},
+    {"GRID_SEARCH", 1, ALGORITHM_GRID},
+    {"RANDOM_SEARCH", 2, ALGORITHM_RANDOM},
+    {"POPULATION_BASED_TRAINING", -1, POPULATION_BASED},
+    {NULL, 0, 0}};
+
+static void read_algorithm(const struct field_reader *reader, struct place at,
+                           const struct field *field, void *into)
+{
+    struct job_draft *draft = &((struct aip_draft *)into)->draft;
+    const struct field row = {.name = field->name, .choices = algorithms};
+    int choice = ALGORITHM_DEFAULT;
+    draft->algorithm = at;
+    field_choose(reader, at, &row, &choice);
+    if (choice == POPULATION_BASED) {
+        field_error(reader, at, "POPULATION_BASED_TRAINING is not known here");
+        diag_hint(reader->diag, "leave algorithm out for a Bayesian search");
+        return;
+    }
+    draft->job.algorithm = (enum job_algorithm)choice;
+}
+
+static void read_early_stop(const struct field_reader *reader, struct place at,
+                            const struct field *field, void *into)
+{
+    (void)field;
+    struct job_draft *draft = &((struct aip_draft *)into)->draft;
+    bool flag = false;
+    if (!node_bool(at.node, &flag)) {
+        field_wrong_kind(reader, at, "true or false");
+    } else if (flag) {
+        /* Google never said by which rule. */
+        draft->early_stop = at;
+        draft->job.early_stop = EARLY_MEDIAN;
+    }
+}
+
+static void read_goal(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    static const struct field_choice goals[] = {{"GOAL_TYPE_UNSPECIFIED", 0, 0},
+                                                {"MAXIMIZE", 1, 0},
+                                                {"MINIMIZE", 2, 1},
+                                                {NULL, 0, 0}};
+    const struct field row = {.name = field->name, .choices = goals};
+    int minimize = 0;
+    field_choose(reader, at, &row, &minimize);
+    ((struct metric_goal *)(void *)((char *)into + field->offset))->maximize =
+        minimize == 0;
+}
+
+static const struct field search_rows[] = {
+    {.name = "goal", .read = read_goal, .offset = AIP(metric)},
+    {.name = "hyperparameterMetricTag",
+     .read = field_name,
+     .offset = AIP(metric.name)},
+    {"maxTrials", field_whole, JOB(max_trials), 1, HT_MAX_TRIALS, NULL},
+    {"maxParallelTrials", field_whole, JOB(parallel), 1, HT_MAX_PARALLEL, NULL},
+    {"maxFailedTrials", field_whole, JOB(max_failed), 0, HT_MAX_TRIALS, NULL},
+    {.name = "params", .read = read_params},
+    {.name = "algorithm", .read = read_algorithm},
+    {.name = "enableTrialEarlyStopping", .read = read_early_stop},
+    {.name = "resumePreviousJobId", .read = aip_keep},
+    {0}};
+
+void aip_search(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
+{
+    (void)field;
+    struct aip_draft *aip = into;
+    struct job *job = &aip->draft.job;
+    job->kind = JOB_TUNING;
+    job->metrics = &aip->metric;
+    job->n_metrics = 1;
+    aip->metric = (struct metric_goal){.name = AIP_METRIC, .maximize = true};
+    aip->draft.metrics = at;
+    field_read_map(reader, at, search_rows, into);
+    if (at.node->kind == NODE_MAP &&
+        field_member(reader, at, "params").node == NULL)
+        field_error(reader, (struct place){at.node, at.path},
+                    "params is missing: what to search");
+}

@@ -1,0 +1,355 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/job_aip.h"
+#include "proto/json.h"
+#include "proto/limits.h"
+
+/* One job on its way out. */
+struct aip_writer {
+    const struct job *job;
+    struct diag *diag;
+    cJSON *root, *input; /* input is root's trainingInput */
+};
+
+static void add_strings(cJSON *object, const char *key,
+                        const struct strings *strings)
+{
+    if (strings->n == 0)
+        return;
+    cJSON *array = json_add_array(object, key);
+    for (size_t i = 0; i < strings->n; i++)
+        json_push_string(array, strings->items[i]);
+}
+
+/* The object at a path such as "trainingInput.masterConfig.diskConfig" up to
+ * its last dot, made where it is missing; *leaf is what follows the dot. */
+static cJSON *open_path(cJSON *root, const char *path, const char **leaf)
+{
+    char name[HT_MAX_NAME];
+    cJSON *object = root;
+    const char *dot;
+    for (; (dot = strchr(path, '.')) != NULL; path = dot + 1) {
+        snprintf(name, sizeof name, "%.*s", (int)(dot - path), path);
+        cJSON *next = cJSON_GetObjectItemCaseSensitive(object, name);
+        object = next ? next : json_add_object(object, name);
+    }
+    *leaf = path;
+    return object;
+}
+
+/* ---- parameters ---- */
+
+static void warn_of_param(const struct aip_writer *writer,
+                          const struct param *param, const char *text)
+{
+    diag_warning(
+        writer->diag, 0, 0,
+        arena_printf(writer->diag->arena, "parameters.%s", param->name), "%s",
+        text);
+}
+
+static bool has_step(const struct param *param)
+{
+    return (param->type == PARAM_DOUBLE && param->step > 0) ||
+           (param->type == PARAM_INTEGER && param->int_step > 1);
+}
+
+static void add_levels(cJSON *object, const struct param *param)
+{
+    bool names = param->type == PARAM_CATEGORICAL;
+    cJSON *array =
+        json_add_array(object, names ? "categoricalValues" : "discreteValues");
+    for (uint64_t j = 0; j < param_levels(param); j++)
+        value_push_json(param, param_level(param, j), array);
+}
+
+static void add_bounds(cJSON *object, const struct param *param)
+{
+    if (param->type == PARAM_INTEGER) {
+        json_add_int(object, "minValue", param->int_min);
+        json_add_int(object, "maxValue", param->int_max);
+    } else {
+        json_add_double(object, "minValue", param->min);
+        json_add_double(object, "maxValue", param->max);
+    }
+}
+
+static void add_param(const struct aip_writer *writer, cJSON *array,
+                      const struct param *param)
+{
+    static const char *const types[] = {"DOUBLE", "INTEGER", "DISCRETE",
+                                        "CATEGORICAL"};
+    static const char *const scales[] = {"UNIT_LINEAR_SCALE", "UNIT_LOG_SCALE",
+                                         "UNIT_REVERSE_LOG_SCALE"};
+    enum param_type type = param->type;
+    cJSON *object = json_push_object(array);
+    if (has_step(param)) {
+        bool listed = param_levels(param) <= HT_MAX_CATEGORIES;
+        warn_of_param(writer, param,
+                      listed ? "its step is written as a list of values"
+                             : "its step is left out");
+        if (listed)
+            type = PARAM_DISCRETE;
+    }
+    json_add_string(object, "parameterName", param->name);
+    json_add_string(object, "type", types[type]);
+    if (type == PARAM_DOUBLE || type == PARAM_INTEGER)
+        add_bounds(object, param);
+    else
+        add_levels(object, param);
+    if (type != PARAM_CATEGORICAL &&
+        (type != PARAM_DISCRETE || param->scale != SCALE_LINEAR))
+        json_add_string(object, "scaleType", scales[param->scale]);
+    if (param->has_default)
+        warn_of_param(writer, param, "its default is left out");
+    if (param->when)
+        warn_of_param(writer, param, "its condition is left out");
+}
+
+/* ---- hyperparameters ---- */
+
+static void add_search(const struct aip_writer *writer)
+{
+    const struct job *job = writer->job;
+    cJSON *search = json_add_object(writer->input, "hyperparameters");
+    json_add_string(search, "goal",
+                    job->metrics[0].maximize ? "MAXIMIZE" : "MINIMIZE");
+    json_add_string(search, "hyperparameterMetricTag", job->metrics[0].name);
+    if (job->max_trials > 0)
+        json_add_int(search, "maxTrials", job->max_trials);
+    json_add_int(search, "maxParallelTrials", job->parallel);
+    if (job->max_failed > 0)
+        json_add_int(search, "maxFailedTrials", job->max_failed);
+    if (job->algorithm == ALGORITHM_BAYESIAN)
+        json_add_string(search, "algorithm", "ALGORITHM_UNSPECIFIED");
+    if (job->algorithm == ALGORITHM_GRID)
+        json_add_string(search, "algorithm", "GRID_SEARCH");
+    if (job->algorithm == ALGORITHM_RANDOM)
+        json_add_string(search, "algorithm", "RANDOM_SEARCH");
+    if (job->early_stop != EARLY_NONE)
+        json_add_bool(search, "enableTrialEarlyStopping", true);
+    cJSON *params = json_add_array(search, "params");
+    for (size_t i = 0; i < job->space.n; i++)
+        add_param(writer, params, &job->space.params[i]);
+}
+
+/* ---- replicas ---- */
+
+static bool same_words(const struct strings *a, const struct strings *b)
+{
+    for (size_t i = 0; i < a->n && a->n == b->n; i++)
+        if (strcmp(a->items[i], b->items[i]) != 0)
+            return false;
+    return a->n == b->n;
+}
+
+/* How the words of all pools can be said once: by trainingInput.args, with
+ * the images' own entry points or with a module. */
+enum wording { WORDS_EACH, WORDS_ENTRY, WORDS_MODULE };
+
+static bool is_module(const struct pool *pool)
+{
+    const struct strings *command = &pool->command;
+    return pool->image == NULL && command->n == 3 &&
+           strcmp(command->items[0], "python3") == 0 &&
+           strcmp(command->items[1], "-m") == 0;
+}
+
+static enum wording find_wording(const struct job *job)
+{
+    if (job->n_pools == 0)
+        return WORDS_ENTRY;
+    const struct pool *master = &job->pools[0];
+    bool module = is_module(master);
+    if (!module && master->command.n > 0)
+        return WORDS_EACH;
+    for (size_t i = 1; i < job->n_pools; i++) {
+        const struct pool *pool = &job->pools[i];
+        if (!same_words(&pool->command, &master->command) ||
+            !same_words(&pool->args, &master->args) || (module && pool->image))
+            return WORDS_EACH;
+    }
+    return module ? WORDS_MODULE : WORDS_ENTRY;
+}
+
+static size_t role_of(const struct pool *pool)
+{
+    size_t i = 0;
+    while (i + 1 < AIP_ROLES && strcmp(aip_roles[i].type, pool->type) != 0)
+        i++;
+    return i;
+}
+
+static void add_config(const struct aip_writer *writer, const struct pool *pool,
+                       enum wording wording)
+{
+    const struct pool *master = &writer->job->pools[0];
+    const char *prefix = aip_roles[role_of(pool)].prefix;
+    cJSON *config = cJSON_CreateObject();
+    if (pool->image && (pool == master || master->image == NULL ||
+                        strcmp(pool->image, master->image) != 0))
+        json_add_string(config, "imageUri", pool->image);
+    if (wording == WORDS_EACH) {
+        add_strings(config, "containerCommand", &pool->command);
+        add_strings(config, "containerArgs", &pool->args);
+    }
+    if (pool->gpus > 0)
+        json_add_int_text(json_add_object(config, "acceleratorConfig"), "count",
+                          pool->gpus);
+    if (config->child)
+        cJSON_AddItemToObject(
+            writer->input,
+            arena_printf(writer->diag->arena, "%sConfig", prefix), config);
+    else
+        cJSON_Delete(config);
+    if (pool != master)
+        json_add_int_text(writer->input,
+                          arena_printf(writer->diag->arena, "%sCount", prefix),
+                          pool->count);
+    if (pool->env.n > 0)
+        diag_warning(writer->diag, 0, 0, "env",
+                     "the variables of the %s are left out", pool->type);
+}
+
+/* Is it "trainingInput.PREFIXType"? */
+static bool names_machine(const char *path, const char *prefix)
+{
+    const char *member = strchr(path, '.');
+    size_t len = strlen(prefix);
+    return member && strncmp(member + 1, prefix, len) == 0 &&
+           strcmp(member + 1 + len, "Type") == 0;
+}
+
+/* Google wants this tier where a cluster or a machine is described. */
+static bool is_custom(const struct job *job)
+{
+    bool custom = job->n_pools > 1;
+    for (size_t i = 0; i < job->n_pools; i++)
+        custom |= job->pools[i].gpus > 0;
+    for (const struct kept *kept = job->kept; kept; kept = kept->next)
+        for (size_t i = 0; i < AIP_ROLES; i++)
+            custom |= names_machine(kept->path, aip_roles[i].prefix);
+    return custom;
+}
+
+static void add_pools(const struct aip_writer *writer)
+{
+    const struct job *job = writer->job;
+    enum wording wording = find_wording(job);
+    bool evaluator = false;
+    if (is_custom(job))
+        json_add_string(writer->input, "scaleTier", "CUSTOM");
+    for (size_t i = 0; i < job->n_pools; i++)
+        evaluator |= strcmp(job->pools[i].type, "evaluator") == 0;
+    if (wording == WORDS_EACH && job->pools[0].image == NULL)
+        diag_warning(writer->diag, 0, 0, "command",
+                     "AI Platform runs a command only in an image");
+    for (size_t i = 0; i < job->n_pools; i++)
+        add_config(writer, &job->pools[i], wording);
+    if (wording == WORDS_MODULE)
+        json_add_string(writer->input, "pythonModule",
+                        job->pools[0].command.items[2]);
+    if (wording != WORDS_EACH && job->n_pools > 0)
+        add_strings(writer->input, "args", &job->pools[0].args);
+    if (job->chief && !evaluator)
+        json_add_bool(writer->input, "useChiefInTfConfig", true);
+}
+
+/* ---- the rest ---- */
+
+static void add_limit(const struct aip_writer *writer)
+{
+    const struct job *job = writer->job;
+    int64_t ms =
+        job->kind == JOB_CUSTOM ? job->trial_timeout_ms : job->until.time_ms;
+    if (ms > 0)
+        json_add_duration(json_add_object(writer->input, "scheduling"),
+                          "maxRunningTime", ms);
+}
+
+static void add_kept(const struct aip_writer *writer)
+{
+    for (const struct kept *kept = writer->job->kept; kept; kept = kept->next) {
+        const char *leaf;
+        if (strncmp(kept->path, "trainingInput.", 14) != 0) {
+            diag_warning(writer->diag, 0, 0, kept->path, "is left out");
+            continue;
+        }
+        cJSON *object = open_path(writer->root, kept->path, &leaf);
+        if (cJSON_GetObjectItemCaseSensitive(object, leaf) == NULL)
+            cJSON_AddItemToObject(object, leaf, cJSON_CreateRaw(kept->json));
+    }
+}
+
+static bool is_named_apart(const struct job *job)
+{
+    return job->display &&
+           (job->name == NULL || strcmp(job->display, job->name) != 0);
+}
+
+/* Everything else that a job can say, in native names. */
+static void name_losses(const struct aip_writer *writer)
+{
+    const struct job *job = writer->job;
+    const struct stopping *until = &job->until;
+    const struct {
+        const char *path;
+        bool lost;
+    } losses[] = {
+        {"displayName", is_named_apart(job)},
+        {"goal", job->n_metrics > 1},
+        {"constraints", job->constraints.n > 0},
+        {"seed", job->has_seed},
+        {"selection", job->selection != SELECT_LAST},
+        {"earlyStopping", job->early_stop == EARLY_DECAY},
+        {"until.target", until->has_target},
+        {"until.end", until->end_ms > 0},
+        {"until.noProgress", until->no_progress > 0},
+        {"until.noProgressTime", until->no_progress_ms > 0},
+        {"until.minTrials", until->min_trials > 0},
+        {"until.minTime", until->min_time_ms > 0},
+        {"until.minEnd", until->min_end_ms > 0},
+        {"until.letFinish", until->let_finish && until->time_ms > 0},
+        {"trialTimeout", job->kind != JOB_CUSTOM && job->trial_timeout_ms > 0},
+        {"retries", job->retries != JOB_RETRIES},
+        {"grace", job->grace_ms != JOB_GRACE_MS},
+        {"args", job->args_mode != ARGS_AUTO},
+        {"workdir", job->workdir != NULL},
+        {"passEnv", job->pass_env.n > 0},
+        {"metrics.stdout", job->stdout_patterns.n > 0},
+        {"metrics.file", job->metrics_file != NULL},
+        {"resources.cpus", job->cpus > 0},
+        {"resources.memory", job->memory_bytes > 0},
+        {"volumes", job->volumes.n > 0},
+        {"outputDir", job->output_dir != NULL}};
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        if (losses[i].lost)
+            diag_warning(writer->diag, 0, 0, losses[i].path,
+                         "AI Platform has no word for it: left out");
+}
+
+cJSON *job_write_aip(const struct job *job, struct diag *diag)
+{
+    struct aip_writer writer = {
+        .job = job, .diag = diag, .root = cJSON_CreateObject()};
+    if (job->name)
+        json_add_string(writer.root, "jobId", job->name);
+    if (job->labels.n > 0) {
+        cJSON *labels = json_add_object(writer.root, "labels");
+        for (size_t i = 0; i < job->labels.n; i++)
+            json_add_string(labels, job->labels.items[i].name,
+                            job->labels.items[i].value);
+    }
+    writer.input = json_add_object(writer.root, "trainingInput");
+    add_pools(&writer);
+    if (job->kind != JOB_CUSTOM)
+        add_search(&writer);
+    if (job->job_dir)
+        json_add_string(writer.input, "jobDir", job->job_dir);
+    add_limit(&writer);
+    add_kept(&writer);
+    name_losses(&writer);
+    return writer.root;
+}
