@@ -10,6 +10,7 @@
 #include "tuner/core_internal.h"
 #include "tuner/db_write.h"
 #include "tuner/memory.h"
+#include "tuner/operation.h"
 #include "tuner/presence.h"
 #include "tuner/search.h"
 #include "tuner/study_life.h"
@@ -44,6 +45,11 @@ const char *core_report_url(const struct core *core)
 struct memory *core_memory(struct core *core)
 {
     return core->memory;
+}
+
+struct operations *core_operations(struct core *core)
+{
+    return core->operations;
 }
 
 struct search *core_search(struct core *core)
@@ -124,6 +130,7 @@ static void release(struct core *core)
         db_checkpoint(core->db, true, NULL);
     db_close(core->db);
     memory_free(core->memory);
+    operations_free(core->operations);
     group_fini(&core->group);
     pthread_cond_destroy(&core->wake);
     pthread_mutex_destroy(&core->lock);
@@ -146,6 +153,7 @@ static struct core *make(const struct core_options *options)
     core->options.data_dir = core->data_dir;
     core->options.runner_token = core->runner_token;
     core->memory = memory_new();
+    core->operations = operations_new();
     group_init(&core->group);
     queue_init(&core->queue);
     queue_init(&core->held);

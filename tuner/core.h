@@ -17,6 +17,7 @@
 struct core;
 struct db;
 struct memory;
+struct operations;
 struct search;
 
 struct core_options {
@@ -67,6 +68,7 @@ int64_t core_wall_ms(const struct core *core); /* the same moment as shown */
 const struct core_options *core_options_of(const struct core *core);
 const char *core_report_url(const struct core *core); /* NULL: none */
 struct memory *core_memory(struct core *core);
+struct operations *core_operations(struct core *core);
 struct search *core_search(struct core *core);
 /* Number of the transaction at hand. */
 int64_t core_group_number(const struct core *core);

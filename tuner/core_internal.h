@@ -32,6 +32,7 @@ struct core {
     struct db *db; /* NULL: broken, to be opened again */
     struct checkpoint *checkpoint;
     struct memory *memory;
+    struct operations *operations;
     struct search *search;
     struct group group;
     int64_t group_number;

@@ -39,6 +39,7 @@ struct request {
     struct study_scope scope; /* HTTP path parts, decoded; the path's kinds */
     const char *study;        /* number or name, or NULL */
     const char *trial;        /* or NULL */
+    const char *operation;    /* or NULL */
     struct pairs query;       /* HTTP query, decoded */
 
     /* from the core */

@@ -80,6 +80,8 @@ static const char **target_of(struct request *req, struct part pattern)
         return &req->scope.location;
     case 's':
         return &req->study;
+    case 'o':
+        return &req->operation;
     default:
         return &req->trial;
     }
@@ -124,9 +126,12 @@ enum ht_status route_find(const char *method, const char *path,
                           struct request *req, const struct route **route,
                           const char **allow, struct ht_error *err)
 {
-    static const char beta[] = "/v1beta1/";
+    /* Google's Python clients ask for operations below /ui. */
+    static const char beta[] = "/v1beta1/", ui[] = "/ui/projects/";
     if (strncmp(path, beta, sizeof beta - 1) == 0)
         path = arena_printf(req->arena, "/v1/%s", path + sizeof beta - 1);
+    else if (strncmp(path, ui, sizeof ui - 1) == 0)
+        path = arena_printf(req->arena, "/v1%s", path + strlen("/ui"));
     if (strcmp(method, "HEAD") == 0)
         method = "GET";
     for (size_t i = 0; i < route_count; i++) {

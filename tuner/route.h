@@ -35,8 +35,8 @@ extern const struct route route_table[];
 extern const size_t route_count;
 
 /* Finds the route of a method ("HEAD" counts as "GET") and an undecoded path,
- * and fills scope, study and trial of `req` with its decoded parts. `/v1beta1`
- * is read as `/v1`.
+ * and fills scope, study, trial and operation of `req` with its decoded parts.
+ * `/v1beta1/` and `/ui/projects/` are read as below `/v1/`.
  *
  * HT_NOT_FOUND  no route has such a path
  * HT_NO_METHOD  some have, but not with this method; *allow lists theirs
