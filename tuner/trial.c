@@ -87,13 +87,11 @@ static enum ht_status count_stale(struct core *core, struct arena *arena,
                               better ? 0 : now->study.stale_trials + 1, err);
 }
 
-/* A trial with a result: its measurement goes into the row, and the attempt it
- * came from is the one winner the trial will ever have. */
-static enum ht_status conclude(struct core *core, struct arena *arena,
-                               struct deciding *now, enum trial_state to,
-                               const char *reason, struct ht_error *err)
+enum ht_status trial_conclude(struct core *core, struct arena *arena,
+                              struct deciding *now, enum trial_state to,
+                              const char *reason, struct ht_error *err)
 {
-    enum ht_status status = count_stale(core, arena, now, err);
+    const enum ht_status status = count_stale(core, arena, now, err);
     if (status != HT_OK)
         return status;
     struct trial_row *trial = &now->pair->trial;
@@ -101,9 +99,19 @@ static enum ht_status conclude(struct core *core, struct arena *arena,
     trial->objective = now->final.objective;
     trial->final_step = now->final.step;
     trial->final_metrics = now->final.metrics;
+    return state_move_trial(core, trial, to, reason, err);
+}
+
+/* The attempt that the result came from is the one winner the trial will ever
+ * have. */
+static enum ht_status conclude(struct core *core, struct arena *arena,
+                               struct deciding *now, enum trial_state to,
+                               const char *reason, struct ht_error *err)
+{
     now->pair->attempt.winner = true;
-    status = db_attempt_save(core_db(core), &now->pair->attempt, err);
-    return status == HT_OK ? state_move_trial(core, trial, to, reason, err)
+    const enum ht_status status =
+        db_attempt_save(core_db(core), &now->pair->attempt, err);
+    return status == HT_OK ? trial_conclude(core, arena, now, to, reason, err)
                            : status;
 }
 
@@ -294,9 +302,9 @@ enum ht_status trial_end(struct core *core, struct trial_row *trial,
     return HT_OK;
 }
 
-static enum ht_status find_named(struct core *core, struct request *req,
-                                 struct study_row *study,
-                                 struct trial_row *trial, struct ht_error *err)
+enum ht_status trial_find_named(struct core *core, struct request *req,
+                                struct study_row *study,
+                                struct trial_row *trial, struct ht_error *err)
 {
     enum ht_status status = db_study_find(core_db(core), req->arena,
                                           &req->scope, req->study, study, err);
@@ -319,7 +327,7 @@ enum ht_status trial_stop(struct core *core, struct request *req,
 {
     struct study_row study;
     struct trial_row trial = {0};
-    enum ht_status status = find_named(core, req, &study, &trial, err);
+    enum ht_status status = trial_find_named(core, req, &study, &trial, err);
     if (status != HT_OK)
         return status;
     if (trial_state_is_final(trial.state))

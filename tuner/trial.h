@@ -54,6 +54,19 @@ enum ht_status trial_lost(struct core *core, struct arena *arena,
                           struct trial_pair *pair, const char *reason,
                           struct ht_error *err);
 
+struct deciding;
+/* The trial of now->pair ends with now->final, whoever measured it; now->study
+ * and now->job are set. Its counts and the study's progress follow. */
+enum ht_status trial_conclude(struct core *core, struct arena *arena,
+                              struct deciding *now, enum trial_state to,
+                              const char *reason, struct ht_error *err);
+
+/* The study and the trial that the request's path names.
+ * HT_NOT_FOUND  one of them does not exist */
+enum ht_status trial_find_named(struct core *core, struct request *req,
+                                struct study_row *study,
+                                struct trial_row *trial, struct ht_error *err);
+
 /* Ends a trial on purpose: a waiting one is cancelled, a running one is told
  * to stop. One that is stopping or final is left alone. */
 enum ht_status trial_end(struct core *core, struct trial_row *trial,
