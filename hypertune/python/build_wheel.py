@@ -17,7 +17,7 @@ METADATA = """\
 Metadata-Version: 2.1
 Name: hypertune
 Version: {version}
-Summary: Reports metrics from inside a hypertune trial
+Summary: Reports metrics from inside a hypertune trial, asks about studies
 Requires-Python: >=2.7, !=3.0.*, !=3.1.*, !=3.2.*, !=3.3.*, !=3.4.*
 """
 WHEEL = """\

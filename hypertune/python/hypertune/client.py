@@ -1,0 +1,172 @@
+"""The door to a server: its studies, and making new ones."""
+import json
+import os
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+
+from hypertune import errors, locate, program, show, space
+from hypertune.study import PAGE, Study
+from hypertune.transport import Transport, segment
+
+Duration = Union[str, float]
+
+_ALGORITHMS = {"grid": "GRID_SEARCH", "random": "RANDOM_SEARCH",
+               "bayesian": None, None: None}  # Google's default has no name
+_GOALS = {"maximize": "MAXIMIZE", "minimize": "MINIMIZE"}
+
+# Members of `until`, as in a spec file: the place of each in Vertex's
+# studyStoppingConfig, and how it is written there.
+_SECONDS = lambda value: "%.3fs" % show.seconds(value)  # noqa: E731
+_UNTIL = {
+    "trials": ("maxNumTrials", int),
+    "noProgress": ("maxNumTrialsNoProgress", int),
+    "noProgressTime": ("maxDurationNoProgress", _SECONDS),
+    "time": ("maximumRuntimeConstraint",
+             lambda value: {"maxDuration": _SECONDS(value)}),
+}
+
+
+class Client:
+    """The studies of one project and location on one server.
+
+    Without arguments it is the server of the command line: HYPERTUNE_SERVER
+    with HYPERTUNE_TOKEN_FILE, else this user's own one, which is started when
+    it does not run. `timeout` is how many seconds any one call may take.
+    """
+
+    def __init__(self, server: Optional[str] = None,
+                 token_file: Union[None, str, "os.PathLike[str]"] = None,
+                 project: str = "local", location: str = "local",
+                 timeout: float = 30.0):
+        token = None if token_file is None else os.fspath(token_file)
+        self._transport = Transport(
+            locate.locate(server, token, os.environ, timeout), timeout)
+        self._project = project
+        self._location = location
+
+    @property
+    def server(self) -> str:
+        """The URL of the server."""
+        return self._transport.address.url
+
+    def __repr__(self) -> str:
+        return "Client(%r, project=%r, location=%r)" % (
+            self.server, self._project, self._location)
+
+    def _path(self, kind: str, name: Union[None, str, int] = None) -> str:
+        path = "/v1/projects/%s/locations/%s/%s" % (
+            segment(self._project), segment(self._location), kind)
+        return path if name is None else "%s/%s" % (path, segment(name))
+
+    def _list(self, kind: str) -> Iterator[Study]:
+        query: Dict[str, Any] = {"pageSize": PAGE}
+        while True:
+            page = self._transport.call("GET", self._path(kind), query=query)
+            for resource in page.get(kind, ()):
+                yield Study(self._transport, resource)
+            if not page.get("nextPageToken"):
+                return
+            query["pageToken"] = page["nextPageToken"]
+
+    def studies(self) -> List[Study]:
+        """All studies, newest first."""
+        # A tuning job is a study too and stands in both lists.
+        found = {study.id: study for study in self._list("studies")}
+        found.update((study.id, study)
+                     for study in self._list("hyperparameterTuningJobs"))
+        return [found[number] for number in sorted(found, reverse=True)]
+
+    def study(self, name: Union[str, int]) -> Study:
+        """The study with that name or number. NotFound."""
+        try:
+            resource = self._transport.call(
+                "GET", self._path("hyperparameterTuningJobs", name),
+                query={"view": "BASIC"})
+        except errors.NotFound:
+            resource = self._transport.call("GET",
+                                            self._path("studies", name))
+        return Study(self._transport, resource)
+
+    def create_study(self, name: str, metric: str,
+                     goal: str, params: Sequence[space.Parameter],
+                     algorithm: Optional[str] = None,
+                     seed: Optional[int] = None,
+                     until: Optional[Mapping[str, Any]] = None) -> Study:
+        """A study whose trials you evaluate: ask() it for them.
+
+        goal       "MAXIMIZE" or "MINIMIZE" the metric
+        params     Double, Integer, Discrete and Categorical parameters
+        algorithm  "bayesian" (default), "random" or "grid"
+        seed       the same seed and results give the same suggestions
+        until      when it ends by itself: {"trials": 60, "time": "2h",
+                   "noProgress": 20, "noProgressTime": "30m", "target": 0.99}
+
+        Conflict when the name is taken, InvalidArgument for what the server
+        does not accept, ValueError for what cannot be sent.
+        """
+        if goal.lower() not in _GOALS:
+            raise ValueError("the goal is MAXIMIZE or MINIMIZE: %r" % goal)
+        if algorithm not in _ALGORITHMS:
+            raise ValueError("the algorithm is bayesian, random or grid: %r" %
+                             algorithm)
+        spec: Dict[str, Any] = {
+            "metrics": [{"metricId": metric, "goal": _GOALS[goal.lower()]}],
+            "parameters": space.to_vertex(params)}
+        if _ALGORITHMS[algorithm]:
+            spec["algorithm"] = _ALGORITHMS[algorithm]
+        own: Dict[str, Any] = {"name": name}
+        if seed is not None:
+            own["seed"] = str(int(seed))
+        _add_until(dict(until or {}), spec, own)
+        return Study(self._transport, self._transport.call(
+            "POST", self._path("studies"),
+            {"displayName": name, "studySpec": spec, "hypertune": own}))
+
+    def submit(self, spec: Union[str, "os.PathLike[str]", Mapping[str, Any]]
+               ) -> Study:
+        """Starts a study that runs its trials, from a spec.
+
+        `spec` is the path of a spec file of any form, the same as a mapping,
+        or a HyperparameterTuningJob of Vertex AI. The last goes straight to
+        the server; Conflict when its name is taken. The others are read by
+        the program `hypertune`, which must be in PATH: as with `hypertune
+        submit`, a study that exists with the same spec is returned, trials
+        start in the folder of the file (of a mapping: in the current one) and
+        get the PATH and virtual environment of this process.
+        """
+        if not isinstance(spec, Mapping):
+            return self._submit_program([os.fspath(spec)], None)
+        if "studySpec" in spec:
+            return Study(self._transport, self._transport.call(
+                "POST", self._path("hyperparameterTuningJobs"), spec))
+        return self._submit_program(["-"], json.dumps(spec))
+
+    def _submit_program(self, words: List[str],
+                        text: Optional[str]) -> Study:
+        if (self._project, self._location) != ("local", "local"):
+            raise ValueError(
+                "the program hypertune submits to project local, location "
+                "local; give a HyperparameterTuningJob for another place")
+        address = self._transport.address
+        places = {"HYPERTUNE_TOKEN_FILE": address.token_file or ""}
+        if address.folder is not None:
+            places["HYPERTUNE_STATE"] = address.folder
+        else:
+            places["HYPERTUNE_SERVER"] = address.url
+        name = program.run(["submit", "--quiet"] + words, places,
+                           self._transport.timeout, text)
+        return self.study(name.strip())
+
+
+def _add_until(until: Dict[str, Any], spec: Dict[str, Any],
+               own: Dict[str, Any]) -> None:
+    if "target" in until:
+        own["target"] = float(until.pop("target"))
+    config: Dict[str, Any] = {}
+    for name, value in until.items():
+        if name not in _UNTIL:
+            raise ValueError("until has no %r; it has target, %s" %
+                             (name, ", ".join(_UNTIL)))
+        member, convert = _UNTIL[name]
+        config[member] = convert(value)
+    if config:
+        spec["studyStoppingConfig"] = config

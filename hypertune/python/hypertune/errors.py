@@ -1,0 +1,84 @@
+"""What the server or the way to it refused, as exceptions."""
+from typing import Any, Dict, Mapping, Optional, Type
+
+
+class ApiError(Exception):
+    """A request was not answered with success; the text is the server's.
+
+    `code` is the HTTP status (0 when no answer came), `status` the name in
+    google.rpc.Code, `violations` maps wrong fields to what is wrong.
+    """
+
+    def __init__(self, message: str, code: int = 0, status: str = "",
+                 violations: Optional[Mapping[str, str]] = None):
+        super().__init__(message)
+        self.code = code
+        self.status = status
+        self.violations: Dict[str, str] = dict(violations or {})
+
+
+class InvalidArgument(ApiError):
+    """The document or an argument is wrong; `violations` says where."""
+
+
+class FailedPrecondition(ApiError):
+    """Right in itself, but not in the present state of the study or trial."""
+
+
+class PermissionDenied(ApiError):
+    """No token, a wrong one, or one that may not do this."""
+
+
+class NotFound(ApiError):
+    """There is no such study or trial."""
+
+
+class NoTrialYet(NotFound):
+    """The study has no succeeded trial, so there is no best one."""
+
+
+class Conflict(ApiError):
+    """The name is taken, or somebody else changed the thing meanwhile."""
+
+
+class ResourceExhausted(ApiError):
+    """A limit of the server, such as the number of trials of a study."""
+
+
+class Unavailable(ApiError):
+    """The server cannot be reached, or says that it cannot serve now."""
+
+
+class DeadlineExceeded(Unavailable):
+    """No answer came in time. Whether a change was made is not known."""
+
+
+_BY_STATUS: Dict[str, Type[ApiError]] = {
+    "INVALID_ARGUMENT": InvalidArgument,
+    "FAILED_PRECONDITION": FailedPrecondition,
+    "UNAUTHENTICATED": PermissionDenied,
+    "PERMISSION_DENIED": PermissionDenied,
+    "NOT_FOUND": NotFound,
+    "ALREADY_EXISTS": Conflict,
+    "ABORTED": Conflict,
+    "RESOURCE_EXHAUSTED": ResourceExhausted,
+    "UNAVAILABLE": Unavailable,
+    "DEADLINE_EXCEEDED": DeadlineExceeded,
+}
+
+
+def from_answer(code: int, body: Any) -> ApiError:
+    """The exception for an HTTP status and its decoded JSON body."""
+    error = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(error, dict):
+        return ApiError("HTTP status %d, and no error document" % code, code)
+    violations = {}
+    for detail in error.get("details", ()):
+        for item in detail.get("fieldViolations", ()):
+            violations[item.get("field", "")] = item.get("description", "")
+    status = error.get("status", "")
+    text = error.get("message", "HTTP status %d" % code)
+    more = ["%s: %s" % pair for pair in violations.items()
+            if pair[1] not in text]
+    kind = _BY_STATUS.get(status, ApiError)
+    return kind("\n  ".join([text] + more), code, status, violations)

@@ -1,0 +1,47 @@
+"""Values as a person reads them: short numbers, words, times, HTML cells."""
+import datetime
+import html
+import re
+from typing import Any, Mapping, Optional, Sequence, Tuple, Union
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def number(value: Any) -> str:
+    """Four digits are what an eye compares; other values as they are."""
+    return "%.4g" % value if isinstance(value, float) else str(value)
+
+
+def params(values: Mapping[str, Any], quoted: bool = False) -> str:
+    """learning_rate=0.00079 optimizer=adam"""
+    return " ".join(
+        "%s=%s" % (name, repr(value) if quoted and isinstance(value, str)
+                   else number(value)) for name, value in values.items())
+
+
+def moment(ms: Any) -> Optional[datetime.datetime]:
+    """UTC; None for an absent time."""
+    if not ms:
+        return None
+    return datetime.datetime.fromtimestamp(int(ms) / 1000,
+                                           datetime.timezone.utc)
+
+
+def seconds(duration: Union[None, str, float]) -> Optional[float]:
+    """Of 90, "90s", "1h30m"; None stays None. ValueError for other texts."""
+    if duration is None or isinstance(duration, (int, float)):
+        return duration
+    parts = re.findall(r"(\d+(?:\.\d+)?)(ms|[smhd])", duration)
+    if not parts or "".join(a + b for a, b in parts) != duration:
+        raise ValueError('a time is seconds, or a text such as "90s" or '
+                         '"1h30m": %r' % duration)
+    return sum(float(amount) * _UNITS[unit] for amount, unit in parts)
+
+
+def table(title: str, rows: Sequence[Tuple[str, str]]) -> str:
+    """A card. `rows` are pairs of plain text and HTML; the rest is escaped
+    here. No script and no style sheet, so that every viewer shows it."""
+    lines = ["<table><tr><th colspan=2>%s</th></tr>" % html.escape(title)]
+    lines += ["<tr><td>%s</td><td>%s</td></tr>" % (html.escape(name), cell)
+              for name, cell in rows]
+    return "\n".join(lines) + "</table>"

@@ -1,0 +1,390 @@
+"""One study: its state, its trials, and asking it for new ones."""
+import datetime
+import os
+import socket
+import threading
+import time
+import uuid
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator,
+                    List, Mapping, Optional, Tuple, Union)
+
+from hypertune import plot, show, where as conditions
+from hypertune.errors import (ApiError, FailedPrecondition, NotFound,
+                              NoTrialYet)
+from hypertune.summary import Summary
+from hypertune.transport import Transport
+from hypertune.trial import Metrics, Trial, measurement
+from hypertune.watch import Watch
+
+if TYPE_CHECKING:
+    import pandas
+
+Curve = List[Tuple[int, float, datetime.datetime]]
+Duration = Union[None, str, float]
+
+OURS = "/hypertune/v1/studies/"
+PAGE = 500  # trials in one answer
+
+
+class Study:
+    """A study on the server. Its properties ask the server each time, so
+    `while study.state == "RUNNING"` ends."""
+
+    def __init__(self, transport: Transport, resource: Mapping[str, Any]):
+        self._transport = transport
+        self._name: str = resource["name"]
+        self._status_name: str = resource["hypertuneStatus"]["name"]
+        self._spec: Mapping[str, Any] = resource["studySpec"]
+        self._asker = uuid.uuid4().hex[:12]
+
+    # --- what it is ---
+
+    @property
+    def name(self) -> str:
+        """Its name, unique in its project and location."""
+        return self._status_name
+
+    @property
+    def id(self) -> int:
+        """Its number on the server."""
+        return int(self._name.rsplit("/", 1)[1])
+
+    @property
+    def metric(self) -> str:
+        """The objective's name."""
+        return self._spec["metrics"][0]["metricId"]
+
+    @property
+    def maximize(self) -> bool:
+        """Is more better?"""
+        return self._spec["metrics"][0].get("goal") == "MAXIMIZE"
+
+    @property
+    def runs_trials(self) -> bool:
+        """Does the server run the trials itself, or do its clients?"""
+        return "/hyperparameterTuningJobs/" in self._name
+
+    def _project(self) -> str:
+        return "/v1/" + self._name.rsplit("/", 2)[0]
+
+    def _trials_path(self) -> str:
+        return "%s/studies/%d/trials" % (self._project(), self.id)
+
+    def _ours(self, rest: str = "") -> str:
+        return "%s%d%s" % (OURS, self.id, rest)
+
+    # --- how it is ---
+
+    def summary(self) -> Summary:
+        """State, counts and best trial, all of one moment."""
+        resource = self._transport.call(
+            "GET", "/v1/" + self._name,
+            query={"view": "BASIC"} if self.runs_trials else None)
+        return Summary(self, resource)
+
+    @property
+    def state(self) -> str:
+        """RUNNING, PAUSED, STOPPING, CANCELLING, SUCCEEDED, STOPPED, FAILED
+        or CANCELLED."""
+        return self.summary().state
+
+    @property
+    def reason(self) -> str:
+        """Why it is in that state, in words."""
+        return self.summary().reason
+
+    @property
+    def counts(self) -> Dict[str, int]:
+        """How many trials are requested, active, succeeded, failed, ..."""
+        return self.summary().counts
+
+    @property
+    def best_trial(self) -> Trial:
+        """The succeeded trial with the best objective. NoTrialYet before."""
+        try:
+            return Trial(self, self._transport.call("GET",
+                                                    self._ours("/best")))
+        except NotFound as error:
+            summary = self.summary()  # NotFound when the study is gone
+            if summary.best is None:
+                raise NoTrialYet(str(error), error.code,
+                                 error.status) from None
+            return summary.best
+
+    def trial(self, number: int) -> Trial:
+        """The trial with that number. NotFound."""
+        return Trial(self, self._transport.call(
+            "GET", "%s/%d" % (self._trials_path(), int(number))))
+
+    def _pages(self, path: str, key: str,
+               query: Dict[str, Any]) -> Iterator[Any]:
+        while True:
+            page = self._transport.call("GET", path, query=query)
+            yield from page.get(key, ())
+            if not page.get("nextPageToken"):
+                return
+            query = {**query, "pageToken": page["nextPageToken"]}
+
+    def _all_trials(self) -> Iterator[Trial]:
+        for resource in self._pages(self._trials_path(), "trials",
+                                    {"pageSize": PAGE}):
+            yield Trial(self, resource)
+
+    def trials(self, state: Union[None, str, Iterable[str]] = None,
+               where: Optional[str] = None,
+               limit: Optional[int] = None) -> List[Trial]:
+        """Trials by number, all or those in a state (or one of several).
+
+        `where` holds conditions such as "dropout<0.3 optimizer=adam": NAME,
+        one of = != < <= > >=, and a value. A name is a parameter, the
+        objective (by its name or as `value`), `step` or `state`.
+        ValueError when a condition has no such form or name.
+        """
+        states = None
+        if state is not None:
+            states = {word.upper() for word in
+                      ([state] if isinstance(state, str) else state)}
+        wanted = conditions.parse(where or "")
+        conditions.check_keys(wanted, self._keys())
+        found: List[Trial] = []
+        if limit is not None and limit <= 0:
+            return found
+        for trial in self._all_trials():
+            if states is not None and trial.state not in states:
+                continue
+            if all(one.holds(self._key(trial, one.key)) for one in wanted):
+                found.append(trial)
+                if len(found) == limit:
+                    break
+        return found
+
+    def parameters(self) -> List[str]:
+        """The names of the hyperparameters, parents before children."""
+        return [spec["parameterId"] for spec in self._specs()]
+
+    def _specs(self) -> List[Mapping[str, Any]]:
+        found = []
+        waiting = list(self._spec["parameters"])
+        while waiting:
+            spec = waiting.pop(0)
+            found.append(spec)
+            waiting += [child["parameterSpec"] for child in
+                        spec.get("conditionalParameterSpecs", ())]
+        return found
+
+    def _keys(self) -> List[str]:
+        return self.parameters() + [self.metric, "value", "objective", "step",
+                                    "state"]
+
+    def _key(self, trial: Trial, key: str) -> Any:
+        params = trial.params
+        if key in params:
+            return params[key]
+        if key in (self.metric, "value", "objective"):
+            return trial.value
+        return {"step": trial.step, "state": trial.state}.get(key)
+
+    def trials_dataframe(self) -> "pandas.DataFrame":
+        """All trials as a pandas DataFrame with the columns id, state, value,
+        params.NAME..., start and end (UTC). ImportError without pandas."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("trials_dataframe() needs the package pandas; "
+                              "trials() does without") from None
+        columns = (["id", "state", "value"] +
+                   ["params." + name for name in self.parameters()] +
+                   ["start", "end"])
+        rows = [{"id": trial.id, "state": trial.state, "value": trial.value,
+                 "start": trial.start, "end": trial.end,
+                 **{"params." + name: value
+                    for name, value in trial.params.items()}}
+                for trial in self._all_trials()]
+        frame = pandas.DataFrame(rows, columns=columns)
+        for name in ("start", "end"):
+            frame[name] = pandas.to_datetime(frame[name], utc=True)
+        frame["value"] = frame["value"].astype(float)
+        return frame
+
+    def curves(self, trial: Union[int, Trial],
+               metric: Optional[str] = None) -> Curve:
+        """What a trial reported: (step, value, time in UTC), in the order of
+        the steps; of the objective, or of another metric."""
+        number = trial.id if isinstance(trial, Trial) else int(trial)
+        curves = self._all_curves(metric or self.metric, {"trial": number})
+        return curves.get(number, [])
+
+    def _all_curves(self, metric: str,
+                    query: Dict[str, Any]) -> Dict[int, Curve]:
+        curves: Dict[int, Curve] = {}
+        for row in self._pages(self._ours("/measurements"), "measurements",
+                               query):
+            if metric in row["metrics"]:
+                curves.setdefault(int(row["trial"]), []).append(
+                    (int(row["step"]), float(row["metrics"][metric]),
+                     show.moment(row["timeMs"])))
+        for curve in curves.values():
+            curve.sort(key=lambda point: (point[0], point[2]))
+        return curves
+
+    # --- pictures ---
+
+    def plot_history(self) -> plot.Plot:
+        """Every trial's objective in the order of the trials, and the best so
+        far. An SVG image that a notebook shows."""
+        return plot.history(self.name, self.metric, self.maximize,
+                            self.trials())
+
+    def plot_curves(self, metric: Optional[str] = None) -> plot.Plot:
+        """What the trials reported step by step, the best trial on top."""
+        metric = metric or self.metric
+        best = self.summary().best
+        return plot.curves(self.name, metric, self._all_curves(metric, {}),
+                           None if best is None else best.id)
+
+    def plot_parallel(self) -> plot.Plot:
+        """One line for each succeeded trial through its parameters to its
+        objective, the best ones on top."""
+        return plot.parallel(self.name, self.metric, self.maximize,
+                             self._specs(), self.trials())
+
+    # --- waiting ---
+
+    def watch(self) -> Watch:
+        """Shows the study until its end, in place in a notebook::
+
+            with study.watch() as w:
+                w.until_done(timeout="2h")
+        """
+        return Watch(self)
+
+    def wait(self, timeout: Duration = None,
+             changed: Optional[Callable[[Summary], None]] = None) -> str:
+        """Waits for the study's end; returns its state.
+
+        `timeout` in seconds or as "1h30m"; TimeoutError after that, the study
+        goes on. `changed` is called with the newest summary once a second.
+        """
+        limit = show.seconds(timeout)
+        deadline = None if limit is None else time.monotonic() + limit
+        while True:
+            summary = self.summary()
+            if changed is not None:
+                changed(summary)
+            if not summary.is_open:
+                return summary.state
+            pause = 1.0
+            if deadline is not None:
+                pause = min(pause, deadline - time.monotonic())
+            if pause <= 0:
+                raise TimeoutError("%s is still %s after %g s" %
+                                   (self.name, summary.state, limit))
+            time.sleep(pause)
+
+    # --- steering ---
+
+    def _control(self, verb: str) -> "Study":
+        self._transport.call("POST", self._ours(":" + verb), {})
+        return self
+
+    def pause(self) -> "Study":
+        """No new trials; running ones go on."""
+        return self._control("pause")
+
+    def resume(self) -> "Study":
+        """Goes on after a pause."""
+        return self._control("resume")
+
+    def stop(self) -> "Study":
+        """Ends the study and its running trials; their results count."""
+        return self._control("stop")
+
+    def cancel(self) -> "Study":
+        """Ends the study and its running trials; their results do not count.
+        FailedPrecondition when its clients run the trials: stop() it."""
+        if not self.runs_trials:
+            raise FailedPrecondition(
+                "the trials of %s run at its clients; stop() ends it" %
+                self.name)
+        self._transport.call("POST", "/v1/%s:cancel" % self._name, {})
+        return self
+
+    def delete(self) -> None:
+        """Removes the study, its trials and their logs. FailedPrecondition
+        while a study that runs its trials has not ended."""
+        self._transport.call("DELETE", "/v1/" + self._name)
+
+    # --- asking and telling ---
+
+    def _client_id(self) -> str:
+        """One asker each for threads and forked children: the server gives an
+        asker its unfinished trial again, and two must not share one."""
+        return "%s-%d-%d-%s" % (socket.gethostname()[:64], os.getpid(),
+                                threading.get_ident(), self._asker)
+
+    def suggest(self, count: int = 1,
+                client_id: Optional[str] = None) -> List[Trial]:
+        """`count` trials to evaluate, all at once; fewer when the search
+        space or the study is at its end.
+
+        Who asks again with the same `client_id` gets its unfinished trials
+        again. Without one, it is made from this process, thread and object.
+        """
+        operation = self._transport.call(
+            "POST", self._trials_path() + ":suggest",
+            {"suggestionCount": int(count),
+             "clientId": client_id or self._client_id()}, repeatable=True)
+        if "error" in operation:
+            raise ApiError(operation["error"].get("message", ""),
+                           status=str(operation["error"].get("code", "")))
+        return [Trial(self, resource) for resource in
+                operation.get("response", {}).get("trials", ())]
+
+    def ask(self, count: int, client_id: Optional[str] = None
+            ) -> Iterator[Trial]:
+        """Up to `count` trials, one after the other, each asked for when the
+        one before has been completed, so that the search learns from it::
+
+            for trial in study.ask(10):
+                trial.complete(f(**trial.params))
+
+        It ends early when the study does. To evaluate several at a time use
+        suggest(), or one `client_id` for each worker.
+        """
+        for _ in range(count):
+            if not self.summary().is_open:
+                return
+            trials = self.suggest(1, client_id)
+            if not trials:
+                return
+            yield trials[0]
+            if trials[0].is_open:
+                raise FailedPrecondition(
+                    "trial %d was neither completed nor made infeasible; the "
+                    "next one would be the same" % trials[0].id)
+
+    def add(self, params: Mapping[str, Any],
+            result: Union[None, float, Metrics] = None,
+            step: int = 0) -> Trial:
+        """A trial with parameters of your own choice.
+
+        With a result - the objective, or metrics by name - it is complete and
+        the search learns from it; without, it is to be evaluated.
+        """
+        body: Dict[str, Any] = {"parameters": [
+            {"parameterId": name, "value": value}
+            for name, value in params.items()]}
+        if result is not None:
+            metrics = (result if isinstance(result, Mapping)
+                       else {self.metric: result})
+            body["finalMeasurement"] = measurement(metrics, step)
+        return Trial(self, self._transport.call("POST", self._trials_path(),
+                                                body))
+
+    # --- showing it ---
+
+    def __repr__(self) -> str:
+        return "Study %s" % self.summary()
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()

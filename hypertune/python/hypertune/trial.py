@@ -1,0 +1,232 @@
+"""One trial of a study: what was tried and how it went."""
+import datetime
+import html
+import math
+import time
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Union
+
+from hypertune import show
+from hypertune.errors import ApiError
+
+if TYPE_CHECKING:
+    from hypertune.study import Study
+
+Metrics = Mapping[str, float]
+
+_OPEN = ("REQUESTED", "ACTIVE", "STOPPING")
+
+
+def _json_number(value: float) -> Union[float, str]:
+    """JSON lacks what is not finite; Google's JSON has these words."""
+    value = float(value)
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def measurement(metrics: Metrics, step: Optional[int],
+                elapsed: Optional[float] = None) -> Dict[str, Any]:
+    """A Measurement of Vertex AI; `elapsed` in seconds."""
+    made: Dict[str, Any] = {"metrics": [
+        {"metricId": name, "value": _json_number(value)}
+        for name, value in metrics.items()]}
+    if step is not None:
+        made["stepCount"] = str(int(step))
+    if elapsed is not None:
+        made["elapsedDuration"] = "%.3fs" % elapsed
+    return made
+
+
+class Trial:
+    """A trial as it was when it was read; refresh() reads it again.
+
+    A trial from Study.ask() or Study.suggest() is yours to evaluate::
+
+        with trial:
+            for step in range(10):
+                trial.report(step=step, loss=train(**trial.params))
+                if trial.should_stop():
+                    break
+
+    Leaving the block completes the trial with what it has reported; an
+    exception makes it infeasible and is passed on.
+    """
+
+    def __init__(self, study: "Study", resource: Mapping[str, Any]):
+        self._study = study
+        self._begin = time.monotonic()
+        self._step = 0
+        self._adopt(resource)
+
+    def _adopt(self, resource: Mapping[str, Any]) -> None:
+        self._resource = resource
+        self._own: Mapping[str, Any] = resource.get("hypertune", {})
+
+    @property
+    def study(self) -> "Study":
+        """The study it belongs to."""
+        return self._study
+
+    @property
+    def id(self) -> int:
+        """Its number within the study, from 1."""
+        return int(self._resource["id"])
+
+    @property
+    def state(self) -> str:
+        """REQUESTED, ACTIVE, STOPPING, SUCCEEDED, STOPPED, FAILED, INFEASIBLE
+        or CANCELLED, at the last reading."""
+        return self._own.get("state", self._resource.get("state", ""))
+
+    @property
+    def reason(self) -> str:
+        """Why it is in this state, in words; often empty."""
+        return self._own.get("reason", "")
+
+    @property
+    def params(self) -> Dict[str, Any]:
+        """The hyperparameters by name: int, float or str."""
+        return dict(self._own.get("params", {}))
+
+    @property
+    def args(self) -> List[str]:
+        """The parameters as arguments: ["--lr=0.1", ...]."""
+        return list(self._own.get("args", ()))
+
+    @property
+    def value(self) -> Optional[float]:
+        """The objective that counts; None before there is one."""
+        value = self._own.get("objective")
+        return None if value is None else float(value)
+
+    @property
+    def step(self) -> Optional[int]:
+        """The step of `value`."""
+        step = self._own.get("step")
+        return None if step is None else int(step)
+
+    @property
+    def latest(self) -> Dict[str, float]:
+        """The newest metrics it has reported."""
+        metrics = self._own.get("latest", {}).get("metrics", {})
+        return {name: float(value) for name, value in metrics.items()}
+
+    @property
+    def start(self) -> Optional[datetime.datetime]:
+        """When work on it began, UTC."""
+        return show.moment(self._own.get("startTimeMs"))
+
+    @property
+    def end(self) -> Optional[datetime.datetime]:
+        """When it ended, UTC; None while it is open."""
+        return show.moment(self._own.get("endTimeMs"))
+
+    @property
+    def is_open(self) -> bool:
+        """Is its result still to come, as far as is known here?"""
+        return self.state in _OPEN
+
+    def refresh(self) -> "Trial":
+        """Reads the trial again; returns it. NotFound when it is gone."""
+        self._adopt(self._study._transport.call("GET", self._path()))
+        return self
+
+    def _path(self, verb: str = "") -> str:
+        return "%s/%d%s" % (self._study._trials_path(), self.id, verb)
+
+    def _post(self, verb: str, body: Mapping[str, Any]) -> Any:
+        return self._study._transport.call("POST", self._path(verb), body)
+
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._begin
+
+    # --- evaluating it ---
+
+    def report(self, metrics: Optional[Metrics] = None, *,
+               step: Optional[int] = None, **more: float) -> None:
+        """Stores intermediate metrics: report(step=3, loss=0.2).
+
+        Without a step the reports are counted, from 1. Names that are no
+        Python names go into `metrics`. ApiError when the trial has ended.
+        """
+        values = {**(metrics or {}), **more}
+        if not values:
+            raise ValueError("report() without a metric")
+        self._step = self._step + 1 if step is None else int(step)
+        self._adopt(self._post(":addTrialMeasurement", {
+            "measurement": measurement(values, self._step, self._elapsed())}))
+
+    def should_stop(self) -> bool:
+        """Asks whether going on is worth it, by the study's early stopping."""
+        operation = self._post(":checkTrialEarlyStoppingState", {})
+        return bool(operation.get("response", {}).get("shouldStop", False))
+
+    def complete(self, value: Union[None, float, Metrics] = None, *,
+                 step: Optional[int] = None, **metrics: float) -> None:
+        """Ends the trial with its final metrics.
+
+        complete(0.3) is the study's objective, complete(loss=0.3, auc=0.9)
+        are metrics by name; complete() takes what was reported.
+        FailedPrecondition when nothing was.
+        """
+        if isinstance(value, Mapping):
+            metrics = {**value, **metrics}
+        elif value is not None:
+            metrics = {self._study.metric: value, **metrics}
+        body: Dict[str, Any] = {}
+        if metrics:
+            if step is None and self._step > 0:
+                step = self._step
+            body["finalMeasurement"] = measurement(metrics, step,
+                                                   self._elapsed())
+        self._adopt(self._post(":complete", body))
+
+    def infeasible(self, reason: str) -> None:
+        """Ends the trial: these parameters cannot be evaluated."""
+        self._adopt(self._post(":complete", {"trialInfeasible": True,
+                                             "infeasibleReason": reason}))
+
+    def stop(self) -> None:
+        """Asks whoever evaluates the trial to end it; its results count."""
+        self._adopt(self._post(":stop", {}))
+
+    def __enter__(self) -> "Trial":
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if not self.is_open:
+            return
+        if kind is None:
+            self.complete()
+        elif issubclass(kind, Exception) and not issubclass(kind, ApiError):
+            self.infeasible("%s: %s" % (kind.__name__, error))
+        # After an interrupt, or when the server refused, nothing is known
+        # about the parameters: the trial stays open, and who asks again with
+        # the same client id gets it again.
+
+    # --- showing it ---
+
+    def _outcome(self) -> str:
+        if self.value is None:
+            return self.reason
+        return "%s=%s step=%s" % (self._study.metric, show.number(self.value),
+                                  self.step)
+
+    def __repr__(self) -> str:
+        first = ("Trial %d %s %s" % (self.id, self.state,
+                                     self._outcome())).rstrip()
+        return "%s\n  %s" % (first, show.params(self.params, quoted=True))
+
+    def _repr_html_(self) -> str:
+        rows = []
+        if self.value is not None:
+            rows.append((self._study.metric, "<b>%s</b> (step %s)" % (
+                html.escape(show.number(self.value)), self.step)))
+        if self.reason:
+            rows.append(("reason", html.escape(self.reason)))
+        rows.append(("parameters", "<code>%s</code>" %
+                     html.escape(show.params(self.params))))
+        return show.table("%s, trial %d - %s" % (self._study.name, self.id,
+                                                 self.state), rows)
