@@ -23,13 +23,16 @@ struct engine_place { /* one attempt in an engine's hands */
 
 struct engine {
     const char *name;
-    /* Starts every replica. After a failure some may run: remove() follows. */
+    /* Starts every replica. After a failure some may run: remove() follows.
+     * HT_PRECONDITION  no engine of this kind can run what is ordered
+     * other            it could not be done here and now */
     enum ht_status (*start)(struct engine_place *place, struct ht_error *err);
     /* Finds an attempt of an earlier life of the runner and starts what never
-     * was; a replica is started at most once, whoever asks. */
+     * was; a replica is started at most once, whoever asks. Fails as start()
+     * does. */
     enum ht_status (*adopt)(struct engine_place *place, struct ht_error *err);
-    /* Fills `ending` when every replica has ended; the earliest end of the
-     * master or of a failed replica decides, and ends the others. */
+    /* Fills `ending` when every replica has ended; verdict_find() decides, and
+     * the first decisive end makes it stop the others. */
     enum engine_state (*poll)(struct engine_place *place,
                               struct ending *ending);
     /* Asks every replica to end; poll() tells when they did. */

@@ -17,6 +17,7 @@
 #include "runner/prepare.h"
 #include "runner/procfs.h"
 #include "runner/shim.h"
+#include "runner/verdict.h"
 
 enum { LEFTOVER_BOUND_MS = 5000 };
 
@@ -27,18 +28,30 @@ struct replica {
     struct ending ending; /* once ended */
 };
 
-static struct replica *replicas_of(struct engine_place *place)
+struct crew { /* an attempt's replicas, in the order's order */
+    struct replica *replicas;
+    const struct ending **endings; /* NULL while it runs */
+};
+
+static const struct crew *crew_of(struct engine_place *place)
 {
     const struct order *order = place->order;
     if (place->memory == NULL) {
-        struct replica *replicas =
-            arena_alloc(order->arena, order->n_replicas, sizeof *replicas);
-        for (size_t i = 0; i < order->n_replicas; i++)
-            replicas[i].folder = prepare_replica_folder(
+        struct crew *crew = arena_alloc(order->arena, 1, sizeof *crew);
+        const size_t n = order->n_replicas;
+        crew->replicas = arena_alloc(order->arena, n, sizeof *crew->replicas);
+        crew->endings = arena_alloc(order->arena, n, sizeof *crew->endings);
+        for (size_t i = 0; i < n; i++)
+            crew->replicas[i].folder = prepare_replica_folder(
                 order->arena, place->folder, &order->replicas[i]);
-        place->memory = replicas;
+        place->memory = crew;
     }
     return place->memory;
+}
+
+static struct replica *replicas_of(struct engine_place *place)
+{
+    return crew_of(place)->replicas;
 }
 
 /* ---- start ---- */
@@ -94,9 +107,26 @@ static enum ht_status spawn_shim(const struct site *site,
     return HT_OK;
 }
 
+/* An image may bring its command; without one there is nothing to start. */
+static enum ht_status check_commands(const struct order *order,
+                                     struct ht_error *err)
+{
+    for (size_t i = 0; i < order->n_replicas; i++) {
+        const struct replica_order *replica = &order->replicas[i];
+        if (replica->argv.n == 0)
+            return ht_fail(err, HT_PRECONDITION,
+                           "image %.128s needs a container engine; this runner "
+                           "starts processes: give a command",
+                           replica->image);
+    }
+    return HT_OK;
+}
+
 static enum ht_status process_start(struct engine_place *place,
                                     struct ht_error *err)
 {
+    if (check_commands(place->order, err) != HT_OK)
+        return HT_PRECONDITION;
     struct replica *replicas = replicas_of(place);
     for (size_t i = 0; i < place->order->n_replicas; i++) {
         const enum ht_status status =
@@ -112,6 +142,8 @@ static enum ht_status process_start(struct engine_place *place,
 static enum ht_status process_adopt(struct engine_place *place,
                                     struct ht_error *err)
 {
+    if (check_commands(place->order, err) != HT_OK)
+        return HT_PRECONDITION;
     struct replica *replicas = replicas_of(place);
     for (size_t i = 0; i < place->order->n_replicas; i++) {
         const char *folder = replicas[i].folder;
@@ -203,49 +235,6 @@ static void poll_replica(const struct site *site, struct replica *replica)
         judge_dead_child(site, replica, status);
 }
 
-static const struct ending *find_decisive(const struct order *order,
-                                          const struct replica *replicas)
-{
-    const struct ending *decisive = NULL;
-    for (size_t i = 0; i < order->n_replicas; i++) {
-        const struct ending *ending = &replicas[i].ending;
-        if (replicas[i].ended &&
-            (i == 0 || ending->outcome != OUTCOME_SUCCEEDED) &&
-            (decisive == NULL || ending->ended_ms < decisive->ended_ms))
-            decisive = ending;
-    }
-    return decisive;
-}
-
-static enum engine_state process_poll(struct engine_place *place,
-                                      struct ending *ending)
-{
-    const struct order *order = place->order;
-    struct replica *replicas = replicas_of(place);
-    size_t ended = 0;
-    for (size_t i = 0; i < order->n_replicas; i++) {
-        poll_replica(place->site, &replicas[i]);
-        ended += replicas[i].ended;
-    }
-    const struct ending *decisive = find_decisive(order, replicas);
-    if (decisive == NULL)
-        return ENGINE_RUNNING;
-    if (ended == order->n_replicas) {
-        *ending = *decisive;
-        return ENGINE_ENDED;
-    }
-    struct stop_order stop = {.kill = false};
-    (void)snprintf(stop.reason, sizeof stop.reason,
-                   "another replica ended: %.400s", decisive->reason);
-    for (size_t i = 0; i < order->n_replicas; i++) {
-        if (!replicas[i].ended)
-            folder_write_stop(replicas[i].folder, &stop, NULL);
-    }
-    return ENGINE_RUNNING;
-}
-
-/* ---- stop, remove ---- */
-
 static void process_stop(struct engine_place *place,
                          const struct stop_order *order)
 {
@@ -255,6 +244,45 @@ static void process_stop(struct engine_place *place,
             folder_write_stop(replicas[i].folder, order, NULL);
     }
 }
+
+static void stop_after(struct engine_place *place, size_t decisive,
+                       const struct ending *ending)
+{
+    struct stop_order stop = {.kill = false};
+    if (decisive == 0 && ending->outcome == OUTCOME_SUCCEEDED)
+        (void)snprintf(stop.reason, sizeof stop.reason, "the %s has ended",
+                       place->order->replicas[0].type);
+    else
+        (void)snprintf(stop.reason, sizeof stop.reason, "%s", ending->reason);
+    process_stop(place, &stop);
+}
+
+static enum engine_state process_poll(struct engine_place *place,
+                                      struct ending *ending)
+{
+    const struct order *order = place->order;
+    const struct crew *crew = crew_of(place);
+    size_t ended = 0;
+    for (size_t i = 0; i < order->n_replicas; i++) {
+        struct replica *replica = &crew->replicas[i];
+        poll_replica(place->site, replica);
+        crew->endings[i] = replica->ended ? &replica->ending : NULL;
+        ended += replica->ended;
+    }
+    const size_t decisive = verdict_find(order, crew->endings);
+    if (decisive == order->n_replicas)
+        return ENGINE_RUNNING;
+    const struct ending verdict =
+        verdict_make(order, decisive, crew->endings[decisive]);
+    if (ended == order->n_replicas) {
+        *ending = verdict;
+        return ENGINE_ENDED;
+    }
+    stop_after(place, decisive, &verdict);
+    return ENGINE_RUNNING;
+}
+
+/* ---- removal ---- */
 
 /* Not reaped yet, so its pid cannot belong to anybody else. */
 static bool is_our_child(pid_t pid)

@@ -66,14 +66,16 @@ void fleet_start(struct fleet *fleet, struct order *order, const char *lease,
         return;
     }
     struct run *run = run_new(fleet->site, fleet->engine, order);
-    run_start(run, lease, len);
+    const struct strings free_gpus = fleet_free_gpus(fleet, order->arena);
+    run_start(run, &free_gpus, lease, len);
     add(fleet, run);
     watch(fleet, run);
 }
 
 void fleet_adopt(struct fleet *fleet, struct run *run)
 {
-    run_adopt(run);
+    const struct strings free_gpus = fleet_free_gpus(fleet, run->order->arena);
+    run_adopt(run, &free_gpus);
     watch(fleet, run);
     fleet->dirty = true;
 }
@@ -112,6 +114,39 @@ int fleet_free_slots(const struct fleet *fleet)
     for (const struct run *run = fleet->first; run != NULL; run = run->next)
         free_slots -= !run->ended;
     return free_slots > 0 ? free_slots : 0;
+}
+
+static bool has_gpu(const struct run *run, const char *gpu)
+{
+    for (size_t i = 0; i < run->placement.n; i++) {
+        const struct strings *gpus = &run->placement.seats[i].gpus;
+        for (size_t k = 0; k < gpus->n; k++) {
+            if (strcmp(gpus->items[k], gpu) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_free_gpu(const struct fleet *fleet, const char *gpu)
+{
+    for (const struct run *run = fleet->first; run != NULL; run = run->next) {
+        if (!run->ended && has_gpu(run, gpu))
+            return false;
+    }
+    return true;
+}
+
+struct strings fleet_free_gpus(const struct fleet *fleet, struct arena *arena)
+{
+    const struct strings *all = &fleet->site->gpus;
+    const char **items = arena_alloc(arena, all->n + 1, sizeof *items);
+    struct strings found = {.items = items};
+    for (size_t i = 0; i < all->n; i++) {
+        if (is_free_gpu(fleet, all->items[i]))
+            items[found.n++] = all->items[i];
+    }
+    return found;
 }
 
 size_t fleet_count(const struct fleet *fleet)

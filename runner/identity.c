@@ -1,15 +1,10 @@
 #include "runner/identity.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
 
 #include "proto/cluster.h"
 #include "proto/text.h"
+#include "runner/gpus.h"
 
 void variables_set(struct variables *variables, const char *name,
                    const char *value)
@@ -42,53 +37,6 @@ void variables_default(struct variables *variables, const char *name,
     variables_set(variables, name, value);
 }
 
-/* ---- addresses ---- */
-
-static int bind_any_port(struct sockaddr_in *address)
-{
-    *address = (struct sockaddr_in){.sin_family = AF_INET,
-                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof *address;
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    /* sockaddr_in goes where sockaddr is asked, as in every BSD socket call. */
-    struct sockaddr *generic = (struct sockaddr *)address;
-    if (fd >= 0 && bind(fd, generic, len) == 0 &&
-        getsockname(fd, generic, &len) == 0)
-        return fd;
-    const int code = errno;
-    if (fd >= 0)
-        close(fd);
-    errno = code;
-    return -1;
-}
-
-enum ht_status addresses_choose(struct arena *arena, size_t n,
-                                struct addresses *addresses,
-                                struct ht_error *err)
-{
-    const char **items = arena_alloc(arena, n, sizeof *items);
-    int *fds = arena_alloc(arena, n, sizeof *fds);
-    size_t made = 0;
-    enum ht_status status = HT_OK;
-    while (made < n && status == HT_OK) {
-        struct sockaddr_in address;
-        fds[made] = bind_any_port(&address);
-        if (fds[made] < 0) {
-            status = ht_fail_errno(err, errno, "no free port on 127.0.0.1");
-        } else {
-            items[made] =
-                arena_printf(arena, "127.0.0.1:%d", ntohs(address.sin_port));
-            made++;
-        }
-    }
-    /* Held open together, so that all ports differ. */
-    while (made > 0)
-        close(fds[--made]);
-    if (status == HT_OK)
-        addresses->items = items;
-    return status;
-}
-
 /* ---- cluster ---- */
 
 static size_t find_pool(const struct cluster_pool *pools, size_t n,
@@ -102,9 +50,9 @@ static size_t find_pool(const struct cluster_pool *pools, size_t n,
 
 /* Replicas of one type keep their order, types that of their first replica. */
 static struct cluster make_cluster(struct arena *arena,
-                                   const struct order *order,
-                                   const struct addresses *addresses)
+                                   const struct identity *identity)
 {
+    const struct order *order = identity->order;
     const size_t n = order->n_replicas;
     struct cluster_pool *pools = arena_alloc(arena, n, sizeof *pools);
     size_t n_pools = 0;
@@ -116,7 +64,7 @@ static struct cluster make_cluster(struct arena *arena,
         size_t count = 0;
         for (size_t k = i; k < n; k++) {
             if (strcmp(order->replicas[k].type, type) == 0)
-                members[count++] = addresses->items[k];
+                members[count++] = identity->placement->seats[k].address;
         }
         pools[n_pools++] = (struct cluster_pool){
             .type = type, .n = count, .addresses = members};
@@ -124,19 +72,21 @@ static struct cluster make_cluster(struct arena *arena,
     return (struct cluster){
         .n_pools = n_pools,
         .pools = pools,
-        .trial = order->metrics.n > 0
+        .chief = order->chief,
+        .trial = order->tuning
                      ? arena_printf(arena, "%lld", (long long)order->key.trial)
                      : NULL,
         .job_json = order->job_json,
     };
 }
 
-static void set_cluster(struct variables *variables, const struct order *order,
-                        const struct replica_order *replica,
-                        const struct addresses *addresses)
+static void set_cluster(struct variables *variables,
+                        const struct identity *identity)
 {
     struct arena *arena = variables->arena;
-    const struct cluster cluster = make_cluster(arena, order, addresses);
+    const struct order *order = identity->order;
+    const struct replica_order *replica = &order->replicas[identity->replica];
+    const struct cluster cluster = make_cluster(arena, identity);
     struct text out = {0};
     cluster_spec_text(&cluster, replica->type, (size_t)replica->index, &out);
     variables_set(variables, "CLUSTER_SPEC",
@@ -147,11 +97,22 @@ static void set_cluster(struct variables *variables, const struct order *order,
     variables_set(variables, "TF_CONFIG",
                   arena_strndup(arena, out.data, out.len));
     text_free(&out);
-    if (cluster.trial != NULL) {
+    if (cluster.trial != NULL)
         variables_set(variables, "CLOUD_ML_TRIAL_ID", cluster.trial);
+    if (order->metrics.n > 0)
         variables_set(variables, "CLOUD_ML_HP_METRIC_TAG",
                       order->metrics.items[0]);
-    }
+}
+
+/* Without GPUs of our own to give, whatever the user says stays. */
+static void set_gpus(struct variables *variables,
+                     const struct identity *identity)
+{
+    const struct strings *gpus =
+        &identity->placement->seats[identity->replica].gpus;
+    if (identity->site->gpus.n > 0)
+        variables_set(variables, "CUDA_VISIBLE_DEVICES",
+                      gpus_text(variables->arena, gpus));
 }
 
 static void set_defaults(struct variables *variables, const struct site *site)
@@ -169,17 +130,18 @@ static void set_defaults(struct variables *variables, const struct site *site)
                           site->inherited.items[i].value);
 }
 
-void identity_set(struct variables *variables, const struct site *site,
-                  const struct order *order,
-                  const struct replica_order *replica,
-                  const struct addresses *addresses, const char *folder)
+void identity_set(struct variables *variables, const struct identity *identity)
 {
     struct arena *arena = variables->arena;
+    const struct order *order = identity->order;
+    const struct replica_order *replica = &order->replicas[identity->replica];
+    const char *folder = identity->folder;
     for (size_t i = 0; i < replica->env.n; i++)
         variables_set(variables, replica->env.items[i].name,
                       replica->env.items[i].value);
-    set_defaults(variables, site);
-    set_cluster(variables, order, replica, addresses);
+    set_defaults(variables, identity->site);
+    set_cluster(variables, identity);
+    set_gpus(variables, identity);
     variables_set(variables, "CLOUD_ML_JOB_ID", order->job_name);
     variables_set(variables, "CLOUD_ML_HP_METRIC_FILE",
                   arena_printf(arena, "%s/output.metrics", folder));

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 #include "proto/arena.h"
-#include "proto/error.h"
 #include "proto/job.h"
 #include "runner/order.h"
+#include "runner/placement.h"
 #include "runner/site.h"
 
 struct variables { /* an environment in the making */
@@ -24,21 +24,17 @@ void variables_set(struct variables *variables, const char *name,
 void variables_default(struct variables *variables, const char *name,
                        const char *value);
 
-struct addresses {
-    const char **items; /* host:port of each replica, in the order's order */
+/* One replica and where it is. */
+struct identity {
+    const struct site *site;
+    const struct order *order;
+    const struct placement *placement;
+    size_t replica; /* which of the order's */
+    const char *folder;
 };
-
-/* Takes n free ports of 127.0.0.1 from the kernel, all different.
- * HT_IO  it has none to give */
-enum ht_status addresses_choose(struct arena *arena, size_t n,
-                                struct addresses *addresses,
-                                struct ht_error *err);
 
 /* Fills in everything: what the runner passes on and the defaults, over them
  * the user's own variables, over all the replica's identity. */
-void identity_set(struct variables *variables, const struct site *site,
-                  const struct order *order,
-                  const struct replica_order *replica,
-                  const struct addresses *addresses, const char *folder);
+void identity_set(struct variables *variables, const struct identity *identity);
 
 #endif

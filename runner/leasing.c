@@ -67,6 +67,8 @@ static void build_poll(struct leasing *leasing, int slots, struct text *out)
     leasing->asked = slots;
     message_open(out, leasing->sender, "lease", ++leasing->id);
     message_int(out, "free", slots);
+    /* Which of them are free the server knows best while it holds the poll. */
+    message_int(out, "gpus", (int64_t)leasing->fleet->site->gpus.n);
     message_close(out);
 }
 

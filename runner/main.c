@@ -15,11 +15,12 @@
 #include "proto/token.h"
 #include "proto/utf8.h"
 #include "runner/disk.h"
+#include "runner/gpus.h"
 #include "runner/options.h"
 #include "runner/supervisor.h"
 
 enum { EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_TOKEN = 4, EXIT_CONFLICT = 5 };
-enum { RUNNER_ID_BYTES = 8, ALONE_MS = 30000 };
+enum { RUNNER_ID_BYTES = 8, ALONE_MS = 30000, MOST_USUAL_SLOTS = 4 };
 
 static int complain(int code, const struct ht_error *err)
 {
@@ -34,6 +35,14 @@ static int count_cores(void)
         return CPU_COUNT(&set);
     const long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (int)n : 1;
+}
+
+/* An attempt on GPUs mostly wants one, and is idle without it. */
+static int usual_slots(const struct site *site)
+{
+    if (site->gpus.n > 0)
+        return (int)site->gpus.n;
+    return site->cores < MOST_USUAL_SLOTS ? site->cores : MOST_USUAL_SLOTS;
 }
 
 static struct pairs collect_inherited(struct arena *arena)
@@ -130,7 +139,14 @@ static int run(struct arena *arena, const struct runner_options *options)
 {
     struct ht_error err;
     char *state = NULL;
-    struct site site = {.slots = (int)options->slots, .cores = count_cores()};
+    struct site site = {.cores = count_cores()};
+    const struct gpus_source source = {.option = options->gpus,
+                                       .visible =
+                                           getenv("CUDA_VISIBLE_DEVICES"),
+                                       .devices = "/dev"};
+    if (gpus_find(arena, &source, &site.gpus, &err) != HT_OK)
+        return complain(EXIT_USAGE, &err);
+    site.slots = options->slots > 0 ? (int)options->slots : usual_slots(&site);
     struct supervisor_settings settings = {
         .site = &site,
         .engine = engine_find(options->engine),

@@ -29,7 +29,10 @@ static const struct entry table[] = {
     {"engine", "ENGINE", KIND_TEXT, MEMBER(engine),
      "what runs the replicas (default process)"},
     {"slots", "N", KIND_COUNT, MEMBER(slots),
-     "attempts run at once (default 1)"},
+     "attempts run at once (default the GPUs, else the cores, at most 4)"},
+    {"gpus", "N|all|0,1,...", KIND_TEXT, MEMBER(gpus),
+     "GPUs to give to replicas (default those of CUDA_VISIBLE_DEVICES, else "
+     "all)"},
     {"state", "DIR", KIND_TEXT, MEMBER(state),
      "folder of the attempts (default runs beside the token file)"},
     {"exit-when-alone", NULL, KIND_SWITCH, MEMBER(exit_when_alone),
@@ -181,7 +184,7 @@ enum ht_status runner_options_read(int argc, char *const argv[],
 {
     if (show(argc, argv, shown))
         return HT_OK;
-    struct runner_options read = {.engine = "process", .slots = 1};
+    struct runner_options read = {.engine = "process"};
     enum ht_status status = read_environment(lookup, &read, err);
     for (int i = 1; i < argc && status == HT_OK; i++)
         status = read_flag(argv, &i, &read, err);

@@ -13,7 +13,9 @@ struct runner_options {
     const char *server;     /* HTTP URL; required */
     const char *token_file; /* required */
     const char *engine;     /* name */
-    int64_t slots;          /* attempts at once, >= 1 */
+    int64_t slots;          /* attempts at once; 0: as many as there are GPUs,
+                               else the cores, at most 4 */
+    const char *gpus;       /* see gpus.h; NULL: those that are visible */
     const char *state;      /* folder; NULL: "runs" beside the token file */
     bool exit_when_alone;   /* end without server and attempts */
 };

@@ -7,6 +7,8 @@
 #include "proto/limits.h"
 #include "proto/node.h"
 
+enum { MOST_GPUS = 1024 }; /* of one replica */
+
 bool attempt_key_equal(const struct attempt_key *a, const struct attempt_key *b)
 {
     return a->study == b->study && a->trial == b->trial &&
@@ -79,6 +81,13 @@ static bool is_type(const char *type)
     return len > 0 && len <= 32;
 }
 
+/* An image brings a command of its own. */
+static bool is_command(const struct replica_order *replica)
+{
+    return replica->argv.n == 0 ? replica->image != NULL
+                                : replica->argv.items[0][0] != '\0';
+}
+
 static enum ht_status read_replica(struct order *order, const struct node *map,
                                    struct replica_order *replica,
                                    struct ht_error *err)
@@ -87,14 +96,18 @@ static enum ht_status read_replica(struct order *order, const struct node *map,
     replica->index = node_get_int(map, "index", -1);
     replica->image = node_get_string(map, "image", NULL);
     replica->workdir = node_get_string(map, "workdir", NULL);
+    replica->gpus = node_get_int(map, "gpus", 0);
     if (!is_type(replica->type) || replica->index < 0)
         return ht_fail(err, HT_INVALID, "a replica has no type and index");
     replica->name = arena_printf(order->arena, "%s-%lld", replica->type,
                                  (long long)replica->index);
     if (!read_strings(order->arena, node_find(map, "argv"), HT_MAX_ARGS,
                       &replica->argv) ||
-        replica->argv.n == 0 || replica->argv.items[0][0] == '\0')
+        !is_command(replica))
         return ht_fail(err, HT_INVALID, "%s: argv is no command",
+                       replica->name);
+    if (replica->gpus < 0 || replica->gpus > MOST_GPUS)
+        return ht_fail(err, HT_INVALID, "%s: gpus is out of range",
                        replica->name);
     if (!read_env(order->arena, node_find(map, "env"), &replica->env))
         return ht_fail(err, HT_INVALID, "%s: env is not a list of pairs",
@@ -113,9 +126,16 @@ static enum ht_status read_replicas(struct order *order,
     size_t n = 0;
     for (const struct node *item = list->first; item; item = item->next) {
         const enum ht_status status =
-            read_replica(order, item, &replicas[n++], err);
+            read_replica(order, item, &replicas[n], err);
         if (status != HT_OK)
             return status;
+        /* They would share a folder. */
+        for (size_t i = 0; i < n; i++) {
+            if (strcmp(replicas[i].name, replicas[n].name) == 0)
+                return ht_fail(err, HT_INVALID, "%s comes twice",
+                               replicas[n].name);
+        }
+        n++;
     }
     order->n_replicas = n;
     order->replicas = replicas;
@@ -158,6 +178,9 @@ static enum ht_status read_order(struct order *order, const struct node *map,
     order->report_url = node_get_string(map, "reportUrl", NULL);
     order->job_name = node_get_string(map, "jobName", "");
     order->metrics_file = node_get_string(map, "metricsFile", NULL);
+    order->tuning = strcmp(node_get_string(map, "kind", ""), "custom") != 0;
+    order->chief = node_get_bool(map, "chief", false);
+    order->output_dir = node_get_string(map, "outputDir", NULL);
     if (order->token == NULL || order->timeout_ms < 0 || order->grace_ms < 0)
         return ht_fail(err, HT_INVALID, "token or a time is missing or wrong");
     if (!read_strings(order->arena, node_find(map, "metrics"), HT_MAX_METRICS,
@@ -195,4 +218,12 @@ void order_free(struct order *order)
 {
     if (order != NULL)
         arena_free(order->arena);
+}
+
+int64_t order_gpus(const struct order *order)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < order->n_replicas; i++)
+        n += order->replicas[i].gpus;
+    return n;
 }

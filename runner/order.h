@@ -21,10 +21,11 @@ struct replica_order {
     const char *type;    /* "master", "worker", "ps", "evaluator" */
     int64_t index;       /* from 0 within the type */
     const char *name;    /* "master-0", also its folder */
-    const char *image;   /* NULL for the process engine */
-    struct strings argv; /* the complete command */
+    const char *image;   /* NULL: none is asked for */
+    struct strings argv; /* the complete command; with an image maybe empty */
     struct pairs env;    /* of the user, captured ones included */
     const char *workdir; /* absolute, NULL: the replica's folder */
+    int64_t gpus;        /* its own, exclusively */
 };
 
 struct order {
@@ -37,7 +38,10 @@ struct order {
     const char *report_url; /* NULL: not reachable from here */
     const char *job_name;
     const char *job_json;   /* value of CLUSTER_SPEC's "job", NULL: none */
-    struct strings metrics; /* objective first; empty: a custom job */
+    bool tuning;            /* trainers are told of a trial */
+    bool chief;             /* ... that the master is called "chief" */
+    const char *output_dir; /* of this trial's results; NULL: the runner's */
+    struct strings metrics; /* objective first; empty: there is none */
     struct strings stdout_patterns;
     const char *metrics_file; /* in the trial, or NULL */
     struct pairs params;      /* name and value as arguments show them */
@@ -50,6 +54,8 @@ struct order {
 enum ht_status order_parse(const char *json, size_t len, struct order **order,
                            struct ht_error *err);
 void order_free(struct order *order); /* accepts NULL */
+
+int64_t order_gpus(const struct order *order); /* of all replicas */
 
 bool attempt_key_equal(const struct attempt_key *a,
                        const struct attempt_key *b);

@@ -61,17 +61,23 @@ static enum ht_status write_params(const struct order *order,
     return status;
 }
 
-static enum ht_status make_trial_folders(struct arena *arena,
-                                         const struct site *site,
-                                         const struct order *order,
+/* A folder of the job's own choice may lie where only the trainer gets. */
+static enum ht_status make_trial_folders(const struct identity *identity,
                                          struct variables *variables,
                                          struct ht_error *err)
 {
-    const char *trial = trial_folder(arena, site, &order->key);
+    const struct order *order = identity->order;
+    struct arena *arena = variables->arena;
+    const char *root = order->output_dir != NULL
+                           ? order->output_dir
+                           : trial_folder(arena, identity->site, &order->key);
+    const char *slash =
+        root[0] != '\0' && root[strlen(root) - 1] == '/' ? "" : "/";
     for (size_t i = 0; i < N_TRIAL_FOLDERS; i++) {
         const char *path =
-            arena_printf(arena, "%s/%s", trial, trial_folders[i].value);
-        const enum ht_status status = disk_make_folder(path, err);
+            arena_printf(arena, "%s%s%s", root, slash, trial_folders[i].value);
+        const enum ht_status status =
+            root[0] == '/' ? disk_make_folder(path, err) : HT_OK;
         if (status != HT_OK)
             return status;
         variables_set(variables, trial_folders[i].name, path);
@@ -80,12 +86,12 @@ static enum ht_status make_trial_folders(struct arena *arena,
 }
 
 /* Everything but launch.json, so that its presence proves the rest. */
-static enum ht_status fill_replica(const struct site *site,
-                                   const struct order *order,
-                                   const char *folder,
+static enum ht_status fill_replica(const struct identity *identity,
                                    struct variables *variables,
                                    struct ht_error *err)
 {
+    const struct order *order = identity->order;
+    const char *folder = identity->folder;
     enum ht_status status = disk_make_folder(folder, err);
     if (status == HT_OK)
         status = disk_replace(folder, "token", order->token,
@@ -93,23 +99,20 @@ static enum ht_status fill_replica(const struct site *site,
     if (status == HT_OK)
         status = write_params(order, folder, err);
     if (status == HT_OK)
-        status =
-            make_trial_folders(variables->arena, site, order, variables, err);
+        status = make_trial_folders(identity, variables, err);
     return status;
 }
 
-static enum ht_status prepare_replica(const struct site *site,
-                                      const struct order *order,
-                                      const struct addresses *addresses,
-                                      size_t i, const char *attempt_folder,
-                                      struct ht_error *err)
+static enum ht_status prepare_replica(const struct identity *identity,
+                                      struct arena *arena, struct ht_error *err)
 {
-    const struct replica_order *replica = &order->replicas[i];
-    struct arena *arena = arena_new();
-    const char *folder = prepare_replica_folder(arena, attempt_folder, replica);
+    const struct order *order = identity->order;
+    const struct replica_order *replica = &order->replicas[identity->replica];
     struct variables variables = {.arena = arena};
-    identity_set(&variables, site, order, replica, addresses, folder);
-    enum ht_status status = fill_replica(site, order, folder, &variables, err);
+    identity_set(&variables, identity);
+    const enum ht_status status = fill_replica(identity, &variables, err);
+    if (status != HT_OK)
+        return status;
     char boot[PROCFS_BOOT_BYTES];
     const struct launch launch = {
         .argv = replica->argv,
@@ -119,24 +122,28 @@ static enum ht_status prepare_replica(const struct site *site,
         .grace_ms = order->grace_ms,
         .boot = procfs_boot(boot) ? boot : NULL,
     };
-    if (status == HT_OK)
-        status = folder_write_launch(folder, &launch, err);
-    arena_free(arena);
-    return status;
+    return folder_write_launch(identity->folder, &launch, err);
 }
 
 enum ht_status prepare_replicas(const struct site *site,
                                 const struct order *order,
+                                const struct placement *placement,
                                 const char *attempt_folder,
                                 struct ht_error *err)
 {
     struct arena *arena = arena_new();
-    struct addresses addresses;
-    enum ht_status status =
-        addresses_choose(arena, order->n_replicas, &addresses, err);
-    for (size_t i = 0; status == HT_OK && i < order->n_replicas; i++)
-        status =
-            prepare_replica(site, order, &addresses, i, attempt_folder, err);
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < order->n_replicas; i++) {
+        const struct identity identity = {
+            .site = site,
+            .order = order,
+            .placement = placement,
+            .replica = i,
+            .folder = prepare_replica_folder(arena, attempt_folder,
+                                             &order->replicas[i]),
+        };
+        status = prepare_replica(&identity, arena, err);
+    }
     arena_free(arena);
     return status;
 }

@@ -1,8 +1,9 @@
 /* prepare.h - an attempt's folder: everything that must lie on disk before a
  * replica starts, in an order that a crash cannot confuse.
  *
- * lease.json comes first (the intent), launch.json of each replica last; while
- * one launch.json is missing, nothing of the attempt has been started. */
+ * lease.json comes first (the intent), then placement.json, launch.json of each
+ * replica last; while one launch.json is missing, nothing of the attempt has
+ * been started. */
 #ifndef HT_RUNNER_PREPARE_H
 #define HT_RUNNER_PREPARE_H
 
@@ -12,6 +13,7 @@
 #include "proto/arena.h"
 #include "proto/error.h"
 #include "runner/order.h"
+#include "runner/placement.h"
 #include "runner/site.h"
 
 /* STATE/STUDY/TRIAL/ATTEMPT, and a replica's folder below it. */
@@ -26,9 +28,10 @@ enum ht_status prepare_lease(const char *attempt_folder, const char *json,
 
 /* Makes folders, token, params and launch.json of every replica. May be done
  * again as long as prepare_is_complete() is false.
- * HT_IO  a folder or file cannot be made; no port is free */
+ * HT_IO  a folder or file cannot be made */
 enum ht_status prepare_replicas(const struct site *site,
                                 const struct order *order,
+                                const struct placement *placement,
                                 const char *attempt_folder,
                                 struct ht_error *err);
 bool prepare_is_complete(const struct order *order, const char *attempt_folder);

@@ -72,7 +72,8 @@ struct records *records_new(const struct order *order, size_t replica,
               arena_printf(arena, "%s/reports.jsonl", folder));
     tail_init(&records->foreign,
               arena_printf(arena, "%s/output.metrics", folder));
-    const char *file = order->metrics_file;
+    /* In a common working directory all replicas have the same file. */
+    const char *file = replica == 0 ? order->metrics_file : NULL;
     const char *workdir = order->replicas[replica].workdir;
     if (file != NULL && file[0] != '/')
         file = arena_printf(arena, "%s/%s", workdir ? workdir : folder, file);
@@ -283,7 +284,7 @@ bool records_collect(struct records *records, int64_t next_beat, bool final)
                           records);
     more |= tail_read(&records->foreign, COLLECT_BYTES, final, take_foreign,
                       records);
-    if (records->order->metrics_file != NULL)
+    if (records->file.path != NULL)
         more |= tail_read(&records->file, COLLECT_BYTES, final, take_metrics,
                           records);
     if (records->n_patterns > 0)

@@ -33,6 +33,8 @@ struct run *run_new(const struct site *site, const struct engine *engine,
         log_ship_init(&replica->logs[1], replica->folder, "stderr");
         replica->watch = -1;
     }
+    /* What an earlier life chose is in use, whether we adopt it or not. */
+    (void)placement_read(run->folder, order, &run->placement, NULL);
     return run;
 }
 
@@ -42,40 +44,62 @@ void run_free(struct run *run)
         return;
     for (size_t i = 0; i < run->order->n_replicas; i++)
         records_free(run->replicas[i].records);
+    placement_release(&run->placement);
     order_free(run->order);
     free(run);
 }
 
-static void end_lost(struct run *run, const struct ht_error *err)
+static void end_unstarted(struct run *run, const struct ht_error *err)
 {
+    const bool impossible = err->status == HT_PRECONDITION;
     run->engine->remove(&run->place);
     run->told_started = true; /* there is nothing to tell about a start */
     run->ended = true;
-    run->ending =
-        (struct ending){.outcome = OUTCOME_LOST, .ended_ms = clock_wall_ms()};
-    (void)snprintf(run->ending.reason, sizeof run->ending.reason,
-                   "the runner could not start it: %s", err->text);
+    run->ending = (struct ending){
+        .outcome = impossible ? OUTCOME_FAILED : OUTCOME_LOST,
+        .ended_ms = clock_wall_ms(),
+    };
+    (void)snprintf(
+        run->ending.reason, sizeof run->ending.reason, "%s%s",
+        impossible ? "" : "the runner could not start it: ", err->text);
     runner_log(RUNNER_ERROR, "attempt.unstarted", "name=%s reason=\"%s\"",
                run->order->name, err->text);
 }
 
-void run_start(struct run *run, const char *lease, size_t len)
+/* Everything on disk but the lease. */
+static enum ht_status prepare(struct run *run, const struct strings *free_gpus,
+                              struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    if (run->placement.n == 0) {
+        status = placement_choose(run->order, free_gpus, &run->placement, err);
+        if (status == HT_OK)
+            status =
+                placement_write(run->folder, run->order, &run->placement, err);
+    }
+    if (status == HT_OK)
+        status = prepare_replicas(run->place.site, run->order, &run->placement,
+                                  run->folder, err);
+    return status;
+}
+
+void run_start(struct run *run, const struct strings *free_gpus,
+               const char *lease, size_t len)
 {
     struct ht_error err;
     run->accepted = true;
     enum ht_status status = prepare_lease(run->folder, lease, len, &err);
     if (status == HT_OK)
-        status =
-            prepare_replicas(run->place.site, run->order, run->folder, &err);
+        status = prepare(run, free_gpus, &err);
     if (status == HT_OK)
         status = run->engine->start(&run->place, &err);
     if (status != HT_OK)
-        end_lost(run, &err);
+        end_unstarted(run, &err);
     else
         runner_log(RUNNER_INFO, "attempt.started", "name=%s", run->order->name);
 }
 
-void run_adopt(struct run *run)
+void run_adopt(struct run *run, const struct strings *free_gpus)
 {
     struct ht_error err;
     enum ht_status status = HT_OK;
@@ -83,12 +107,11 @@ void run_adopt(struct run *run)
     run->told_started = disk_has(run->folder, mark_started);
     run->told_ended = disk_has(run->folder, mark_ended);
     if (!prepare_is_complete(run->order, run->folder))
-        status =
-            prepare_replicas(run->place.site, run->order, run->folder, &err);
+        status = prepare(run, free_gpus, &err);
     if (status == HT_OK)
         status = run->engine->adopt(&run->place, &err);
     if (status != HT_OK)
-        end_lost(run, &err);
+        end_unstarted(run, &err);
     else
         runner_log(RUNNER_INFO, "attempt.adopted", "name=%s", run->order->name);
 }

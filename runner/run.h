@@ -13,6 +13,7 @@
 #include "runner/engine.h"
 #include "runner/log_ship.h"
 #include "runner/order.h"
+#include "runner/placement.h"
 #include "runner/records.h"
 #include "runner/site.h"
 
@@ -30,6 +31,7 @@ struct run {
     struct engine_place place;
     struct order *order;
     const char *folder;
+    struct placement placement;   /* n is 0 before it is chosen */
     struct run_replica *replicas; /* order->n_replicas of them */
     bool accepted;     /* the server wants it here; else it waits for hello */
     bool told_started; /* confirmed by the server */
@@ -44,11 +46,13 @@ struct run *run_new(const struct site *site, const struct engine *engine,
                     struct order *order);
 void run_free(struct run *run); /* accepts NULL; leaves processes alone */
 
-/* Puts the lease on disk, prepares and starts the attempt. Whatever fails
- * ends the run as lost, with the reason. */
-void run_start(struct run *run, const char *lease, size_t len);
+/* Puts the lease on disk, prepares and starts the attempt, with GPUs out of
+ * those that are free. Whatever fails ends the run, with the reason: as failed
+ * when the engine cannot run what was ordered, else as lost. */
+void run_start(struct run *run, const struct strings *free_gpus,
+               const char *lease, size_t len);
 /* Goes on with an attempt of an earlier life that the server still wants. */
-void run_adopt(struct run *run);
+void run_adopt(struct run *run, const struct strings *free_gpus);
 /* Kills what is left and removes the folder. */
 void run_remove(struct run *run);
 void run_stop(struct run *run, const struct stop_order *order);

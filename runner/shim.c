@@ -322,6 +322,11 @@ static void run_trainer(struct shim *shim)
     if (shim->launch.timeout_ms > 0)
         shim->timeout_at = clock_monotonic_ms() + shim->launch.timeout_ms;
     supervise(shim);
+    shim->ending.ended_ms = clock_wall_ms();
+    /* One that fails while everything is being stopped may be hit by the end
+     * of another replica before we have seen our own order. */
+    if (shim->wait_status != 0)
+        look_for_stop(shim);
     kill_leftovers(shim);
     drain_output(shim);
     const struct ending told = shim->ending;
@@ -337,7 +342,8 @@ static int finish(struct shim *shim)
 {
     shim_log_close(&shim->logs[0]);
     shim_log_close(&shim->logs[1]);
-    shim->ending.ended_ms = clock_wall_ms();
+    if (shim->ending.ended_ms == 0) /* nothing ran */
+        shim->ending.ended_ms = clock_wall_ms();
     for (int i = 0; i < FULL_DISK_TRIES; i++) {
         if (folder_write_exit(shim->folder, &shim->ending, NULL) == HT_OK)
             return SHIM_DONE;

@@ -10,6 +10,7 @@ struct site {
     const char *shim;       /* absolute path of hypertune-shim */
     int slots;              /* attempts at once, >= 1 */
     int cores;              /* this runner may use, >= 1 */
+    struct strings gpus;    /* it may give to replicas, see gpus.h */
     struct pairs inherited; /* HOME, USER, LANG, TZ, TMPDIR as far as set */
 };
 

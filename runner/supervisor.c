@@ -214,9 +214,10 @@ enum ht_status supervisor_run(const struct supervisor_settings *settings,
     const enum ht_status status = open_all(&supervisor, err);
     if (status == HT_OK) {
         runner_log(RUNNER_INFO, "runner.ready",
-                   "runner=%s engine=%s slots=%d found=%zu",
+                   "runner=%s engine=%s slots=%d gpus=%zu found=%zu",
                    supervisor.sender.runner, settings->engine->name,
-                   settings->site->slots, fleet_count(&supervisor.fleet));
+                   settings->site->slots, settings->site->gpus.n,
+                   fleet_count(&supervisor.fleet));
         loop(&supervisor);
         runner_log(RUNNER_INFO, "runner.end", "attempts=%zu",
                    fleet_count(&supervisor.fleet));

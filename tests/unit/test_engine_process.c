@@ -81,8 +81,14 @@ static void write_lease(const struct stage *stage)
 static void write_launches(const struct stage *stage)
 {
     write_lease(stage);
-    CHECK(prepare_replicas(&stage->site, stage->order, stage->folder, NULL) ==
+    struct placement placement;
+    CHECK(placement_choose(stage->order, &stage->site.gpus, &placement, NULL) ==
           HT_OK);
+    CHECK(placement_write(stage->folder, stage->order, &placement, NULL) ==
+          HT_OK);
+    CHECK(prepare_replicas(&stage->site, stage->order, &placement,
+                           stage->folder, NULL) == HT_OK);
+    placement_release(&placement); /* as if this life had ended */
 }
 
 /* What a runner does that finds the folder: takes it in and adopts it. */
@@ -403,7 +409,7 @@ static void the_end_of_the_master_ends_the_others(void)
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
     CHECK(fixture_file_has(stage.folder, "worker-0/exit.json",
-                           "another replica ended: exit 0"));
+                           "stopped: the master has ended"));
     fleet_fini(&fleet);
     stage_close(&stage);
 }
@@ -417,6 +423,7 @@ static void a_failed_worker_decides(void)
     struct run *run = adopt(&stage, &fleet);
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_FAILED && run->ending.exit == 9);
+    CHECK_TEXT(run->ending.reason, "worker-0: exit 9");
     fleet_fini(&fleet);
     stage_close(&stage);
 }

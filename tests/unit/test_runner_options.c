@@ -51,7 +51,8 @@ static void defaults_fill_what_is_not_said(void)
     CHECK_TEXT(options.server, "http://h:1");
     CHECK_TEXT(options.token_file, "f");
     CHECK_TEXT(options.engine, "process");
-    CHECK(options.slots == 1 && options.state == NULL);
+    CHECK(options.slots == 0 && options.state == NULL);
+    CHECK(options.gpus == NULL);
     CHECK(!options.exit_when_alone);
 }
 
@@ -59,8 +60,10 @@ static void flags_win_over_the_environment(void)
 {
     READ(slots_of_environment, NEEDED);
     CHECK(status == HT_OK && options.slots == 7);
-    READ(slots_of_environment, NEEDED, "--slots", "3", "--exit-when-alone");
+    READ(slots_of_environment, NEEDED, "--slots", "3", "--exit-when-alone",
+         "--gpus=0,1");
     CHECK(status == HT_OK && options.slots == 3 && options.exit_when_alone);
+    CHECK_TEXT(options.gpus, "0,1");
 }
 
 static void wrong_values_are_told_with_their_flag(void)
@@ -94,9 +97,11 @@ static void help_shows_every_flag_and_variable(void)
     READ(nothing, "--help");
     CHECK(status == HT_OK);
     static const char *const words[] = {
-        "--server URL", "--token-file FILE",  "--engine ENGINE",
-        "--slots N",    "--exit-when-alone",  "HYPERTUNE_RUNNER_STATE",
-        "--version",    "Engines: process\n",
+        "--server URL",           "--token-file FILE",
+        "--engine ENGINE",        "--slots N",
+        "--gpus N|all|0,1,...",   "--exit-when-alone",
+        "HYPERTUNE_RUNNER_STATE", "--version",
+        "Engines: process\n",
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         CHECK(strstr(out.data, words[i]) != NULL);
