@@ -374,6 +374,21 @@ void field_duration(const struct field_reader *reader, struct place at,
     }
 }
 
+void field_moment(const struct field_reader *reader, struct place at,
+                  const struct field *field, void *into)
+{
+    const char *text = node_string(at.node);
+    int64_t ms;
+    if (text == NULL) {
+        field_wrong_kind(reader, at, "a time as text");
+    } else if (!clock_read_stamp(text, &ms) || ms <= 0) {
+        field_error(reader, at, "\"%s\" is no time after 1970", text);
+        diag_hint(reader->diag, "write it as 2026-12-31T18:00:00Z");
+    } else {
+        *(int64_t *)target(field, into) = ms;
+    }
+}
+
 static const struct field_choice *find_choice(const struct field_choice *choice,
                                               const struct node *node)
 {

@@ -21,11 +21,14 @@ struct field_synonym { /* what others call one of our fields or choices */
     const char *hint;  /* NULL: did you mean "OURS"? */
 };
 
+struct kept_list; /* proto/job_keep.h */
+
 struct field_reader {
     struct diag *diag;
     struct arena *arena; /* home of everything that is read */
     bool null_is_absent; /* Google's JSON: a null member was not said */
     const struct field_synonym *synonyms; /* NULL: none */
+    struct kept_list *kept; /* takes what has no effect; NULL: no such form */
 };
 
 struct place { /* a value in the document */
@@ -97,6 +100,7 @@ field_function field_texts;     /* struct strings */
 field_function field_pairs;     /* struct pairs from a map of scalars */
 field_function field_variables; /* the same, keys being environment names */
 field_function field_duration;  /* int64_t milliseconds */
+field_function field_moment;    /* int64_t ms since 1970, from RFC 3339 */
 field_function field_choose;    /* an enum */
 field_function field_place;     /* struct place: looked at later */
 field_function field_skip;      /* nothing: known and without meaning here */

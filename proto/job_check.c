@@ -261,8 +261,8 @@ static void check_names(const struct field_reader *reader,
         for (size_t j = 0; j < i; j++)
             if (strcmp(space->params[i].name, space->params[j].name) == 0)
                 field_error(reader, draft->params[i].at,
-                            "the parameter %s is declared twice",
-                            space->params[i].name);
+                            "the parameter %s is declared twice, first as %s",
+                            space->params[i].name, draft->params[j].at.path);
 }
 
 static void check_grid(const struct field_reader *reader,
@@ -290,8 +290,18 @@ static void check_grid(const struct field_reader *reader,
     }
 }
 
+bool job_has_stopping_rule(const struct job *job)
+{
+    const struct stopping *until = &job->until;
+    return until->has_target || until->time_ms > 0 || until->end_ms > 0 ||
+           until->no_progress > 0 || until->no_progress_ms > 0;
+}
+
 void job_check(const struct field_reader *reader, struct job_draft *draft)
 {
+    /* Without a rule nothing is left to finish or to stop. */
+    if (!job_has_stopping_rule(&draft->job))
+        draft->job.until.let_finish = false;
     check_metrics(reader, draft);
     check_names(reader, draft);
     if (reader->diag->errors > 0)

@@ -28,6 +28,9 @@ field_function job_name;
 void job_draft_add(const struct field_reader *reader, struct job_draft *draft,
                    const struct param_draft *param);
 
+/* Whether anything but a count of trials can end the study. */
+bool job_has_stopping_rule(const struct job *job);
+
 /* Checks metrics and parameters, resolves conditions, looks at constraints and
  * the grid, and warns of what this version keeps without applying it. */
 void job_check(const struct field_reader *reader, struct job_draft *draft);

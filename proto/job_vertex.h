@@ -1,30 +1,51 @@
 /* job_vertex.h - what the parts of the Vertex form share: the draft that
- * the tables of HyperparameterTuningJob fill, and the order of the pools. */
+ * the tables of its three resources fill, and the order of the pools. */
 #ifndef HT_PROTO_JOB_VERTEX_H
 #define HT_PROTO_JOB_VERTEX_H
+
+#include <cjson/cJSON.h>
 
 #include "proto/field.h"
 #include "proto/job_check.h"
 
 struct vertex_draft {
-    struct job_draft draft; /* draft.job is the result */
-    struct place extras;    /* hypertune.parameters: steps and conditions */
-    struct place pools;     /* trialJobSpec.workerPoolSpecs */
-    int64_t study_trials;   /* studyStoppingConfig.maxNumTrials, 0: none */
-    bool disable_retries;   /* Scheduling.disableRetries */
-    bool has_retries;       /* hypertune says it, so Google's is mute */
+    struct job_draft draft;  /* draft.job is the result */
+    struct place extras;     /* hypertune.parameters: steps and conditions */
+    struct strings order;    /* hypertune.parameterOrder */
+    struct place order_at;   /* where it stands */
+    int64_t study_trials;    /* studyStoppingConfig.maxNumTrials, 0: none */
+    size_t early_stop_rules; /* automated stopping specs, at most one */
+    bool should_stop_asap;   /* studyStoppingConfig.shouldStopAsap */
+    bool disable_retries;    /* Scheduling.disableRetries */
+    bool has_retries;        /* hypertune says it, so Google's is mute */
 };
 
 /* Vertex gives a pool its role by its position. */
 enum { VERTEX_POOLS = 4 };
 extern const char *const vertex_pool_types[VERTEX_POOLS];
 
-field_function vertex_study;       /* row of studySpec; `into` is the draft */
-field_function vertex_unsupported; /* known member, accepted with a warning */
+/* Rows of the resource; `into` is the draft. */
+field_function vertex_study;     /* studySpec */
+field_function vertex_job_spec;  /* trialJobSpec, jobSpec */
+field_function vertex_variables; /* struct pairs from a list of {name, value} */
+field_function vertex_hypertune; /* hypertune: what Vertex has no field for */
 
 /* Reads studySpec.metrics and studySpec.parameters, once all places are
  * known. */
 void vertex_finish_study(const struct field_reader *reader,
                          struct vertex_draft *vertex);
+void vertex_read_parameters(const struct field_reader *reader,
+                            struct vertex_draft *vertex);
+
+/* Whether the member of the resource that a path leads through is Vertex's, so
+ * that what is kept under it has its own place there. */
+bool vertex_has_place(const char *path);
+
+/* ---- writing ---- */
+
+void vertex_add_study(cJSON *root, const struct job *job);
+/* Adds to `hypertune` what studySpec.parameters cannot say. */
+void vertex_add_extras(cJSON *hypertune, const struct space *space);
+void vertex_add_duration(cJSON *object, const char *key, int64_t ms);
 
 #endif

@@ -218,7 +218,7 @@ static void parameters_of_every_kind_arrive(void)
     CHECK(big->int_min == INT64_MIN && big->int_max == INT64_MAX);
     CHECK(big->has_default && big->fallback.whole == 9007199254740993);
     const struct condition *when = space->params[3].when;
-    CHECK(when && when->n == 2 && when->values[1].whole == 1);
+    CHECK(when && when->n == 2 && when->values[0].whole == 1);
     when = space->params[4].when;
     CHECK(when && when->next && when->next->parent == 1);
     CHECK(space->params[4].int_step == 5);

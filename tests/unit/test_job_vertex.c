@@ -83,7 +83,8 @@ static void its_parameters_are_understood(void)
     CHECK(params[2].int_min == 9007199254740993);
     CHECK(params[3].numbers[0] == 32 && params[3].fallback.whole == 1);
     CHECK_TEXT(params[5].name, "momentum");
-    CHECK(params[5].when && strcmp(params[5].when->parent, "opt") == 0);
+    CHECK(params[5].when && params[5].when->parent == 4);
+    CHECK(params[5].when && params[5].when->values[0].whole == 1);
 }
 
 static void what_is_ignored_is_named(void)
@@ -92,7 +93,8 @@ static void what_is_ignored_is_named(void)
     read_text(sdk_job, &diag);
     static const char *const paths[] = {
         "studySpec.observationNoise", "trialJobSpec.serviceAccount",
-        "studySpec.parameters[4].conditionalParameterSpecs[0]"};
+        "trialJobSpec.workerPoolSpecs[0].machineSpec.machineType",
+        "trialJobSpec.workerPoolSpecs[0].machineSpec.acceleratorType"};
     CHECK(diag.warnings == sizeof paths / sizeof *paths);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         const struct diag_item *item = diag.first;
@@ -179,7 +181,8 @@ static const struct {
     {POOL("[{\"containerSpec\":{\"imageUri\":\"i\"},\"replicaCount\":2}]"),
      "trialJobSpec.workerPoolSpecs[0]", "exactly one replica"},
     {POOL("[{\"pythonPackageSpec\":{}}]"),
-     "trialJobSpec.workerPoolSpecs[0].pythonPackageSpec", "containerSpec"},
+     "trialJobSpec.workerPoolSpecs[0].pythonPackageSpec",
+     "pythonModule is missing"},
     {POOL("[{\"containerSpec\":{\"imageUri\":\"i\",\"env\":[{}]}}]"),
      "trialJobSpec.workerPoolSpecs[0].containerSpec.env[0]", "name is missing"},
     {OURS("\"name\":\"12\""), "hypertune.name", "study's number"},

@@ -1,0 +1,198 @@
+#include "proto/job_keep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/json.h"
+#include "proto/limits.h"
+
+void kept_init(struct kept_list *list)
+{
+    list->first = NULL;
+    list->last = &list->first;
+}
+
+static void keep_json(const struct field_reader *reader, struct place at,
+                      const char *json)
+{
+    struct kept *kept = arena_alloc(reader->arena, 1, sizeof *kept);
+    *kept = (struct kept){.path = at.path, .json = json};
+    *reader->kept->last = kept;
+    reader->kept->last = &kept->next;
+}
+
+void keep_silently(const struct field_reader *reader, struct place at)
+{
+    struct text json = {0};
+    json_print(json_of_node(at.node), &json);
+    keep_json(reader, at, arena_strdup(reader->arena, json.data));
+    text_free(&json);
+}
+
+static void warn(const struct field_reader *reader, struct place at)
+{
+    field_warning(reader, at, "is kept but has no effect here");
+}
+
+/* Protobuf's default of its kind: what a client sends that was told nothing. */
+static bool is_default(const struct node *node)
+{
+    double number;
+    switch (node->kind) {
+    case NODE_NULL:
+        return true;
+    case NODE_BOOL:
+        return strcmp(node->text, "false") == 0;
+    case NODE_NUMBER:
+        return node_double(node, &number) && number == 0;
+    case NODE_STRING:
+        return node->text[0] == '\0';
+    case NODE_LIST:
+    case NODE_MAP:
+        return node->count == 0;
+    }
+    return false;
+}
+
+/* Keeps what `check` has nothing against. */
+static void keep_checked(const struct field_reader *reader, struct place at,
+                         const struct field *field, field_function *check)
+{
+    union {
+        int64_t whole;
+        double real;
+        bool flag;
+        const char *text;
+        struct strings texts;
+    } read;
+    struct field row = *field;
+    size_t before = reader->diag->errors;
+    row.offset = 0;
+    check(reader, at, &row, &read);
+    if (reader->diag->errors > before)
+        return;
+    keep_silently(reader, at);
+    if (!is_default(at.node))
+        warn(reader, at);
+}
+
+void keep_text(const struct field_reader *reader, struct place at,
+               const struct field *field, void *into)
+{
+    (void)into;
+    keep_checked(reader, at, field, field_text);
+}
+
+void keep_flag(const struct field_reader *reader, struct place at,
+               const struct field *field, void *into)
+{
+    (void)into;
+    keep_checked(reader, at, field, field_flag);
+}
+
+void keep_whole(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
+{
+    (void)into;
+    keep_checked(reader, at, field, field_whole);
+}
+
+void keep_real(const struct field_reader *reader, struct place at,
+               const struct field *field, void *into)
+{
+    (void)into;
+    keep_checked(reader, at, field, field_real);
+}
+
+void keep_texts(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
+{
+    (void)into;
+    keep_checked(reader, at, field, field_texts);
+}
+
+void keep_duration(const struct field_reader *reader, struct place at,
+                   const struct field *field, void *into)
+{
+    (void)into;
+    keep_checked(reader, at, field, field_duration);
+}
+
+void keep_any(const struct field_reader *reader, struct place at,
+              const struct field *field, void *into)
+{
+    (void)into;
+    keep_checked(reader, at, field, field_skip);
+}
+
+/* Google's clients must never get the number of an enumeration back. */
+void keep_choice(const struct field_reader *reader, struct place at,
+                 const struct field *field, void *into)
+{
+    (void)into;
+    int value;
+    struct field row = *field;
+    size_t before = reader->diag->errors;
+    row.offset = 0;
+    field_choose(reader, at, &row, &value);
+    if (reader->diag->errors > before)
+        return;
+    const struct field_choice *choice = field->choices;
+    while (choice->value != value)
+        choice++;
+    keep_json(reader, at, arena_printf(reader->arena, "\"%s\"", choice->name));
+    if (choice->number != 0)
+        warn(reader, at);
+}
+
+void keep_message(const struct field_reader *reader, struct place at,
+                  const struct field rows[])
+{
+    field_read_map(reader, at, rows, NULL);
+    if (at.node->kind != NODE_MAP || at.node->count > 0)
+        return;
+    keep_silently(reader, at);
+    warn(reader, at);
+}
+
+/* ---- writing ---- */
+
+static cJSON *member(cJSON *object, const char *name, bool list)
+{
+    cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+    if (item)
+        return item;
+    return list ? json_add_array(object, name) : json_add_object(object, name);
+}
+
+static cJSON *item_at(cJSON *list, size_t index)
+{
+    while ((size_t)cJSON_GetArraySize(list) <= index)
+        json_push_object(list);
+    return cJSON_GetArrayItem(list, (int)index);
+}
+
+void kept_put(cJSON *root, const struct kept *kept)
+{
+    const char *c = kept->path;
+    for (;;) {
+        char name[HT_MAX_NAME + 1];
+        size_t len = strcspn(c, ".[");
+        size_t taken = len < sizeof name ? len : sizeof name - 1;
+        memcpy(name, c, taken);
+        name[taken] = '\0';
+        c += len;
+        if (*c == '\0') {
+            cJSON_AddItemToObject(root, name, cJSON_CreateRaw(kept->json));
+            return;
+        }
+        bool list = *c == '[';
+        root = member(root, name, list);
+        if (list) {
+            char *end;
+            root = item_at(root, strtoul(c + 1, &end, 10));
+            c = end + 1;
+        }
+        c++; /* the dot */
+    }
+}

@@ -1,0 +1,125 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "proto/job_keep.h"
+#include "proto/job_vertex.h"
+#include "proto/limits.h"
+
+#define JOB(member) offsetof(struct vertex_draft, draft.job.member)
+
+static void read_seed(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    struct job *job = &((struct vertex_draft *)into)->draft.job;
+    size_t before = reader->diag->errors;
+    field_whole(reader, at, field, into);
+    job->has_seed = reader->diag->errors == before;
+}
+
+static void read_target(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
+{
+    struct job *job = &((struct vertex_draft *)into)->draft.job;
+    size_t before = reader->diag->errors;
+    field_real(reader, at, field, into);
+    job->until.has_target = reader->diag->errors == before;
+}
+
+static void read_retries(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    ((struct vertex_draft *)into)->has_retries = true;
+    field_whole(reader, at, field, into);
+}
+
+static void read_constraints(const struct field_reader *reader, struct place at,
+                             const struct field *field, void *into)
+{
+    ((struct vertex_draft *)into)->draft.constraints = at;
+    field_texts(reader, at, field, into);
+}
+
+static void read_order(const struct field_reader *reader, struct place at,
+                       const struct field *field, void *into)
+{
+    ((struct vertex_draft *)into)->order_at = at;
+    field_texts(reader, at, field, into);
+}
+
+bool vertex_has_place(const char *path)
+{
+    static const char *const roots[] = {"studySpec", "trialJobSpec", "jobSpec",
+                                        "encryptionSpec"};
+    size_t len = strcspn(path, ".[");
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
+        if (strlen(roots[i]) == len && strncmp(path, roots[i], len) == 0)
+            return true;
+    return false;
+}
+
+/* What other forms keep, by its path there. */
+static void read_kept(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    (void)into;
+    if (at.node->kind != NODE_MAP || at.node->count > (size_t)field->max) {
+        field_error(reader, at, "must be a map of at most %d values",
+                    (int)field->max);
+        return;
+    }
+    for (const struct node *node = at.node->first; node; node = node->next) {
+        struct place value = {node, node->key};
+        if (vertex_has_place(node->key))
+            field_error(reader, field_member(reader, at, node->key),
+                        "%s has a place of its own", node->key);
+        else
+            keep_silently(reader, value);
+    }
+}
+
+void vertex_hypertune(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    static const struct field_choice args_modes[] = {
+        {"auto", -1, ARGS_AUTO},
+        {"append", -1, ARGS_APPEND},
+        {"none", -1, ARGS_NONE},
+        {NULL, 0, 0}};
+    static const struct field rows[] = {
+        {.name = "name", .read = job_name, .offset = JOB(name)},
+        {"seed", read_seed, JOB(seed), 0, INT64_MAX, NULL},
+        {.name = "target", .read = read_target, .offset = JOB(until.target)},
+        {"retries", read_retries, JOB(retries), 0, HT_MAX_RETRIES, NULL},
+        {"graceMs", field_whole, JOB(grace_ms), 0, INT64_C(86400000), NULL},
+        {.name = "argsMode",
+         .read = field_choose,
+         .offset = JOB(args_mode),
+         .choices = args_modes},
+        {.name = "substitute", .read = field_flag, .offset = JOB(substitute)},
+        {.name = "chief", .read = field_flag, .offset = JOB(chief)},
+        {.name = "jobDir", .read = field_text, .offset = JOB(job_dir)},
+        {.name = "workdir", .read = field_text, .offset = JOB(workdir)},
+        {"passEnv", field_texts, JOB(pass_env), 0, HT_MAX_ENV, NULL},
+        {.name = "capturedEnv",
+         .read = vertex_variables,
+         .offset = JOB(captured_env)},
+        {"cpus", field_real, JOB(cpus), 0, 1000000, NULL},
+        {"memoryBytes", field_whole, JOB(memory_bytes), 0, INT64_MAX, NULL},
+        {"volumes", field_texts, JOB(volumes), 0, HT_MAX_ENV, NULL},
+        {"stdoutPatterns", field_texts, JOB(stdout_patterns), 0, HT_MAX_ENV,
+         NULL},
+        {.name = "metricsFile",
+         .read = field_text,
+         .offset = JOB(metrics_file)},
+        {"constraints", read_constraints, JOB(constraints), 0, HT_MAX_ENV,
+         NULL},
+        {.name = "parameters",
+         .read = field_place,
+         .offset = offsetof(struct vertex_draft, extras)},
+        {"parameterOrder", read_order, offsetof(struct vertex_draft, order), 0,
+         HT_MAX_PARAMETERS, NULL},
+        {.name = "kept", .read = read_kept, .max = HT_MAX_ENV},
+        {0}};
+    (void)field;
+    field_read_map(reader, at, rows, into);
+}

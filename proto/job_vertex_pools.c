@@ -1,0 +1,422 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "proto/job_keep.h"
+#include "proto/job_vertex.h"
+#include "proto/limits.h"
+
+/* Places of google/cloud/aiplatform/v1/custom_job.proto. */
+
+#define JOB(member) offsetof(struct vertex_draft, draft.job.member)
+#define POOL(member) offsetof(struct pool_draft, member)
+
+enum { UNSAID = -1 };
+
+struct pool_draft {
+    struct pool pool;
+    int64_t count; /* UNSAID: no replicaCount */
+    struct place container, package, module;
+    struct strings package_args;
+    struct pairs package_env;
+};
+
+/* ---- tasks ---- */
+
+static void read_variable(const struct field_reader *reader, struct place at,
+                          struct pair *pair)
+{
+    static const struct field rows[] = {
+        {.name = "name",
+         .read = field_text,
+         .offset = offsetof(struct pair, name)},
+        {.name = "value",
+         .read = field_text,
+         .offset = offsetof(struct pair, value)},
+        {0}};
+    *pair = (struct pair){.value = ""};
+    field_read_map(reader, at, rows, pair);
+    if (pair->name == NULL && at.node->kind == NODE_MAP)
+        field_error(reader, at, "name is missing");
+    else if (pair->name)
+        field_is_variable(reader, at, pair->name);
+}
+
+void vertex_variables(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    if (at.node->kind != NODE_LIST || at.node->count > HT_MAX_ENV) {
+        field_error(reader, at, "must be a list of at most %d variables",
+                    HT_MAX_ENV);
+        return;
+    }
+    struct pair *items =
+        arena_alloc(reader->arena, at.node->count + 1, sizeof *items);
+    size_t n = 0;
+    for (const struct node *node = at.node->first; node; node = node->next, n++)
+        read_variable(reader, field_item(reader, at, node, n), &items[n]);
+    struct pairs *pairs = (struct pairs *)((char *)into + field->offset);
+    *pairs = (struct pairs){.n = n, .items = items};
+}
+
+static void read_container(const struct field_reader *reader, struct place at,
+                           const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "imageUri", .read = field_text, .offset = POOL(pool.image)},
+        {"command", field_texts, POOL(pool.command), 0, HT_MAX_ARGS, NULL},
+        {"args", field_texts, POOL(pool.args), 0, HT_MAX_ARGS, NULL},
+        {.name = "env", .read = vertex_variables, .offset = POOL(pool.env)},
+        {0}};
+    (void)field;
+    ((struct pool_draft *)into)->container = at;
+    field_read_map(reader, at, rows, into);
+}
+
+static void read_package_uris(const struct field_reader *reader,
+                              struct place at, const struct field *field,
+                              void *into)
+{
+    size_t before = reader->diag->errors;
+    struct strings uris = {0};
+    (void)field;
+    (void)into;
+    if (!field_read_texts(reader, at, HT_MAX_ARGS, false, &uris) ||
+        reader->diag->errors > before)
+        return;
+    keep_silently(reader, at);
+    if (uris.n == 0)
+        return;
+    field_warning(reader, at, "packages are not installed here");
+    diag_hint(reader->diag, "python3 must be able to import pythonModule");
+}
+
+static void read_package(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "pythonModule", .read = field_place, .offset = POOL(module)},
+        {"args", field_texts, POOL(package_args), 0, HT_MAX_ARGS, NULL},
+        {.name = "env", .read = vertex_variables, .offset = POOL(package_env)},
+        {.name = "packageUris", .read = read_package_uris},
+        {.name = "executorImageUri", .read = keep_text},
+        {0}};
+    (void)field;
+    ((struct pool_draft *)into)->package = at;
+    field_read_map(reader, at, rows, into);
+}
+
+/* ---- machines ---- */
+
+static void refuse_tpu(const struct field_reader *reader, struct place at)
+{
+    field_error(reader, at, "there are no TPUs here");
+    diag_hint(reader->diag, "ask for GPUs with acceleratorCount");
+}
+
+static void read_machine_type(const struct field_reader *reader,
+                              struct place at, const struct field *field,
+                              void *into)
+{
+    if (node_string(at.node) && strstr(at.node->text, "tpu"))
+        refuse_tpu(reader, at);
+    else
+        keep_text(reader, at, field, into);
+}
+
+/* Google's list, whose numbers are those of the protocol buffer. */
+static const struct field_choice accelerators[] = {
+    {"ACCELERATOR_TYPE_UNSPECIFIED", 0, 0},
+    {"NVIDIA_TESLA_K80", 1, 1},
+    {"NVIDIA_TESLA_P100", 2, 2},
+    {"NVIDIA_TESLA_V100", 3, 3},
+    {"NVIDIA_TESLA_P4", 4, 4},
+    {"NVIDIA_TESLA_T4", 5, 5},
+    {"TPU_V2", 6, 6},
+    {"TPU_V3", 7, 7},
+    {"NVIDIA_TESLA_A100", 8, 8},
+    {"NVIDIA_A100_80GB", 9, 9},
+    {"TPU_V4_POD", 10, 10},
+    {"NVIDIA_L4", 11, 11},
+    {"TPU_V5_LITEPOD", 12, 12},
+    {"NVIDIA_H100_80GB", 13, 13},
+    {"NVIDIA_H100_MEGA_80GB", 14, 14},
+    {"NVIDIA_H200_141GB", 15, 15},
+    {"NVIDIA_B200", 16, 16},
+    {NULL, 0, 0}};
+
+static void read_accelerator(const struct field_reader *reader, struct place at,
+                             const struct field *field, void *into)
+{
+    struct field row = *field;
+    size_t before = reader->diag->errors;
+    int number;
+    row.offset = 0;
+    field_choose(reader, at, &row, &number);
+    if (reader->diag->errors > before)
+        return;
+    if (number == 6 || number == 7 || number == 10 || number == 12)
+        refuse_tpu(reader, at);
+    else
+        keep_choice(reader, at, field, into);
+}
+
+static void read_topology(const struct field_reader *reader, struct place at,
+                          const struct field *field, void *into)
+{
+    if (node_string(at.node) && at.node->text[0] != '\0')
+        refuse_tpu(reader, at);
+    else
+        keep_text(reader, at, field, into);
+}
+
+static void read_reservation(const struct field_reader *reader, struct place at,
+                             const struct field *field, void *into)
+{
+    static const struct field_choice types[] = {{"TYPE_UNSPECIFIED", 0, 0},
+                                                {"NO_RESERVATION", 1, 1},
+                                                {"ANY_RESERVATION", 2, 2},
+                                                {"SPECIFIC_RESERVATION", 3, 3},
+                                                {NULL, 0, 0}};
+    static const struct field rows[] = {
+        {.name = "reservationAffinityType",
+         .read = keep_choice,
+         .choices = types},
+        {.name = "key", .read = keep_text},
+        {.name = "values", .read = keep_texts, .max = HT_MAX_ARGS},
+        {0}};
+    (void)field;
+    (void)into;
+    keep_message(reader, at, rows);
+}
+
+static void read_machine(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "machineType", .read = read_machine_type},
+        {.name = "acceleratorType",
+         .read = read_accelerator,
+         .choices = accelerators},
+        {"acceleratorCount", field_whole, POOL(pool.gpus), 0, 1024, NULL},
+        {.name = "tpuTopology", .read = read_topology},
+        {.name = "reservationAffinity", .read = read_reservation},
+        {0}};
+    (void)field;
+    field_read_map(reader, at, rows, into);
+}
+
+static void read_disk(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "bootDiskType", .read = keep_text},
+        {.name = "bootDiskSizeGb", .read = keep_whole, .max = INT32_MAX},
+        {0}};
+    (void)field;
+    (void)into;
+    keep_message(reader, at, rows);
+}
+
+static void read_mounts(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
+{
+    struct mount {
+        const char *server, *path, *point;
+    } mount;
+    static const struct field rows[] = {
+        {.name = "server",
+         .read = field_text,
+         .offset = offsetof(struct mount, server)},
+        {.name = "path",
+         .read = field_text,
+         .offset = offsetof(struct mount, path)},
+        {.name = "mountPoint",
+         .read = field_text,
+         .offset = offsetof(struct mount, point)},
+        {0}};
+    size_t i = 0, before = reader->diag->errors;
+    if (at.node->kind != NODE_LIST) {
+        field_wrong_kind(reader, at, "a list");
+        return;
+    }
+    for (const struct node *node = at.node->first; node; node = node->next)
+        field_read_map(reader, field_item(reader, at, node, i++), rows, &mount);
+    if (reader->diag->errors == before)
+        keep_any(reader, at, field, into);
+}
+
+/* ---- pools ---- */
+
+static const struct field pool_rows[] = {
+    {.name = "containerSpec", .read = read_container},
+    {.name = "pythonPackageSpec", .read = read_package},
+    {"replicaCount", field_whole, POOL(count), 0, HT_MAX_PARALLEL, NULL},
+    {.name = "machineSpec", .read = read_machine},
+    {.name = "diskSpec", .read = read_disk},
+    {.name = "nfsMounts", .read = read_mounts},
+    {0}};
+
+const char *const vertex_pool_types[VERTEX_POOLS] = {"master", "worker", "ps",
+                                                     "evaluator"};
+
+/* A Python package is its module, run by the interpreter of this machine. */
+static void adopt_package(const struct field_reader *reader,
+                          struct pool_draft *said)
+{
+    const char *module = node_string(said->module.node);
+    if (module == NULL || module[0] == '\0') {
+        field_wrong_kind(reader, said->module, "the name of a module");
+        return;
+    }
+    const char **words = arena_alloc(reader->arena, 3, sizeof *words);
+    words[0] = "python3";
+    words[1] = "-m";
+    words[2] = module;
+    said->pool.command = (struct strings){3, words};
+    said->pool.args = said->package_args;
+    said->pool.env = said->package_env;
+}
+
+static void check_task(const struct field_reader *reader, struct place at,
+                       struct pool_draft *said)
+{
+    if (said->container.node && said->module.node)
+        field_error(reader, at, "has both containerSpec and pythonPackageSpec");
+    else if (said->module.node)
+        adopt_package(reader, said);
+    else if (said->container.node == NULL && said->package.node)
+        field_error(reader, said->package, "pythonModule is missing");
+    else if (said->container.node == NULL)
+        field_error(reader, at, "containerSpec is missing");
+    else if (said->pool.image == NULL && said->pool.command.n == 0)
+        field_error(reader, said->container, "needs imageUri or command");
+}
+
+static void read_pool(const struct field_reader *reader,
+                      struct vertex_draft *vertex, struct place at,
+                      size_t index)
+{
+    struct pool_draft said = {.pool.type = vertex_pool_types[index],
+                              .count = UNSAID};
+    struct job *job = &vertex->draft.job;
+    size_t before = reader->diag->errors;
+    field_read_map(reader, at, pool_rows, &said);
+    if (reader->diag->errors > before)
+        return;
+    /* An empty object, or one without replicas, skips a later pool. */
+    bool task = said.container.node || said.package.node;
+    if (index > 0 && (said.count == 0 || (said.count == UNSAID && !task)))
+        return;
+    check_task(reader, at, &said);
+    if (said.count == UNSAID)
+        said.count = 1;
+    if (index == 0 && said.count != 1)
+        field_error(reader, at, "the first pool has exactly one replica");
+    if (reader->diag->errors > before)
+        return;
+    said.pool.count = (int)said.count;
+    job->pools[job->n_pools++] = said.pool;
+}
+
+static void read_pools(const struct field_reader *reader, struct place at,
+                       const struct field *field, void *into)
+{
+    (void)field;
+    struct vertex_draft *vertex = into;
+    if (at.node->kind != NODE_LIST || at.node->count == 0 ||
+        at.node->count > VERTEX_POOLS) {
+        field_error(reader, at, "must be a list of 1 to %d pools",
+                    VERTEX_POOLS);
+        return;
+    }
+    vertex->draft.job.pools =
+        arena_alloc(reader->arena, VERTEX_POOLS, sizeof(struct pool));
+    size_t i = 0;
+    for (const struct node *node = at.node->first; node; node = node->next, i++)
+        read_pool(reader, vertex, field_item(reader, at, node, i), i);
+}
+
+/* ---- the rest of a job ---- */
+
+static void read_scheduling(const struct field_reader *reader, struct place at,
+                            const struct field *field, void *into)
+{
+    static const struct field_choice strategies[] = {
+        {"STRATEGY_UNSPECIFIED", 0, 0},
+        {"ON_DEMAND", 1, 1},
+        {"LOW_COST", 2, 2},
+        {"STANDARD", 3, 3},
+        {"SPOT", 4, 4},
+        {"FLEX_START", 6, 6},
+        {NULL, 0, 0}};
+    static const struct field rows[] = {
+        {.name = "timeout",
+         .read = field_duration,
+         .offset = JOB(trial_timeout_ms)},
+        {.name = "disableRetries",
+         .read = field_flag,
+         .offset = offsetof(struct vertex_draft, disable_retries)},
+        {.name = "restartJobOnWorkerRestart", .read = keep_flag},
+        {.name = "strategy", .read = keep_choice, .choices = strategies},
+        {.name = "maxWaitDuration", .read = keep_duration},
+        {0}};
+    (void)field;
+    field_read_map(reader, at, rows, into);
+}
+
+/* A local folder is honoured; Google's storage is none of ours. */
+static void read_output_prefix(const struct field_reader *reader,
+                               struct place at, const struct field *field,
+                               void *into)
+{
+    const char *uri = node_string(at.node);
+    struct job *job = &((struct vertex_draft *)into)->draft.job;
+    (void)field;
+    if (uri == NULL) {
+        field_wrong_kind(reader, at, "text");
+    } else if (strncmp(uri, "gs://", 5) == 0) {
+        keep_silently(reader, at);
+        field_warning(reader, at, "nothing is written to %s", uri);
+        diag_hint(reader->diag, "name a folder of this machine: /data/out");
+    } else if (strncmp(uri, "file:///", 8) == 0) {
+        job->output_dir = uri + 7;
+    } else if (uri[0] == '/') {
+        job->output_dir = uri;
+    } else if (uri[0] != '\0') {
+        field_error(reader, at, "\"%s\" is no absolute path", uri);
+        diag_hint(reader->diag, "write /data/out or file:///data/out");
+    }
+}
+
+static void read_output(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "outputUriPrefix", .read = read_output_prefix}, {0}};
+    (void)field;
+    field_read_map(reader, at, rows, into);
+}
+
+void vertex_job_spec(const struct field_reader *reader, struct place at,
+                     const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "workerPoolSpecs", .read = read_pools},
+        {.name = "scheduling", .read = read_scheduling},
+        {.name = "baseOutputDirectory", .read = read_output},
+        {.name = "enableDashboardAccess", .read = keep_flag},
+        {.name = "enableWebAccess", .read = keep_flag},
+        {.name = "experiment", .read = keep_text},
+        {.name = "experimentRun", .read = keep_text},
+        {.name = "models", .read = keep_texts, .max = HT_MAX_ARGS},
+        {.name = "network", .read = keep_text},
+        {.name = "persistentResourceId", .read = keep_text},
+        {.name = "protectedArtifactLocationId", .read = keep_text},
+        {.name = "pscInterfaceConfig", .read = keep_any},
+        {.name = "reservedIpRanges", .read = keep_texts, .max = HT_MAX_ARGS},
+        {.name = "serviceAccount", .read = keep_text},
+        {.name = "tensorboard", .read = keep_text},
+        {0}};
+    (void)field;
+    field_read_map(reader, at, rows, into);
+}
