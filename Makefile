@@ -40,6 +40,8 @@ LDFLAGS += $(SANFLAGS) $(if $(filter coverage,$(MODE)),--coverage) \
   -Wl,-z,relro,-z,now -Wl,--as-needed
 
 PROTO_LIBS  := -lcjson -lyaml -lm
+# OpenBLAS first, else libgsl brings its own slow BLAS.
+ALGO_LIBS   := -lopenblas -lgsl
 TUNER_LIBS  := -lsqlite3 -lmicrohttpd -lnng -lpthread
 RUNNER_LIBS := -lcurl -lnng -lpthread
 CLI_LIBS    := -lcurl -lpthread
@@ -94,6 +96,12 @@ $(B)/obj/%.o: %.c Makefile
 	$(if $(Q),@echo "  CC    $<")
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
+# The loops that every suggestion waits for, as vector code. These flags keep
+# each operation and its order, so the numbers do not change.
+$(B)/obj/algorithms/kernel.o $(B)/obj/algorithms/gp_fit.o: \
+  CFLAGS += $(if $(SAN)$(filter coverage,$(MODE)),,-O3 -fno-math-errno \
+  -fno-trapping-math)
+
 define make_archive
 $(call archive,$(1)): $(call obj,$(2))
 	@mkdir -p $$(@D)
@@ -115,7 +123,7 @@ endef
 
 $(B)/bin/hypertuned: $(call obj,tuner/main.c) $(call archive,tuner) \
   $(call archive,algorithms) $(call archive,proto)
-	$(call link,$(TUNER_LIBS) $(PROTO_LIBS))
+	$(call link,$(TUNER_LIBS) $(ALGO_LIBS) $(PROTO_LIBS))
 
 $(B)/bin/hypertune-runner: $(call obj,runner/main.c) $(call archive,runner) \
   $(call archive,proto)
@@ -157,10 +165,10 @@ $(B)/bin/digits: $(call obj,$(call src,examples/digits)) \
 # ---- tests ----
 $(B)/tests/%: $(B)/obj/tests/%.o $(call archive,testlib) $(ARCHIVES) \
   $(call archive,hypertune)
-	$(call link,$(TUNER_LIBS) $(RUNNER_LIBS) $(CLI_LIBS) $(PROTO_LIBS))
+	$(call link,$(TUNER_LIBS) $(RUNNER_LIBS) $(CLI_LIBS) $(ALGO_LIBS) $(PROTO_LIBS))
 
 $(B)/bench/%: $(B)/obj/bench/%.o $(ARCHIVES) $(call archive,hypertune)
-	$(call link,$(TUNER_LIBS) $(RUNNER_LIBS) $(CLI_LIBS) $(PROTO_LIBS))
+	$(call link,$(TUNER_LIBS) $(RUNNER_LIBS) $(CLI_LIBS) $(ALGO_LIBS) $(PROTO_LIBS))
 
 test-programs: all $(TESTS) $(TOOLS)
 

@@ -1,5 +1,7 @@
 #include "algorithms/rng.h"
 
+#include <math.h>
+
 /* The output function of SplitMix64 (Steele, Lea, Flood, "Fast splittable
  * pseudorandom number generators", OOPSLA 2014) with the constants that
  * David Stafford called Mix13: a bijection in which each input bit flips
@@ -26,4 +28,10 @@ uint64_t rng_bits(const struct rng_place *place, uint64_t dimension)
 double rng_unit(const struct rng_place *place, uint64_t dimension)
 {
     return (double)(rng_bits(place, dimension) >> 11) * 0x1p-53;
+}
+
+double rng_normal(const struct rng_place *place, uint64_t dimension)
+{
+    const double radius = sqrt(-2 * log1p(-rng_unit(place, 2 * dimension)));
+    return radius * cos(2 * M_PI * rng_unit(place, 2 * dimension + 1));
 }

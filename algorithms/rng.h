@@ -21,4 +21,8 @@ uint64_t rng_bits(const struct rng_place *place, uint64_t dimension);
 /* Uniform in [0, 1), a multiple of 2^-53. */
 double rng_unit(const struct rng_place *place, uint64_t dimension);
 
+/* Standard normal (Box and Muller, 1958), made of the uniform numbers of
+ * dimensions 2 * dimension and 2 * dimension + 1. */
+double rng_normal(const struct rng_place *place, uint64_t dimension);
+
 #endif

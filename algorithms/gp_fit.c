@@ -1,0 +1,164 @@
+#include "algorithms/gp_fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_cblas.h>
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_linalg.h>
+
+#include "algorithms/lbfgs.h"
+#include "algorithms/rng.h"
+#include "proto/arena.h"
+
+/* Hyperparameters closer than this make no difference to a suggestion. */
+static const double gradient_tolerance = 1e-2, value_tolerance = 1e-6;
+enum { COLD_ITERATIONS = 100 };
+
+struct gp_fit {
+    struct gp *gp;
+    enum prior prior;
+    double *inverse; /* of the covariance, rows of the capacity */
+    double *distance, *shares;
+};
+
+struct gp_fit *gp_fit_new(struct gp *gp, enum prior prior)
+{
+    struct gp_fit *fit = ht_xcalloc(1, sizeof *fit);
+    const size_t dim = gp->rows->encoding->dim;
+    fit->gp = gp;
+    fit->prior = prior;
+    fit->inverse = ht_xcalloc(gp->cap * gp->cap, sizeof *fit->inverse);
+    fit->distance = ht_xcalloc(gp->cap, sizeof *fit->distance);
+    fit->shares = ht_xcalloc(dim * gp->cap + 1, sizeof *fit->shares);
+    return fit;
+}
+
+void gp_fit_free(struct gp_fit *fit)
+{
+    if (fit == NULL)
+        return;
+    free(fit->inverse);
+    free(fit->distance);
+    free(fit->shares);
+    free(fit);
+}
+
+/* ---- the gradient ---- */
+
+static bool invert(struct gp_fit *fit)
+{
+    const struct gp *gp = fit->gp;
+    for (size_t i = 0; i < gp->n_seen; i++)
+        memcpy(fit->inverse + i * gp->cap, gp->factor + i * gp->cap,
+               (i + 1) * sizeof *fit->inverse);
+    gsl_matrix_view inverse = gsl_matrix_view_array_with_tda(
+        fit->inverse, gp->n_seen, gp->n_seen, gp->cap);
+    return gsl_linalg_cholesky_invert(&inverse.matrix) == GSL_SUCCESS;
+}
+
+/* Row i's part of sum_{j<i} W_ij slope_ij D_c(i,j), W = S^-1 - a a^T, for
+ * every c. Sums stay apart by j until the end: that has no order to keep, so
+ * compilers make vector code of it. */
+static void add_row(struct gp_fit *fit, size_t i)
+{
+    const struct gp *gp = fit->gp;
+    const size_t dim = gp->rows->encoding->dim;
+    double x[HT_MAX_PARAMETERS];
+    double *restrict share = fit->inverse + i * gp->cap;
+    const double *restrict slope = gp->slopes + i * gp->cap;
+    for (size_t j = 0; j < i; j++)
+        share[j] = (share[j] - gp->weights[i] * gp->weights[j]) * slope[j];
+    rows_get(gp->rows, i, x);
+    for (size_t c = 0; c < dim; c++) {
+        double *restrict sum = fit->shares + c * gp->cap;
+        const double *restrict distance = fit->distance;
+        kernel_distance(gp->rows, c, x[c], i, fit->distance);
+        for (size_t j = 0; j < i; j++)
+            sum[j] += share[j] * distance[j];
+    }
+}
+
+static double sum_of(size_t n, const double v[])
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += v[i];
+    return sum;
+}
+
+/* By lengths from the pairs. By noise: 1/2 noise tr W. By signal: S = K +
+ * noise I gives tr(W K) = tr(W S) - noise tr W and tr(W S) = n - a.(S a),
+ * where S a = y - m. */
+static void find_gradient(struct gp_fit *fit, double gradient[])
+{
+    const struct gp *gp = fit->gp;
+    const size_t n = gp->n_seen, dim = gp->rows->encoding->dim;
+    double trace = 0, explained = 0;
+    for (size_t i = 0; i < n; i++) {
+        trace +=
+            fit->inverse[i * gp->cap + i] - gp->weights[i] * gp->weights[i];
+        explained += gp->weights[i] * (gp->y[i] - gp->mean);
+    }
+    memset(fit->shares, 0, dim * gp->cap * sizeof *fit->shares);
+    for (size_t i = 0; i < n; i++)
+        add_row(fit, i);
+    for (size_t c = 0; c < dim; c++)
+        gradient[c] =
+            gp->kernel.weight[c] * sum_of(n, fit->shares + c * gp->cap);
+    gradient[dim] = 0.5 * ((double)n - explained - gp->noise * trace);
+    gradient[dim + 1] = 0.5 * gp->noise * trace;
+}
+
+double gp_fit_evaluate(struct gp_fit *fit, const double theta[],
+                       double gradient[])
+{
+    if (!gp_condition(fit->gp, theta) || !invert(fit))
+        return INFINITY;
+    find_gradient(fit, gradient);
+    return -fit->gp->log_likelihood +
+           prior_add(fit->prior, fit->gp->rows->encoding->dim, theta, gradient);
+}
+
+/* ---- the search ---- */
+
+static double evaluate(void *context, const double x[], double gradient[])
+{
+    return gp_fit_evaluate(context, x, gradient);
+}
+
+double gp_fit_improve(struct gp_fit *fit, size_t iterations, double theta[])
+{
+    const size_t dim = fit->gp->rows->encoding->dim;
+    double low[HYPER_MAX], high[HYPER_MAX];
+    prior_bounds(dim, low, high);
+    const struct lbfgs problem = {.n = dim + 2,
+                                  .low = low,
+                                  .high = high,
+                                  .evaluate = evaluate,
+                                  .context = fit,
+                                  .iterations = iterations,
+                                  .gradient_tolerance = gradient_tolerance,
+                                  .value_tolerance = value_tolerance};
+    return lbfgs_minimise(&problem, theta);
+}
+
+double gp_fit_find(struct gp_fit *fit, uint64_t seed, size_t starts,
+                   double theta[])
+{
+    const size_t n = fit->gp->rows->encoding->dim + 2;
+    double best = INFINITY, normal[HYPER_MAX], from[HYPER_MAX];
+    for (size_t round = 0; round < starts; round++) {
+        const struct rng_place place = {seed, round, 0};
+        for (size_t i = 0; i < n; i++)
+            normal[i] = rng_normal(&place, i);
+        prior_start(fit->prior, n - 2, round, normal, from);
+        const double value = gp_fit_improve(fit, COLD_ITERATIONS, from);
+        if (round == 0 || value < best)
+            memcpy(theta, from, n * sizeof *theta);
+        if (round == 0 || value < best)
+            best = value;
+    }
+    return best;
+}

@@ -1,0 +1,46 @@
+/* kernel.h - the Matern-5/2 covariance with a length for each coordinate.
+ *
+ * k = s2 (1 + s + s^2/3) exp(-s), s = sqrt(5 r2), r2 = sum_c w_c D_c, where
+ * w_c = 1/length_c^2 and D_c is the squared distance of two coordinates:
+ * (u-v)^2 of positions; 1 of different categories, being absent one of them;
+ * (u-1/2)^2 + 1/4 of a position and an absent one, which is the distance of
+ * (u, 0) from (1/2, 1/2), so the covariance stays positive definite. */
+#ifndef HT_ALGORITHMS_KERNEL_H
+#define HT_ALGORITHMS_KERNEL_H
+
+#include <stddef.h>
+
+#include "algorithms/encoding.h"
+
+/* Points of a model, a column for each coordinate. */
+struct rows {
+    const struct encoding *encoding; /* borrowed */
+    size_t n, cap;
+    double *columns; /* owned; coordinate c of row i at c * cap + i */
+};
+
+/* Room for `cap` points, owned by the caller until rows_free(). */
+struct rows *rows_new(const struct encoding *encoding, size_t cap);
+void rows_free(struct rows *rows); /* accepts NULL */
+void rows_add(struct rows *rows, const double x[]);
+void rows_get(const struct rows *rows, size_t i, double x[]);
+
+struct kernel {
+    double weight[HT_MAX_PARAMETERS]; /* 1/length^2 */
+    double signal;                    /* s2, variance far from all data */
+};
+
+/* D_c of `u` and the first n rows. */
+void kernel_distance(const struct rows *rows, size_t c, double u, size_t n,
+                     double distance[]);
+/* Half the derivative of that by u, for a continuous, present coordinate. */
+void kernel_difference(const struct rows *rows, size_t c, double u, size_t n,
+                       double difference[]);
+
+/* Covariances of x and the first n rows. With `slope` not NULL also
+ * -2 dk/dr2 = 5/3 s2 (1+s) exp(-s), which all derivatives share:
+ * dk/dln(length_c) = slope w_c D_c, dk/dx_c = -slope w_c difference_c. */
+void kernel_row(const struct kernel *kernel, const struct rows *rows,
+                const double x[], size_t n, double k[], double slope[]);
+
+#endif
