@@ -8,28 +8,14 @@
 #include "tuner/view.h"
 
 /* How one kind of resource shows a study. */
-typedef enum ht_status study_viewer(struct reader *reader, struct arena *arena,
+typedef enum ht_status study_viewer(struct db *db, struct arena *arena,
                                     const struct study_row *study, cJSON **out,
                                     struct ht_error *err);
-
-static enum ht_status as_job(struct reader *reader, struct arena *arena,
-                             const struct study_row *study, cJSON **out,
-                             struct ht_error *err)
-{
-    return view_job(reader->db, arena, study, out, err);
-}
-
-static enum ht_status as_study(struct reader *reader, struct arena *arena,
-                               const struct study_row *study, cJSON **out,
-                               struct ht_error *err)
-{
-    return view_study(reader->db, arena, study, out, err);
-}
 
 static bool is_wanted(const struct filter *filter,
                       const struct study_row *study)
 {
-    const char *states[] = {study_state_vertex(study->state),
+    const char *states[] = {view_job_state(study),
                             study_state_name(study->state)};
     const char *names[] = {study->display, study->name};
     return filter_allows(filter, "state", 2, states) &&
@@ -54,7 +40,8 @@ static enum ht_status write_study(struct walk *walk,
 {
     struct arena *arena = arena_new();
     cJSON *item;
-    enum ht_status status = walk->view(walk->reader, arena, study, &item, err);
+    enum ht_status status =
+        walk->view(walk->reader->db, arena, study, &item, err);
     if (status == HT_OK) {
         if (walk->written++ > 0)
             text_puts(&walk->req->reply, ",");
@@ -114,25 +101,50 @@ static enum ht_status list_studies(struct reader *reader, struct request *req,
 enum ht_status read_jobs(struct reader *reader, struct request *req,
                          struct ht_error *err)
 {
-    return list_studies(reader, req, "hyperparameterTuningJobs", as_job, err);
+    return list_studies(reader, req, "hyperparameterTuningJobs", view_job, err);
+}
+
+enum ht_status read_custom_jobs(struct reader *reader, struct request *req,
+                                struct ht_error *err)
+{
+    return list_studies(reader, req, "customJobs", view_job, err);
 }
 
 enum ht_status read_studies(struct reader *reader, struct request *req,
                             struct ht_error *err)
 {
-    return list_studies(reader, req, "studies", as_study, err);
+    return list_studies(reader, req, "studies", view_study, err);
 }
 
-enum ht_status read_study(struct reader *reader, struct request *req,
-                          struct ht_error *err)
+enum ht_status read_all_kinds(struct reader *reader, struct request *req,
+                              struct ht_error *err)
+{
+    return list_studies(reader, req, "studies", view_job, err);
+}
+
+/* The resource as `view` shows it, without trials. */
+static enum ht_status show(struct reader *reader, struct request *req,
+                           study_viewer *view, struct ht_error *err)
 {
     struct study_row study;
     cJSON *item;
     enum ht_status status = db_study_find(reader->db, req->arena, &req->scope,
                                           req->study, &study, err);
     if (status == HT_OK)
-        status = view_study(reader->db, req->arena, &study, &item, err);
+        status = view(reader->db, req->arena, &study, &item, err);
     if (status == HT_OK)
         json_print(item, &req->reply);
     return status;
+}
+
+enum ht_status read_study(struct reader *reader, struct request *req,
+                          struct ht_error *err)
+{
+    return show(reader, req, view_study, err);
+}
+
+enum ht_status read_any_kind(struct reader *reader, struct request *req,
+                             struct ht_error *err)
+{
+    return show(reader, req, view_job, err);
 }

@@ -1,5 +1,18 @@
 #include "tuner/rows.h"
 
+const char *study_kind_name(enum job_kind kind)
+{
+    switch (kind) {
+    case JOB_TUNING:
+        return "TUNING";
+    case JOB_STUDY:
+        return "STUDY";
+    case JOB_CUSTOM:
+        return "CUSTOM";
+    }
+    return "";
+}
+
 const char *study_state_name(enum study_state state)
 {
     switch (state) {

@@ -141,6 +141,7 @@ struct runner_row {
     bool online;
 };
 
+const char *study_kind_name(enum job_kind kind);        /* "TUNING" */
 const char *study_state_name(enum study_state state);   /* "RUNNING" */
 const char *study_state_vertex(enum study_state state); /* "JOB_STATE_..." */
 const char *study_state_vizier(enum study_state state); /* "ACTIVE" */

@@ -7,12 +7,17 @@
 
 #include "tuner/request.h"
 
-request_handler study_create; /* body: Vertex job (+ "hypertune") */
+/* study_create.c; body: Vertex's resource, which may carry "hypertune" */
+request_handler study_create, study_create_custom, study_create_vizier;
+
+/* study.c */
 request_handler study_cancel;
 request_handler study_delete; /* a done Operation */
 request_handler study_pause;
 request_handler study_resume;
 request_handler study_stop;
+
+/* study_change.c */
 request_handler study_change; /* PATCH, see docs/http.md */
 
 #endif

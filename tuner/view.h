@@ -14,9 +14,9 @@
 #include "proto/job.h"
 #include "tuner/db.h"
 
-/* The HyperparameterTuningJob of a study with hypertuneStatus, without its
- * trials; the caller owns *out, as of all below. HT_CORRUPT when what is stored
- * cannot be read back. */
+/* The resource of the study's own kind with hypertuneStatus, without its
+ * trials; the caller owns *out, as of all below. When the stored spec cannot be
+ * read back, the resource says so instead of showing it. */
 enum ht_status view_job(struct db *db, struct arena *arena,
                         const struct study_row *study, cJSON **out,
                         struct ht_error *err);
@@ -25,6 +25,8 @@ enum ht_status view_trial(struct db *db, struct arena *arena,
                           const struct study_row *study, const struct job *job,
                           const struct trial_row *trial, bool with_attempts,
                           cJSON **out, struct ht_error *err);
+/* Vertex's name of its state: PENDING until its first trial has started. */
+const char *view_job_state(const struct study_row *study);
 /* The same study as a Vizier Study, with hypertuneStatus. */
 enum ht_status view_study(struct db *db, struct arena *arena,
                           const struct study_row *study, cJSON **out,

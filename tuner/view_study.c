@@ -1,0 +1,240 @@
+#include "tuner/view.h"
+
+#include <string.h>
+
+#include "proto/clock.h"
+#include "proto/json.h"
+#include "proto/node.h"
+#include "tuner/search_method.h"
+
+enum { RPC_CANCELLED = 1 }; /* google.rpc.Code */
+
+/* What one resource is made from. */
+struct viewing {
+    struct db *db;
+    struct arena *arena;
+    const struct study_row *study;
+    struct job *job;        /* NULL: what is stored is damaged */
+    cJSON *spec;            /* the same as a tree, to be taken apart */
+    struct ht_error damage; /* without a job: what is wrong with it */
+};
+
+/* --- the stored spec --- */
+
+static enum ht_status read_spec(struct viewing *view)
+{
+    const char *spec = view->study->spec;
+    const size_t len = strlen(spec);
+    struct job *job;
+    enum ht_status status = job_parse(view->arena, spec, &job, &view->damage);
+    if (status != HT_OK)
+        return status;
+    struct diag diag;
+    diag_init(&diag, view->arena, "spec", spec, len);
+    const struct node *node = node_read_json(view->arena, spec, len, &diag);
+    if (node == NULL || node->kind != NODE_MAP)
+        return ht_fail(&view->damage, HT_CORRUPT, "it is no JSON object");
+    view->job = job;
+    view->spec = json_of_node(node);
+    return HT_OK;
+}
+
+/* A study whose spec is damaged is still there, with a state and a way to
+ * delete it; and it must not hide the others of a list. */
+static struct viewing begin(struct db *db, struct arena *arena,
+                            const struct study_row *study)
+{
+    struct viewing view = {.db = db, .arena = arena, .study = study};
+    if (read_spec(&view) != HT_OK)
+        ht_wrap(&view.damage, HT_CORRUPT, "its stored spec is damaged");
+    return view;
+}
+
+static enum ht_status finish(struct viewing *view, cJSON *resource,
+                             enum ht_status status, cJSON **out)
+{
+    cJSON_Delete(view->spec);
+    if (status == HT_OK)
+        *out = resource;
+    else
+        cJSON_Delete(resource);
+    return status;
+}
+
+/* --- members --- */
+
+static void add_stamp(cJSON *object, const char *key, int64_t wall_ms)
+{
+    char stamp[CLOCK_STAMP_BYTES];
+    if (wall_ms > 0)
+        json_add_string(object, key, clock_stamp(stamp, wall_ms));
+}
+
+static void add_time(cJSON *object, const char *key, int64_t wall_ms)
+{
+    if (wall_ms > 0)
+        json_add_int(object, key, wall_ms);
+}
+
+static void add_counts(cJSON *object, const struct trial_counts *counts)
+{
+    static const struct {
+        enum trial_state state;
+        const char *key;
+    } shown[] = {
+        {TRIAL_REQUESTED, "requested"},   {TRIAL_ACTIVE, "active"},
+        {TRIAL_STOPPING, "stopping"},     {TRIAL_SUCCEEDED, "succeeded"},
+        {TRIAL_STOPPED, "stopped"},       {TRIAL_FAILED, "failed"},
+        {TRIAL_INFEASIBLE, "infeasible"}, {TRIAL_CANCELLED, "cancelled"},
+    };
+    cJSON *map = json_add_object(object, "counts");
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        json_add_int(map, shown[i].key, counts->of[shown[i].state]);
+}
+
+static enum ht_status add_best(cJSON *object, const struct viewing *view,
+                               struct ht_error *err)
+{
+    if (view->job->n_metrics == 0)
+        return HT_OK;
+    struct trial_row best;
+    cJSON *trial;
+    enum ht_status status =
+        db_trial_best(view->db, view->arena, view->study->id,
+                      view->job->metrics[0].maximize, &best, err);
+    if (status == HT_NOT_FOUND)
+        return HT_OK;
+    if (status == HT_OK)
+        status = view_trial(view->db, view->arena, view->study, view->job,
+                            &best, false, &trial, err);
+    if (status == HT_OK)
+        cJSON_AddItemToObject(object, "best", trial);
+    return status;
+}
+
+/* How it searches; a custom job does not. */
+static enum ht_status add_search(cJSON *object, const struct viewing *view,
+                                 struct ht_error *err)
+{
+    if (view->job == NULL || view->study->kind == JOB_CUSTOM)
+        return HT_OK;
+    json_add_string(object, "algorithm", search_method(view->job)->name);
+    json_add_int_text(object, "seed", view->study->seed);
+    return add_best(object, view, err);
+}
+
+/* Adds hypertuneStatus to the resource. */
+static enum ht_status add_status(cJSON *resource, const struct viewing *view,
+                                 struct ht_error *err)
+{
+    const struct study_row *study = view->study;
+    struct trial_counts counts;
+    const enum ht_status status =
+        db_trial_counts(view->db, study->id, &counts, err);
+    if (status != HT_OK)
+        return status;
+    cJSON *object = json_add_object(resource, "hypertuneStatus");
+    json_add_string(object, "name", study->name);
+    json_add_string(object, "kind", study_kind_name(study->kind));
+    json_add_string(object, "state", study_state_name(study->state));
+    json_add_string(object, "reason", study->reason);
+    if (view->job == NULL)
+        json_add_string(object, "damage", view->damage.text);
+    json_add_int(object, "revision", study->revision);
+    add_counts(object, &counts);
+    add_time(object, "createTimeMs", study->created_ms);
+    add_time(object, "startTimeMs", study->started_ms);
+    add_time(object, "endTimeMs", study->ended_ms);
+    return add_search(object, view, err);
+}
+
+static void move_members(cJSON *from, cJSON *to)
+{
+    while (from != NULL && from->child != NULL) {
+        cJSON *member = cJSON_DetachItemViaPointer(from, from->child);
+        cJSON_AddItemToObject(to, member->string, member);
+    }
+}
+
+const char *view_job_state(const struct study_row *study)
+{
+    const bool waits = study->state == STUDY_RUNNING && study->started_ms == 0;
+    return waits ? "JOB_STATE_PENDING" : study_state_vertex(study->state);
+}
+
+static void add_error(cJSON *resource, const struct viewing *view)
+{
+    const enum study_state state = view->study->state;
+    if (view->job != NULL && state != STUDY_FAILED && state != STUDY_CANCELLED)
+        return;
+    cJSON *error = json_add_object(resource, "error");
+    const int code = view->job == NULL ? ht_status_code(HT_CORRUPT)
+                     : state == STUDY_CANCELLED
+                         ? RPC_CANCELLED
+                         : ht_status_code(HT_PRECONDITION);
+    json_add_int(error, "code", code);
+    json_add_string(error, "message",
+                    view->job == NULL ? view->damage.text
+                                      : view->study->reason);
+}
+
+static void add_job_state(cJSON *resource, const struct viewing *view)
+{
+    const struct study_row *study = view->study;
+    json_add_string(resource, "state", view_job_state(study));
+    add_stamp(resource, "createTime", study->created_ms);
+    add_stamp(resource, "startTime", study->started_ms);
+    add_stamp(resource, "endTime", study->ended_ms);
+    add_stamp(resource, "updateTime", study->updated_ms);
+    add_error(resource, view);
+}
+
+static void add_name(cJSON *resource, const struct viewing *view,
+                     const char *collection)
+{
+    const struct study_row *study = view->study;
+    json_add_string(resource, "name",
+                    arena_printf(view->arena,
+                                 "projects/%s/locations/%s/%s/%lld",
+                                 study->project, study->location, collection,
+                                 (long long)study->id));
+}
+
+/* --- resources --- */
+
+enum ht_status view_study(struct db *db, struct arena *arena,
+                          const struct study_row *study, cJSON **out,
+                          struct ht_error *err)
+{
+    struct viewing view = begin(db, arena, study);
+    cJSON *resource = cJSON_CreateObject();
+    add_name(resource, &view, "studies");
+    json_add_string(resource, "displayName", study->display);
+    cJSON *spec = cJSON_DetachItemFromObject(view.spec, "studySpec");
+    if (spec != NULL)
+        cJSON_AddItemToObject(resource, "studySpec", spec);
+    const char *state = study_state_vizier(study->state);
+    json_add_string(resource, "state", state);
+    add_stamp(resource, "createTime", study->created_ms);
+    if (strcmp(state, "INACTIVE") == 0)
+        json_add_string(resource, "inactiveReason", study->reason);
+    return finish(&view, resource, add_status(resource, &view, err), out);
+}
+
+enum ht_status view_job(struct db *db, struct arena *arena,
+                        const struct study_row *study, cJSON **out,
+                        struct ht_error *err)
+{
+    if (study->kind == JOB_STUDY)
+        return view_study(db, arena, study, out, err);
+    struct viewing view = begin(db, arena, study);
+    cJSON *resource = cJSON_CreateObject();
+    add_name(resource, &view,
+             study->kind == JOB_CUSTOM ? "customJobs"
+                                       : "hyperparameterTuningJobs");
+    if (view.job == NULL)
+        json_add_string(resource, "displayName", study->display);
+    move_members(view.spec, resource);
+    add_job_state(resource, &view);
+    return finish(&view, resource, add_status(resource, &view, err), out);
+}
