@@ -54,11 +54,6 @@ field_function aip_count;  /* workerCount... */
 field_function aip_machine;
 field_function aip_module;
 
-/* A member that is kept for those who ask, without effect here: aip_keep warns
- * of it, aip_store does not. The draft is `into`. */
-field_function aip_keep;
-field_function aip_store;
-
 /* The pools, once everything was read. */
 void aip_finish_pools(const struct field_reader *reader, struct aip_draft *aip);
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "proto/job_aip.h"
+#include "proto/job_keep.h"
 #include "proto/limits.h"
 
 #define REPLICA(member) offsetof(struct aip_replica, member)
@@ -11,24 +12,12 @@ const struct aip_role aip_roles[AIP_ROLES] = {{"master", "master"},
                                               {"ps", "parameterServer"},
                                               {"evaluator", "evaluator"}};
 
-/* While a config is read, `into` has both the draft and its replica. */
-struct config_draft {
-    struct aip_draft *aip;
-    struct aip_replica *replica;
-};
-
 static struct aip_replica *replica_of(const struct field *field, void *into)
 {
     return (struct aip_replica *)(void *)((char *)into + field->offset);
 }
 
 /* ---- masterConfig, workerConfig, ... ---- */
-
-static void config_keep(const struct field_reader *reader, struct place at,
-                        const struct field *field, void *into)
-{
-    aip_keep(reader, at, field, ((struct config_draft *)into)->aip);
-}
 
 static void refuse_tpu(const struct field_reader *reader, struct place at,
                        const struct field *field, void *into)
@@ -41,7 +30,7 @@ static void refuse_tpu(const struct field_reader *reader, struct place at,
 static void read_image(const struct field_reader *reader, struct place at,
                        const struct field *field, void *into)
 {
-    struct aip_replica *replica = ((struct config_draft *)into)->replica;
+    struct aip_replica *replica = into;
     field_text(reader, at, field, replica);
     if (replica->image && replica->image[0] == '\0')
         field_error(reader, at, "is empty");
@@ -50,7 +39,7 @@ static void read_image(const struct field_reader *reader, struct place at,
 static void read_words(const struct field_reader *reader, struct place at,
                        const struct field *field, void *into)
 {
-    struct aip_replica *replica = ((struct config_draft *)into)->replica;
+    struct aip_replica *replica = into;
     replica->container = at;
     field_read_texts(
         reader, at, HT_MAX_ARGS, true,
@@ -82,21 +71,14 @@ static void read_accelerator_type(const struct field_reader *reader,
     if (tpu)
         refuse_tpu(reader, at, field, into);
     else if (reader->diag->errors == before)
-        aip_store(reader, at, field, ((struct config_draft *)into)->aip);
-}
-
-static void read_accelerator_count(const struct field_reader *reader,
-                                   struct place at, const struct field *field,
-                                   void *into)
-{
-    field_whole(reader, at, field, ((struct config_draft *)into)->replica);
+        keep_silently(reader, at);
 }
 
 static void read_accelerator(const struct field_reader *reader, struct place at,
                              const struct field *field, void *into)
 {
     static const struct field rows[] = {
-        {"count", read_accelerator_count, REPLICA(gpus), 0, 1024, NULL},
+        {"count", field_whole, REPLICA(gpus), 0, 1024, NULL},
         {.name = "type", .read = read_accelerator_type},
         {0}};
     (void)field;
@@ -107,11 +89,12 @@ static void read_disk(const struct field_reader *reader, struct place at,
                       const struct field *field, void *into)
 {
     static const struct field rows[] = {
-        {.name = "bootDiskSizeGb", .read = config_keep},
-        {.name = "bootDiskType", .read = config_keep},
+        {.name = "bootDiskSizeGb", .read = keep_whole, .max = INT32_MAX},
+        {.name = "bootDiskType", .read = keep_text},
         {0}};
     (void)field;
-    field_read_map(reader, at, rows, into);
+    (void)into;
+    keep_message(reader, at, rows);
 }
 
 void aip_config(const struct field_reader *reader, struct place at,
@@ -127,10 +110,9 @@ void aip_config(const struct field_reader *reader, struct place at,
         {.name = "diskConfig", .read = read_disk},
         {.name = "tpuTfVersion", .read = refuse_tpu},
         {0}};
-    struct config_draft config = {.aip = into,
-                                  .replica = replica_of(field, into)};
-    config.replica->config = at;
-    field_read_map(reader, at, rows, &config);
+    struct aip_replica *replica = replica_of(field, into);
+    replica->config = at;
+    field_read_map(reader, at, rows, replica);
 }
 
 void aip_count(const struct field_reader *reader, struct place at,
@@ -149,7 +131,7 @@ void aip_machine(const struct field_reader *reader, struct place at,
 {
     replica_of(field, into)->machine = at;
     if (at.node->kind == NODE_STRING)
-        aip_store(reader, at, field, into);
+        keep_silently(reader, at);
     else
         field_wrong_kind(reader, at, "text");
 }

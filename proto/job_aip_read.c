@@ -2,48 +2,13 @@
 #include <string.h>
 
 #include "proto/job_aip.h"
-#include "proto/json.h"
+#include "proto/job_keep.h"
 #include "proto/limits.h"
 
 #define AIP(member) offsetof(struct aip_draft, member)
 #define JOB(member) offsetof(struct aip_draft, draft.job.member)
 
-/* ---- kept members ---- */
-
-void aip_store(const struct field_reader *reader, struct place at,
-               const struct field *field, void *into)
-{
-    (void)field;
-    struct kept **last = &((struct aip_draft *)into)->draft.job.kept;
-    struct text json = {0};
-    while (*last)
-        last = &(*last)->next;
-    json_print(json_of_node(at.node), &json);
-    *last = arena_alloc(reader->arena, 1, sizeof **last);
-    (*last)->path = at.path;
-    (*last)->json = arena_strndup(reader->arena, json.data, json.len);
-    text_free(&json);
-}
-
-void aip_keep(const struct field_reader *reader, struct place at,
-              const struct field *field, void *into)
-{
-    field_warning(reader, at, "is kept, but has no effect here");
-    aip_store(reader, at, field, into);
-}
-
-/* gcloud says "enableWebAccess: false" in every job. */
-static void keep_if_true(const struct field_reader *reader, struct place at,
-                         const struct field *field, void *into)
-{
-    bool flag;
-    if (!node_bool(at.node, &flag))
-        field_wrong_kind(reader, at, "true or false");
-    else if (flag)
-        aip_keep(reader, at, field, into);
-    else
-        aip_store(reader, at, field, into);
-}
+/* ---- refused ---- */
 
 static void refuse(const struct field_reader *reader, struct place at,
                    const struct field *field, void *into)
@@ -100,7 +65,7 @@ static void read_tier(const struct field_reader *reader, struct place at,
                   "CUSTOM with masterConfig.acceleratorConfig gives it one");
         break;
     }
-    aip_store(reader, at, field, into);
+    keep_silently(reader, at);
 }
 
 static void read_args(const struct field_reader *reader, struct place at,
@@ -116,6 +81,7 @@ static void read_job_dir(const struct field_reader *reader, struct place at,
                          const struct field *field, void *into)
 {
     static const char file[] = "file://";
+    (void)field;
     const char *text = node_string(at.node);
     struct job *job = &((struct aip_draft *)into)->draft.job;
     if (text == NULL || text[0] == '\0') {
@@ -127,7 +93,7 @@ static void read_job_dir(const struct field_reader *reader, struct place at,
                       "is not on this machine: trials get no "
                       "--job-dir");
         diag_hint(reader->diag, "name a local folder, such as ./output");
-        aip_store(reader, at, field, into);
+        keep_silently(reader, at);
     } else {
         job->job_dir = text;
     }
@@ -136,14 +102,21 @@ static void read_job_dir(const struct field_reader *reader, struct place at,
 static void read_packages(const struct field_reader *reader, struct place at,
                           const struct field *field, void *into)
 {
+    (void)field;
+    (void)into;
     struct strings uris;
     if (!field_read_texts(reader, at, HT_MAX_ARGS, false, &uris))
         return;
     field_warning(reader, at, "packages are not installed here");
     diag_hint(reader->diag,
               "pythonModule must be importable where the trials run");
-    aip_store(reader, at, field, into);
+    keep_silently(reader, at);
 }
+
+static const struct field_choice strategies[] = {{"STRATEGY_UNSPECIFIED", 0, 0},
+                                                 {"ON_DEMAND", 1, 1},
+                                                 {"LOW_COST", 2, 2},
+                                                 {NULL, 0, 0}};
 
 static void read_scheduling(const struct field_reader *reader, struct place at,
                             const struct field *field, void *into)
@@ -153,10 +126,10 @@ static void read_scheduling(const struct field_reader *reader, struct place at,
          .read = field_duration,
          .offset = AIP(running_ms),
          .min = 1},
-        {.name = "maxWaitTime", .read = aip_keep},
-        {.name = "priority", .read = aip_keep},
-        {.name = "resilientToWorkerRestart", .read = aip_keep},
-        {.name = "strategy", .read = aip_keep},
+        {.name = "maxWaitTime", .read = keep_duration, .min = 1},
+        {.name = "priority", .read = keep_whole, .max = 1000},
+        {.name = "resilientToWorkerRestart", .read = keep_flag},
+        {.name = "strategy", .read = keep_choice, .choices = strategies},
         {0}};
     (void)field;
     field_read_map(reader, at, rows, into);
@@ -166,9 +139,10 @@ static void read_encryption(const struct field_reader *reader, struct place at,
                             const struct field *field, void *into)
 {
     static const struct field rows[] = {
-        {.name = "kmsKeyName", .read = aip_keep}, {0}};
+        {.name = "kmsKeyName", .read = keep_text}, {0}};
     (void)field;
-    field_read_map(reader, at, rows, into);
+    (void)into;
+    keep_message(reader, at, rows);
 }
 
 /* ---- the job ---- */
@@ -202,14 +176,14 @@ static const struct field input_rows[] = {
     {.name = "jobDir", .read = read_job_dir},
     {.name = "scheduling", .read = read_scheduling},
     {.name = "useChiefInTfConfig", .read = field_flag, .offset = JOB(chief)},
-    {.name = "enableWebAccess", .read = keep_if_true},
+    {.name = "enableWebAccess", .read = keep_flag},
     {.name = "encryptionConfig", .read = read_encryption},
     {.name = "nasJobSpec", .read = refuse_nas},
-    {.name = "network", .read = aip_keep},
-    {.name = "pythonVersion", .read = aip_keep},
-    {.name = "region", .read = aip_keep},
-    {.name = "runtimeVersion", .read = aip_keep},
-    {.name = "serviceAccount", .read = aip_keep},
+    {.name = "network", .read = keep_text},
+    {.name = "pythonVersion", .read = keep_any},
+    {.name = "region", .read = keep_text},
+    {.name = "runtimeVersion", .read = keep_any},
+    {.name = "serviceAccount", .read = keep_text},
     {0}};
 
 static void read_input(const struct field_reader *reader, struct place at,
@@ -251,8 +225,11 @@ static void apply_limit(struct aip_draft *aip)
 
 struct job *job_read_aip(const struct node *root, struct diag *diag)
 {
-    const struct field_reader reader = {
-        .diag = diag, .arena = diag->arena, .null_is_absent = true};
+    struct kept_list kept;
+    const struct field_reader reader = {.diag = diag,
+                                        .arena = diag->arena,
+                                        .null_is_absent = true,
+                                        .kept = &kept};
     struct place at = {.node = root, .path = ""};
     struct aip_draft *aip = arena_alloc(diag->arena, 1, sizeof *aip);
     struct job *job = &aip->draft.job;
@@ -261,6 +238,7 @@ struct job *job_read_aip(const struct node *root, struct diag *diag)
                         .parallel = 1,
                         .retries = JOB_RETRIES,
                         .grace_ms = JOB_GRACE_MS};
+    kept_init(&kept);
     field_read_map(&reader, at, root_rows, aip);
     if (root->kind != NODE_MAP)
         return NULL;
@@ -273,5 +251,6 @@ struct job *job_read_aip(const struct node *root, struct diag *diag)
     apply_limit(aip);
     job_check(&reader, &aip->draft);
     job->display = job->name;
+    job->kept = kept.first;
     return diag->errors > 0 ? NULL : job;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "proto/job_aip.h"
+#include "proto/job_keep.h"
 #include "proto/limits.h"
 
 #define AIP(member) offsetof(struct aip_draft, member)
@@ -153,8 +154,9 @@ static void read_params(const struct field_reader *reader, struct place at,
 
 enum { POPULATION_BASED = -1 };
 
+/* Google's name for a Bayesian search is to name none. */
 static const struct field_choice algorithms[] = {
-    {"ALGORITHM_UNSPECIFIED", 0, ALGORITHM_BAYESIAN},
+    {"ALGORITHM_UNSPECIFIED", 0, ALGORITHM_DEFAULT},
     {"GRID_SEARCH", 1, ALGORITHM_GRID},
     {"RANDOM_SEARCH", 2, ALGORITHM_RANDOM},
     {"POPULATION_BASED_TRAINING", -1, POPULATION_BASED},
@@ -216,7 +218,7 @@ static const struct field search_rows[] = {
     {.name = "params", .read = read_params},
     {.name = "algorithm", .read = read_algorithm},
     {.name = "enableTrialEarlyStopping", .read = read_early_stop},
-    {.name = "resumePreviousJobId", .read = aip_keep},
+    {.name = "resumePreviousJobId", .read = keep_text},
     {0}};
 
 void aip_search(const struct field_reader *reader, struct place at,

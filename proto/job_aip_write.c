@@ -1,8 +1,7 @@
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "proto/job_aip.h"
+#include "proto/job_keep.h"
 #include "proto/json.h"
 #include "proto/limits.h"
 
@@ -21,22 +20,6 @@ static void add_strings(cJSON *object, const char *key,
     cJSON *array = json_add_array(object, key);
     for (size_t i = 0; i < strings->n; i++)
         json_push_string(array, strings->items[i]);
-}
-
-/* The object at a path such as "trainingInput.masterConfig.diskConfig" up to
- * its last dot, made where it is missing; *leaf is what follows the dot. */
-static cJSON *open_path(cJSON *root, const char *path, const char **leaf)
-{
-    char name[HT_MAX_NAME];
-    cJSON *object = root;
-    const char *dot;
-    for (; (dot = strchr(path, '.')) != NULL; path = dot + 1) {
-        snprintf(name, sizeof name, "%.*s", (int)(dot - path), path);
-        cJSON *next = cJSON_GetObjectItemCaseSensitive(object, name);
-        object = next ? next : json_add_object(object, name);
-    }
-    *leaf = path;
-    return object;
 }
 
 /* ---- parameters ---- */
@@ -122,8 +105,6 @@ static void add_search(const struct aip_writer *writer)
     json_add_int(search, "maxParallelTrials", job->parallel);
     if (job->max_failed > 0)
         json_add_int(search, "maxFailedTrials", job->max_failed);
-    if (job->algorithm == ALGORITHM_BAYESIAN)
-        json_add_string(search, "algorithm", "ALGORITHM_UNSPECIFIED");
     if (job->algorithm == ALGORITHM_GRID)
         json_add_string(search, "algorithm", "GRID_SEARCH");
     if (job->algorithm == ALGORITHM_RANDOM)
@@ -222,15 +203,19 @@ static bool names_machine(const char *path, const char *prefix)
            strcmp(member + 1 + len, "Type") == 0;
 }
 
-/* Google wants this tier where a cluster or a machine is described. */
+/* Google wants the tier CUSTOM where a cluster or a machine is described; a
+ * preset was kept. */
 static bool is_custom(const struct job *job)
 {
     bool custom = job->n_pools > 1;
     for (size_t i = 0; i < job->n_pools; i++)
         custom |= job->pools[i].gpus > 0;
-    for (const struct kept *kept = job->kept; kept; kept = kept->next)
+    for (const struct kept *kept = job->kept; kept; kept = kept->next) {
+        if (strcmp(kept->path, "trainingInput.scaleTier") == 0)
+            return false;
         for (size_t i = 0; i < AIP_ROLES; i++)
             custom |= names_machine(kept->path, aip_roles[i].prefix);
+    }
     return custom;
 }
 
@@ -271,16 +256,11 @@ static void add_limit(const struct aip_writer *writer)
 
 static void add_kept(const struct aip_writer *writer)
 {
-    for (const struct kept *kept = writer->job->kept; kept; kept = kept->next) {
-        const char *leaf;
-        if (strncmp(kept->path, "trainingInput.", 14) != 0) {
+    for (const struct kept *kept = writer->job->kept; kept; kept = kept->next)
+        if (strncmp(kept->path, "trainingInput.", 14) == 0)
+            kept_put(writer->root, kept);
+        else
             diag_warning(writer->diag, 0, 0, kept->path, "is left out");
-            continue;
-        }
-        cJSON *object = open_path(writer->root, kept->path, &leaf);
-        if (cJSON_GetObjectItemCaseSensitive(object, leaf) == NULL)
-            cJSON_AddItemToObject(object, leaf, cJSON_CreateRaw(kept->json));
-    }
 }
 
 static bool is_named_apart(const struct job *job)

@@ -1,0 +1,458 @@
+/* The AI Platform form: what users bring along, what is wrong in it and where,
+ * and the way through all forms and back. Runs in the source tree. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "proto/job.h"
+#include "proto/json.h"
+#include "tests/check.h"
+
+#define SAMPLES "tests/specs/aip"
+
+static struct arena *arena;
+
+static const struct node *read_node(const char *text, struct diag *diag)
+{
+    diag_init(diag, arena, "spec", text, strlen(text));
+    return node_read(arena, text, strlen(text), diag);
+}
+
+static struct job *read_text(const char *text, struct diag *diag)
+{
+    const struct node *root = read_node(text, diag);
+    return root ? job_read_aip(root, diag) : NULL;
+}
+
+static char *read_sample(const char *name)
+{
+    char path[300];
+    struct text text = {0};
+    char buffer[4096];
+    size_t n;
+    snprintf(path, sizeof path, "%s/%s", SAMPLES, name);
+    FILE *file = fopen(path, "r");
+    CHECK(file != NULL);
+    while (file && (n = fread(buffer, 1, sizeof buffer, file)) > 0)
+        text_append(&text, buffer, n);
+    if (file)
+        fclose(file);
+    char *copy = arena_strdup(arena, text.data ? text.data : "");
+    text_free(&text);
+    return copy;
+}
+
+static struct job *sample(const char *name, struct diag *diag)
+{
+    struct job *job = read_text(read_sample(name), diag);
+    if (job == NULL) {
+        struct text out = {0};
+        diag_print(diag, &out);
+        CHECK_TEXT(out.data, name);
+        text_free(&out);
+    }
+    return job;
+}
+
+/* ---- what is read ---- */
+
+static void a_search_on_a_cluster_is_understood(void)
+{
+    struct diag diag;
+    const struct job *job = sample("census-cluster.yaml", &diag);
+    if (job == NULL)
+        return;
+    CHECK(job->kind == JOB_TUNING && diag.warnings == 0);
+    CHECK(job->max_trials == 4 && job->parallel == 2 && job->max_failed == 0);
+    CHECK(job->algorithm == ALGORITHM_DEFAULT);
+    CHECK_TEXT(job->metrics[0].name, "accuracy");
+    CHECK(job->n_pools == 3 && !job->chief);
+    CHECK(job->pools[0].count == 1 && job->pools[1].count == 9);
+    CHECK_TEXT(job->pools[2].type, "ps");
+    CHECK(job->pools[2].count == 3 && job->pools[2].image == NULL);
+    const struct param *params = job->space.params;
+    CHECK(params[0].type == PARAM_INTEGER && params[0].int_max == 500);
+    CHECK(params[2].scale == SCALE_REVERSE_LOG && params[2].min == 0.1);
+}
+
+static void what_was_not_said_is_googles_default(void)
+{
+    struct diag diag;
+    const struct job *job = sample("default-metric.yaml", &diag);
+    if (job == NULL)
+        return;
+    CHECK_TEXT(job->metrics[0].name, "training/hptuning/metric");
+    CHECK(job->metrics[0].maximize);
+    CHECK(job->max_trials == 1 && job->parallel == 1);
+    CHECK(job->n_pools == 1 && job->pools[0].command.n == 0);
+    CHECK(job->pools[0].image == NULL && job->name == NULL);
+}
+
+static void roles_fall_back_to_the_masters_image(void)
+{
+    struct diag diag;
+    const struct job *job = sample("pytorch-distributed.yaml", &diag);
+    if (job == NULL)
+        return;
+    CHECK(job->kind == JOB_CUSTOM && job->n_metrics == 0);
+    CHECK(job->max_trials == 1 && job->n_pools == 2);
+    CHECK_TEXT(job->name, "pytorch_ddp");
+    CHECK_TEXT(job->pools[1].image, "gcr.io/my-project/pytorch-ddp:v2");
+    CHECK(job->pools[0].gpus == 1 && job->pools[1].gpus == 1);
+    CHECK(job->pools[1].args.n == 2 && job->pools[0].args.n == 2);
+    CHECK(job->trial_timeout_ms == 7200000 && job->until.time_ms == 0);
+}
+
+static void an_evaluator_makes_the_master_a_chief(void)
+{
+    struct diag diag;
+    const struct job *job = sample("resnet-tf2.yaml", &diag);
+    if (job == NULL)
+        return;
+    CHECK(job->chief && job->n_pools == 3);
+    CHECK_TEXT(job->pools[2].type, "evaluator");
+    CHECK_TEXT(job->pools[2].image, "gcr.io/my-project/resnet-eval:tf2");
+    CHECK_TEXT(job->pools[2].command.items[2], "resnet.evaluate");
+    CHECK(job->pools[2].args.n == 0 && job->pools[0].args.n == 2);
+    CHECK(job->until.time_ms == 36000000 && job->trial_timeout_ms == 0);
+    CHECK(job->until.let_finish == false);
+}
+
+static void a_module_is_run_by_python(void)
+{
+    struct diag diag;
+    const struct job *job = sample("sklearn-body.json", &diag);
+    if (job == NULL)
+        return;
+    const struct pool *master = &job->pools[0];
+    CHECK(master->command.n == 3 && master->args.n == 2);
+    CHECK_TEXT(master->command.items[0], "python3");
+    CHECK_TEXT(master->command.items[2], "trainer.train");
+    CHECK_TEXT(job->job_dir, "./output");
+    CHECK(job->algorithm == ALGORITHM_RANDOM && job->chief);
+    CHECK(job->space.params[0].scale == SCALE_LOG);
+    CHECK(job->space.params[1].int_max == 128);
+    CHECK(job->space.params[2].min == 0 && job->space.params[2].max == 1.5);
+}
+
+/* ---- warnings ---- */
+
+static bool is_warned(const struct diag *diag, const char *path)
+{
+    for (const struct diag_item *item = diag->first; item; item = item->next)
+        if (item->kind == DIAG_WARNING && strcmp(item->path, path) == 0)
+            return true;
+    return false;
+}
+
+static const char *kept_json(const struct job *job, const char *path)
+{
+    for (const struct kept *kept = job->kept; kept; kept = kept->next)
+        if (strcmp(kept->path, path) == 0)
+            return kept->json;
+    return "";
+}
+
+static void what_has_no_effect_is_kept_and_named(void)
+{
+    struct diag diag;
+    const struct job *job = sample("resnet-tf2.yaml", &diag);
+    static const char *const paths[] = {
+        "trainingInput.network",
+        "trainingInput.serviceAccount",
+        "trainingInput.encryptionConfig.kmsKeyName",
+        "trainingInput.masterConfig.diskConfig.bootDiskSizeGb",
+        "trainingInput.masterConfig.diskConfig.bootDiskType",
+        "trainingInput.scheduling.priority",
+        "trainingInput.scheduling.resilientToWorkerRestart",
+        "trainingInput.scheduling.strategy",
+        "trainingInput.hyperparameters.resumePreviousJobId"};
+    if (job == NULL)
+        return;
+    CHECK(diag.warnings == sizeof paths / sizeof *paths);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        if (!is_warned(&diag, paths[i]))
+            CHECK_TEXT("no warning", paths[i]);
+        CHECK(*kept_json(job, paths[i]) != '\0');
+    }
+    CHECK_TEXT(kept_json(job, "trainingInput.evaluatorType"),
+               "\"n1-highmem-2\"");
+}
+
+static void gcloud_s_own_words_raise_no_warning(void)
+{
+    struct diag diag;
+    const struct job *job = sample("parameter-servers.json", &diag);
+    if (job == NULL)
+        return;
+    CHECK(diag.warnings == 1 && is_warned(&diag, "trainingInput.region"));
+    CHECK_TEXT(kept_json(job, "trainingInput.enableWebAccess"), "false");
+}
+
+static void a_bucket_is_no_folder(void)
+{
+    struct diag diag;
+    const struct job *job = sample("xgboost-iris.yaml", &diag);
+    if (job == NULL)
+        return;
+    CHECK(job->job_dir == NULL && is_warned(&diag, "trainingInput.jobDir"));
+    CHECK_TEXT(kept_json(job, "trainingInput.jobDir"),
+               "\"gs://my-bucket/iris/xgb\"");
+    CHECK(is_warned(&diag, "trainingInput.packageUris"));
+    CHECK(job->algorithm == ALGORITHM_DEFAULT && job->max_failed == 2);
+}
+
+static void presets_run_one_replica_and_say_so(void)
+{
+    struct diag diag;
+    const struct job *job = sample("babyweight.yaml", &diag);
+    CHECK(is_warned(&diag, "trainingInput.scaleTier"));
+    CHECK(job && job->n_pools == 1 && job->pools[0].count == 1);
+    job = sample("flowers-grid.yaml", &diag);
+    CHECK(is_warned(&diag, "trainingInput.scaleTier"));
+    CHECK(job && job->pools[0].gpus == 0);
+}
+
+/* ---- faults ---- */
+
+#define HEAD "trainingInput:\n"
+#define SEARCH HEAD "  hyperparameters:\n"
+#define PARAMS SEARCH "    params:\n"
+#define LR                                                                     \
+    "    - {parameterName: lr, type: DOUBLE, minValue: 0.1, maxValue: 1}\n"
+
+static const struct {
+    const char *yaml;
+    int line, column;
+    const char *path, *text;
+} faults[] = {
+    {"jobId: x\n", 1, 1, "trainingInput", "is missing"},
+    {"trainingInput: 3\n", 1, 16, "trainingInput", "must be a map"},
+    {"jobid: x\n" HEAD "  region: r\n", 1, 1, "jobid",
+     "did you mean \"jobId\"?"},
+    {"jobId: 7\n" HEAD "  region: r\n", 1, 8, "jobId", "study's number"},
+    {"predictionInput: {}\n" HEAD "  region: r\n", 1, 1, "predictionInput",
+     "cannot run here"},
+    {HEAD "  scaleTier: CUSTOMS\n", 2, 14, "trainingInput.scaleTier",
+     "did you mean \"CUSTOM\"?"},
+    {HEAD "  scaleTier: BASIC_TPU\n", 2, 14, "trainingInput.scaleTier",
+     "no TPUs"},
+    {HEAD "  hyperParameters: {}\n", 2, 3, "trainingInput.hyperParameters",
+     "did you mean \"hyperparameters\"?"},
+    {HEAD "  nasJobSpec: {}\n", 2, 3, "trainingInput.nasJobSpec",
+     "use hyperparameters"},
+    {HEAD "  scaleTier: BASIC\n  workerCount: 2\n", 3, 16,
+     "trainingInput.workerCount", "needs scaleTier CUSTOM, not BASIC"},
+    {HEAD "  workerCount: -1\n", 2, 16, "trainingInput.workerCount",
+     "must be from 0"},
+    {HEAD "  workerCount: two\n", 2, 16, "trainingInput.workerCount",
+     "must be a whole number"},
+    {HEAD "  masterConfig: {image: x}\n", 2, 18,
+     "trainingInput.masterConfig.image", "unknown field \"image\""},
+    {HEAD "  masterConfig:\n    acceleratorConfig: {count: 8, type: TPU_V2}\n",
+     3, 41, "trainingInput.masterConfig.acceleratorConfig.type", "no TPUs"},
+    {HEAD "  workerConfig: {tpuTfVersion: '2.1'}\n", 2, 32,
+     "trainingInput.workerConfig.tpuTfVersion", "no TPUs"},
+    {HEAD "  args: [--a]\n  masterConfig:\n    containerArgs: [--b]\n", 4, 20,
+     "trainingInput.masterConfig.containerArgs", "excludes trainingInput.args"},
+    {HEAD "  args: --a\n", 2, 9, "trainingInput.args", "write [--a]"},
+    {HEAD "  pythonModule: t.task\n  masterConfig: {imageUri: i}\n", 2, 17,
+     "trainingInput.pythonModule", "excludes masterConfig.imageUri"},
+    {HEAD "  scheduling: {maxRunningTime: soon}\n", 2, 32,
+     "trainingInput.scheduling.maxRunningTime", "no duration"},
+    {HEAD "  scheduling: {strategy: CHEAP}\n", 2, 26,
+     "trainingInput.scheduling.strategy", "unknown strategy"},
+    {HEAD "  jobDir: ''\n", 2, 11, "trainingInput.jobDir", "name a folder"},
+    {SEARCH "    goal: MAXIMIZE\n", 3, 5, "trainingInput.hyperparameters",
+     "params is missing"},
+    {SEARCH "    params: []\n", 3, 13, "trainingInput.hyperparameters.params",
+     "1 to 64 parameters"},
+    {SEARCH "    goal: BIGGER\n    params:\n" LR, 3, 11,
+     "trainingInput.hyperparameters.goal", "unknown goal \"BIGGER\""},
+    {SEARCH "    maxTrials: 0\n    params:\n" LR, 3, 16,
+     "trainingInput.hyperparameters.maxTrials", "must be from 1"},
+    {SEARCH "    bogusField: 3\n    params:\n" LR, 3, 5,
+     "trainingInput.hyperparameters.bogusField", "unknown field"},
+    {SEARCH "    algorithm: POPULATION_BASED_TRAINING\n    params:\n" LR, 3, 16,
+     "trainingInput.hyperparameters.algorithm",
+     "POPULATION_BASED_TRAINING is not known here"},
+    {SEARCH "    algorithm: GRID_SEARCH\n    params:\n" LR, 5, 7,
+     "trainingInput.hyperparameters.params[0]", "finite number of values"},
+    {PARAMS LR LR, 5, 7, "trainingInput.hyperparameters.params[1]",
+     "declared twice"},
+    {PARAMS "    - {parameterName: lr, minValue: 1, maxValue: 2}\n", 4, 7,
+     "trainingInput.hyperparameters.params[0]", "type is missing"},
+    {PARAMS "    - {type: DOUBLE, minValue: 1, maxValue: 2}\n", 4, 7,
+     "trainingInput.hyperparameters.params[0]", "parameterName is missing"},
+    {PARAMS "    - {parameterName: lr, type: FLOAT, minValue: 1}\n", 4, 33,
+     "trainingInput.hyperparameters.params[0].type", "unknown type \"FLOAT\""},
+    {PARAMS "    - {parameterName: lr, type: DOUBLE}\n", 4, 7,
+     "trainingInput.hyperparameters.params[0]", "minValue and maxValue"},
+    {PARAMS "    - {parameterName: --lr, type: DOUBLE, maxValue: 1}\n", 4, 7,
+     "trainingInput.hyperparameters.params[0]", "must not begin with -"},
+    {PARAMS "    - {parameterName: lr, type: DOUBLE, minValue: 1e-1,"
+            " maxValue: 1e-5}\n",
+     4, 51, "trainingInput.hyperparameters.params[0].minValue",
+     "is 1e-1 but max is 1e-5"},
+    {PARAMS "    - {parameterName: lr, type: DOUBLE, minValue: 0, maxValue: 1,"
+            " scaleType: UNIT_LOG_SCALE}\n",
+     4, 51, "trainingInput.hyperparameters.params[0].minValue",
+     "over 0 on a logarithmic scale"},
+    {PARAMS "    - {parameterName: n, type: INTEGER, minValue: 1.5,"
+            " maxValue: 3}\n",
+     4, 51, "trainingInput.hyperparameters.params[0].minValue",
+     "must be a whole number"},
+    {PARAMS "    - {parameterName: o, type: CATEGORICAL}\n", 4, 7,
+     "trainingInput.hyperparameters.params[0].categoricalValues", "is missing"},
+    {PARAMS "    - {parameterName: o, type: CATEGORICAL,\n"
+            "       discreteValues: [1]}\n",
+     5, 8, "trainingInput.hyperparameters.params[0].discreteValues",
+     "no meaning for a parameter of type CATEGORICAL"},
+    {PARAMS
+     "    - {parameterName: o, type: DISCRETE, discreteValues: [1, 1]}\n",
+     4, 62, "trainingInput.hyperparameters.params[0].discreteValues[1]",
+     "listed twice"}};
+
+static const struct diag_item *error_at(const struct diag *diag,
+                                        const char *path, const char *text)
+{
+    for (const struct diag_item *item = diag->first; item; item = item->next)
+        if (item->kind == DIAG_ERROR && strcmp(item->path, path) == 0 &&
+            (strstr(item->text, text) ||
+             (item->hint && strstr(item->hint, text))))
+            return item;
+    return NULL;
+}
+
+static void every_fault_has_its_place(void)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct diag diag;
+        const struct job *job = read_text(faults[i].yaml, &diag);
+        const struct diag_item *item =
+            error_at(&diag, faults[i].path, faults[i].text);
+        CHECK(job == NULL);
+        if (item && item->line == faults[i].line &&
+            item->column == faults[i].column)
+            continue;
+        struct text out = {0};
+        diag_print(&diag, &out);
+        printf("# want %d:%d %s: %s\n", faults[i].line, faults[i].column,
+               faults[i].path, faults[i].text);
+        CHECK_TEXT(out.data, faults[i].yaml);
+        text_free(&out);
+    }
+}
+
+/* ---- through all forms ---- */
+
+static const struct node *parse(cJSON *tree, struct diag *diag)
+{
+    struct text json = {0};
+    json_print(tree, &json);
+    const char *text = arena_strdup(arena, json.data);
+    text_free(&json);
+    return read_node(text, diag);
+}
+
+static const char *as_aip(const struct job *job)
+{
+    struct diag diag;
+    struct text json = {0};
+    diag_init(&diag, arena, "job", NULL, 0);
+    json_print_pretty(job_write_aip(job, &diag), &json);
+    const char *text = arena_strdup(arena, json.data);
+    text_free(&json);
+    return text;
+}
+
+static void same_job(const struct job *a, const struct job *b,
+                     const char *where)
+{
+    struct text lines = {0};
+    if (b == NULL)
+        CHECK_TEXT("cannot be read back", where);
+    else if (job_diff(a, b, &lines) != 0)
+        CHECK_TEXT(lines.data, where);
+    text_free(&lines);
+}
+
+/* A config whose command is a flag of gcloud gets one here. */
+static void give_command(struct job *job)
+{
+    static const char *const words[] = {"python3", "train.py"};
+    for (size_t i = 0; i < job->n_pools; i++)
+        if (job->pools[i].image == NULL && job->pools[i].command.n == 0)
+            job->pools[i].command = (struct strings){2, words};
+}
+
+/* The native form has no words for what is kept, and replaces ${name} where
+ * AI Platform does not; no sample has one. */
+static void goes_through_native(const struct job *job, const char *name)
+{
+    struct diag diag;
+    struct job plain = *job;
+    plain.kept = NULL;
+    plain.substitute = true;
+    same_job(&plain,
+             job_read_native(parse(job_write_native(&plain), &diag), &diag),
+             arena_printf(arena, "%s: native", name));
+}
+
+static void goes_through_all_forms(const char *name)
+{
+    struct diag diag;
+    struct job *job = sample(name, &diag);
+    if (job == NULL)
+        return;
+    give_command(job);
+    const char *first = as_aip(job);
+    const struct job *back = read_text(first, &diag);
+    same_job(job, back, arena_printf(arena, "%s: AI Platform", name));
+    if (back)
+        CHECK_TEXT(as_aip(back), first);
+    const struct job *vertex =
+        job_read_vertex(parse(job_write_vertex(job), &diag), job->kind, &diag);
+    same_job(job, vertex, arena_printf(arena, "%s: Vertex", name));
+    if (vertex)
+        CHECK_TEXT(as_aip(vertex), first);
+    if (job->kind == JOB_TUNING)
+        goes_through_native(job, name);
+}
+
+static int is_sample(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static void every_sample_survives_all_forms(void)
+{
+    struct dirent **entries;
+    int n = scandir(SAMPLES, &entries, is_sample, alphasort);
+    CHECK(n >= 10);
+    for (int i = 0; i < n; i++) {
+        goes_through_all_forms(entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+}
+
+int main(void)
+{
+    json_init();
+    arena = arena_new();
+    RUN(a_search_on_a_cluster_is_understood);
+    RUN(what_was_not_said_is_googles_default);
+    RUN(roles_fall_back_to_the_masters_image);
+    RUN(an_evaluator_makes_the_master_a_chief);
+    RUN(a_module_is_run_by_python);
+    RUN(what_has_no_effect_is_kept_and_named);
+    RUN(gcloud_s_own_words_raise_no_warning);
+    RUN(a_bucket_is_no_folder);
+    RUN(presets_run_one_replica_and_say_so);
+    RUN(every_fault_has_its_place);
+    RUN(every_sample_survives_all_forms);
+    arena_free(arena);
+    return check_done();
+}
