@@ -46,6 +46,5 @@ bool vertex_has_place(const char *path);
 void vertex_add_study(cJSON *root, const struct job *job);
 /* Adds to `hypertune` what studySpec.parameters cannot say. */
 void vertex_add_extras(cJSON *hypertune, const struct space *space);
-void vertex_add_duration(cJSON *object, const char *key, int64_t ms);
 
 #endif

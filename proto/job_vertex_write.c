@@ -104,7 +104,7 @@ static void add_job_spec(cJSON *root, const struct job *job)
     if (job->trial_timeout_ms > 0 || job->retries == 0) {
         cJSON *scheduling = json_add_object(spec, "scheduling");
         if (job->trial_timeout_ms > 0)
-            vertex_add_duration(scheduling, "timeout", job->trial_timeout_ms);
+            json_add_duration(scheduling, "timeout", job->trial_timeout_ms);
         if (job->retries == 0)
             json_add_bool(scheduling, "disableRetries", true);
     }

@@ -8,17 +8,6 @@
 #include "proto/json.h"
 #include "proto/limits.h"
 
-void vertex_add_duration(cJSON *object, const char *key, int64_t ms)
-{
-    struct text text = {0};
-    text_printf(&text, "%" PRId64, ms / 1000);
-    if (ms % 1000 != 0)
-        text_printf(&text, ".%03d", (int)(ms % 1000));
-    text_puts(&text, "s");
-    json_add_string(object, key, text.data);
-    text_free(&text);
-}
-
 /* ---- parameters ---- */
 
 static void add_real_spec(cJSON *object, const struct param *param)
@@ -214,7 +203,7 @@ static void add_runtime(cJSON *config, const char *key, int64_t ms,
         return;
     cJSON *constraint = json_add_object(config, key);
     if (ms > 0)
-        vertex_add_duration(constraint, "maxDuration", ms);
+        json_add_duration(constraint, "maxDuration", ms);
     if (end_ms > 0)
         json_add_string(constraint, "endTime", clock_stamp(stamp, end_ms));
 }
@@ -235,8 +224,8 @@ static void add_stopping(cJSON *study, const struct job *job)
     add_count(config, "minNumTrials", until->min_trials);
     add_count(config, "maxNumTrialsNoProgress", until->no_progress);
     if (until->no_progress_ms > 0)
-        vertex_add_duration(config, "maxDurationNoProgress",
-                            until->no_progress_ms);
+        json_add_duration(config, "maxDurationNoProgress",
+                          until->no_progress_ms);
     add_runtime(config, "minimumRuntimeConstraint", until->min_time_ms,
                 until->min_end_ms);
     add_runtime(config, "maximumRuntimeConstraint", until->time_ms,
