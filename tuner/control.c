@@ -316,9 +316,11 @@ static enum ht_status handle_ended(struct core *core, struct request *req,
         status = find_attempt(core, req, runner, &pair, err);
     if (status == HT_OK)
         status = trial_ended(core, &pair, &outcome, err);
-    if (status == HT_OK)
-        wire_reply(req, wire_ok(req));
-    return status;
+    if (status != HT_OK)
+        return status;
+    core_wake(core); /* its GPUs are free */
+    wire_reply(req, wire_ok(req));
+    return HT_OK;
 }
 
 static enum ht_status handle_drained(struct core *core, struct request *req,

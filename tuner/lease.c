@@ -7,11 +7,16 @@
 #include "proto/limits.h"
 #include "proto/token.h"
 #include "tuner/db_write.h"
+#include "tuner/gpus.h"
 #include "tuner/lease_view.h"
+#include "tuner/presence.h"
 #include "tuner/state.h"
 #include "tuner/wire.h"
 
-enum { MOST = 64 }; /* attempts in one answer */
+enum {
+    MOST = 64,       /* attempts in one answer */
+    MOST_GPUS = 1024 /* of one runner */
+};
 
 /* What one lease request is given. */
 struct leasing {
@@ -20,6 +25,8 @@ struct leasing {
     struct memory_runner *runner;
     int64_t id; /* of the request */
     cJSON *attempts, *stops;
+    bool counted;      /* free_gpus is known */
+    int64_t free_gpus; /* for those whose turn it is; see has_gpus() */
 };
 
 /* --- choosing --- */
@@ -57,6 +64,43 @@ static enum ht_status next_of_study(struct leasing *now, int64_t study,
     return HT_OK;
 }
 
+static enum ht_status find_job(struct leasing *now, int64_t id,
+                               struct study_row *study, const struct job **job,
+                               struct ht_error *err)
+{
+    const enum ht_status status =
+        db_study_get(core_db(now->core), now->req->arena, id, study, err);
+    return status == HT_OK ? memory_job(core_memory(now->core), study, job, err)
+                           : status;
+}
+
+/* Whether the runner has what an attempt of the study needs. One that has to
+ * wait keeps the GPUs that are free from those whose turn comes later, or it
+ * might wait for ever behind smaller ones. */
+static enum ht_status has_gpus(struct leasing *now, int64_t id, bool *has,
+                               struct ht_error *err)
+{
+    struct study_row study;
+    const struct job *job;
+    enum ht_status status = find_job(now, id, &study, &job, err);
+    if (status != HT_OK)
+        return status;
+    const int64_t needed = gpus_needed(job);
+    *has = needed == 0;
+    if (*has || needed > now->runner->gpus)
+        return HT_OK;
+    if (!now->counted)
+        status = gpus_free(now->core, now->req->arena, now->runner,
+                           &now->free_gpus, err);
+    if (status != HT_OK)
+        return status;
+    now->counted = true;
+    *has = needed <= now->free_gpus;
+    if (!*has)
+        now->free_gpus = 0;
+    return HT_OK;
+}
+
 static enum ht_status next_trial(struct leasing *now, struct trial_row *trial,
                                  bool *found, struct ht_error *err)
 {
@@ -64,8 +108,13 @@ static enum ht_status next_trial(struct leasing *now, struct trial_row *trial,
     enum ht_status status =
         db_study_hungry(core_db(now->core), now->req->arena, &hungry, err);
     *found = false;
-    for (size_t i = 0; status == HT_OK && i < hungry.n && !*found; i++)
-        status = next_of_study(now, hungry.ids[i], trial, found, err);
+    now->counted = false;
+    for (size_t i = 0; status == HT_OK && i < hungry.n && !*found; i++) {
+        bool has;
+        status = has_gpus(now, hungry.ids[i], &has, err);
+        if (status == HT_OK && has)
+            status = next_of_study(now, hungry.ids[i], trial, found, err);
+    }
     return status;
 }
 
@@ -76,10 +125,7 @@ static enum ht_status describe(struct leasing *now, struct trial_pair *pair,
 {
     struct study_row study;
     const struct job *job;
-    enum ht_status status = db_study_get(core_db(now->core), now->req->arena,
-                                         pair->trial.study, &study, err);
-    if (status == HT_OK)
-        status = memory_job(core_memory(now->core), &study, &job, err);
+    enum ht_status status = find_job(now, pair->trial.study, &study, &job, err);
     if (status != HT_OK)
         return status;
     const struct lease_facts facts = {.arena = now->req->arena,
@@ -312,6 +358,10 @@ enum ht_status lease_handle(struct core *core, struct request *req,
     const int64_t free_slots = node_get_int(req->body, "free", 0);
     if (free_slots < 0)
         return ht_fail(err, HT_INVALID, "free must not be negative");
+    const int64_t gpus = node_get_int(req->body, "gpus", 0);
+    if (gpus < 0 || gpus > MOST_GPUS)
+        return ht_fail(err, HT_INVALID, "gpus must be from 0 to %d", MOST_GPUS);
+    presence_note_gpus(core, runner, gpus);
     cJSON *answer = wire_ok(req);
     struct leasing now = {.core = core,
                           .req = req,

@@ -61,6 +61,7 @@ struct memory_runner {
     char boot[MEMORY_BOOT_BYTES];
     int64_t seen_ms;
     int64_t slots;
+    int64_t gpus; /* as its newest poll said; 0 before the first */
     bool online;
     size_t n_told;
     struct memory_told *told;

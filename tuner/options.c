@@ -40,7 +40,10 @@ static const struct option_entry table[] = {
     {"runner", "HYPERTUNED_RUNNER", "ENGINE|none", OPTION_TEXT, MEMBER(runner),
      "engine of the one supervised local runner (default process)"},
     {"slots", "HYPERTUNED_SLOTS", "N", OPTION_COUNT, MEMBER(slots),
-     "attempts it runs at once (default the cores, at most 4)"},
+     "attempts it runs at once (default the GPUs, else the cores, at most 4)"},
+    {"gpus", "HYPERTUNED_GPUS", "N|all|0,1,...", OPTION_TEXT, MEMBER(gpus),
+     "GPUs it gives to replicas (default those of CUDA_VISIBLE_DEVICES, else "
+     "all)"},
     {"on-demand", NULL, NULL, OPTION_SWITCH, MEMBER(on_demand),
      "take any port when the default is in use; end when idle"},
     {"idle-exit", "HYPERTUNED_IDLE_EXIT", "DURATION", OPTION_DURATION,

@@ -16,7 +16,8 @@ struct options {
     const char *control_listen; /* the same; NULL: one above the report port */
     const char *auth;           /* "token" or "none" */
     const char *runner;         /* engine of the local runner, or "none" */
-    int64_t slots;              /* of the local runner; 0: min(cores, 4) */
+    int64_t slots;              /* of the local runner; 0: as it sees fit */
+    const char *gpus;           /* of the local runner; NULL: as it sees fit */
     bool on_demand;             /* started by a command for its user */
     int64_t idle_exit_ms;       /* end after this long idle; 0: never */
     bool verbose;               /* log debug events */

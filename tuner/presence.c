@@ -46,6 +46,16 @@ void presence_note(struct core *core, const struct memory_runner *runner,
     core_defer(core, apply_stale, NULL, 0);
 }
 
+/* No row has it, so there is no COMMIT to wait for. */
+void presence_note_gpus(struct core *core, struct memory_runner *runner,
+                        int64_t gpus)
+{
+    if (runner->gpus == gpus)
+        return;
+    runner->gpus = gpus;
+    core_defer(core, apply_stale, NULL, 0);
+}
+
 enum ht_status presence_see(struct core *core, struct memory_runner *runner,
                             struct ht_error *err)
 {

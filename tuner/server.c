@@ -25,7 +25,6 @@ enum {
     STOP_SECONDS = 5,      /* for everything */
     RUNNER_WAIT_MS = 1500,
     CALLS_WAIT_MS = 2000,
-    MAX_SLOTS_DEFAULT = 4,
     URL_BYTES = OPTIONS_HOST_BYTES + 32
 };
 
@@ -308,14 +307,6 @@ static void stop_note(struct server *server)
     datadir_retract(&server->dir);
 }
 
-static int64_t default_slots(void)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (cores < 1)
-        return 1;
-    return cores < MAX_SLOTS_DEFAULT ? cores : MAX_SLOTS_DEFAULT;
-}
-
 static enum ht_status start_supervisor(struct server *server,
                                        struct ht_error *err)
 {
@@ -330,7 +321,8 @@ static enum ht_status start_supervisor(struct server *server,
         .server_url = server->http_url,
         .token_file = server->runner_token_file,
         .state_dir = server->runs,
-        .slots = options->slots > 0 ? options->slots : default_slots(),
+        .slots = options->slots,
+        .gpus = options->gpus,
     };
     server->supervisor = supervisor_new(&supervised);
     return HT_OK;

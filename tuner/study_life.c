@@ -5,6 +5,7 @@
 
 #include "proto/limits.h"
 #include "tuner/db_write.h"
+#include "tuner/gpus.h"
 #include "tuner/memory.h"
 #include "tuner/state.h"
 #include "tuner/study_rules.h"
@@ -157,6 +158,21 @@ static void ask(struct settling *now)
     core_defer(now->core, apply_ask, &question, sizeof question);
 }
 
+/* What waiting trials wait for. */
+static const char *wanted_reason(struct settling *now, int64_t slots)
+{
+    const int64_t needed = gpus_needed(now->job);
+    const struct gpus_known gpus = gpus_count(core_memory(now->core));
+    if (needed > gpus.most)
+        return arena_printf(now->arena,
+                            "each needs %lld GPUs, no runner has more than %lld",
+                            (long long)needed, (long long)gpus.most);
+    if (needed > 0)
+        return arena_printf(now->arena, "%lld slots, %lld GPUs",
+                            (long long)slots, (long long)gpus.all);
+    return arena_printf(now->arena, "%lld slots", (long long)slots);
+}
+
 static const char *running_reason(struct settling *now)
 {
     const int64_t active =
@@ -176,8 +192,8 @@ static const char *running_reason(struct settling *now)
         return arena_printf(now->arena, "%lld of %lld run", (long long)active,
                             (long long)active);
     return arena_printf(
-        now->arena, "%lld of %lld wait: %lld slots", (long long)waiting,
-        (long long)active + (long long)waiting, (long long)slots);
+        now->arena, "%lld of %lld wait: %s", (long long)waiting,
+        (long long)active + (long long)waiting, wanted_reason(now, slots));
 }
 
 /* Kept true on the row without an event: it follows from moves that have one,

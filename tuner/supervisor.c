@@ -16,6 +16,7 @@
 
 #include "proto/arena.h"
 #include "proto/clock.h"
+#include "proto/job.h"
 #include "proto/text.h"
 #include "tuner/log.h"
 
@@ -24,6 +25,7 @@ enum {
     LAST_DELAY_MS = 30000,
     STEADY_MS = 60000, /* one that lived so long starts the delays anew */
     WATCH_MS = 1000,   /* between looks at an adopted runner's lock */
+    MOST_WORDS = 20,   /* of the runner's command line, with its NULL */
     USUAL_FILES = 1024 /* soft limit of descriptors on Linux */
 };
 
@@ -111,33 +113,48 @@ static void limit_files(pid_t child)
     prlimit(child, RLIMIT_NOFILE, &files, NULL);
 }
 
+static void build_command(struct arena *arena,
+                          const struct supervisor_options *options,
+                          char *program, char *argv[MOST_WORDS])
+{
+    const struct pair flags[] = {
+        {"--server", options->server_url},
+        {"--token-file", options->token_file},
+        {"--engine", options->engine},
+        {"--state", options->state_dir},
+        {"--slots", options->slots > 0
+                        ? arena_printf(arena, "%lld", (long long)options->slots)
+                        : NULL},
+        {"--gpus", options->gpus},
+    };
+    size_t n = 0;
+    argv[n++] = program;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        if (flags[i].value == NULL)
+            continue;
+        argv[n++] = arena_strdup(arena, flags[i].name);
+        argv[n++] = arena_strdup(arena, flags[i].value);
+    }
+    argv[n++] = arena_strdup(arena, "--exit-when-alone");
+    argv[n] = NULL;
+}
+
 static void start(struct supervisor *supervisor, int64_t now_ms)
 {
     const struct supervisor_options *options = &supervisor->options;
     struct arena *arena = arena_new();
     struct text program = {0};
     find_program(&program);
-    char *argv[] = {program.data,
-                    arena_strdup(arena, "--server"),
-                    arena_strdup(arena, options->server_url),
-                    arena_strdup(arena, "--token-file"),
-                    arena_strdup(arena, options->token_file),
-                    arena_strdup(arena, "--engine"),
-                    arena_strdup(arena, options->engine),
-                    arena_strdup(arena, "--slots"),
-                    arena_printf(arena, "%lld", (long long)options->slots),
-                    arena_strdup(arena, "--state"),
-                    arena_strdup(arena, options->state_dir),
-                    arena_strdup(arena, "--exit-when-alone"),
-                    NULL};
+    char *argv[MOST_WORDS];
+    build_command(arena, options, program.data, argv);
     pid_t child;
     int failed = spawn(program.data, argv, &child);
     if (failed == 0) {
         limit_files(child);
         supervisor->child = child;
         supervisor->started_ms = now_ms;
-        log_event(LOG_INFO, "runner.started", "pid=%ld engine=%s slots=%lld",
-                  (long)child, options->engine, (long long)options->slots);
+        log_event(LOG_INFO, "runner.started", "pid=%ld engine=%s", (long)child,
+                  options->engine);
     } else {
         log_event(LOG_ERROR, "runner.missing", "program=%s reason=\"%s\"",
                   program.data, strerror(failed));

@@ -16,7 +16,8 @@ struct supervisor_options {
     const char *server_url; /* of HTTP */
     const char *token_file; /* of the runner */
     const char *state_dir;  /* DIR/runs; its runner.lock names the owner */
-    int64_t slots;
+    int64_t slots;          /* 0: the runner's default */
+    const char *gpus;       /* its --gpus; NULL: its default */
 };
 
 /* Strings are borrowed. */

@@ -1,0 +1,56 @@
+#include "tuner/gpus.h"
+
+#include "tuner/db_write.h"
+
+int64_t gpus_needed(const struct job *job)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < job->n_pools; i++)
+        n += job->pools[i].count * job->pools[i].gpus;
+    return n;
+}
+
+static enum ht_status add_needs(struct core *core, struct arena *arena,
+                                int64_t study, int64_t *n, struct ht_error *err)
+{
+    struct study_row row;
+    const struct job *job;
+    enum ht_status status =
+        db_study_get(core_db(core), arena, study, &row, err);
+    if (status == HT_OK)
+        status = memory_job(core_memory(core), &row, &job, err);
+    if (status == HT_OK)
+        *n += gpus_needed(job);
+    return status;
+}
+
+enum ht_status gpus_free(struct core *core, struct arena *arena,
+                         const struct memory_runner *runner, int64_t *n,
+                         struct ht_error *err)
+{
+    struct attempt_list open;
+    int64_t used = 0;
+    enum ht_status status =
+        db_attempt_open(core_db(core), arena, runner->id, &open, err);
+    for (size_t i = 0; status == HT_OK && i < open.n; i++) {
+        if (open.rows[i].state != ATTEMPT_DRAINING)
+            status = add_needs(core, arena, open.rows[i].study, &used, err);
+    }
+    if (status == HT_OK)
+        *n = runner->gpus > used ? runner->gpus - used : 0;
+    return status;
+}
+
+struct gpus_known gpus_count(struct memory *memory)
+{
+    struct gpus_known known = {0};
+    for (const struct memory_runner *runner = memory_runners(memory);
+         runner != NULL; runner = runner->next) {
+        if (!runner->online)
+            continue;
+        known.all += runner->gpus;
+        if (runner->gpus > known.most)
+            known.most = runner->gpus;
+    }
+    return known;
+}

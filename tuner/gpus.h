@@ -1,0 +1,31 @@
+/* gpus.h - GPUs that attempts need and runners have.
+ *
+ * A runner says how many it has with every poll. How many of them are free
+ * follows from its open attempts, so that a held poll is never out of date.
+ * Core thread. */
+#ifndef HT_TUNER_GPUS_H
+#define HT_TUNER_GPUS_H
+
+#include <stdint.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "proto/job.h"
+#include "tuner/core.h"
+#include "tuner/memory.h"
+
+/* Of one attempt: all replicas together. */
+int64_t gpus_needed(const struct job *job);
+
+/* Of the runner, not taken by attempts whose processes may still run. */
+enum ht_status gpus_free(struct core *core, struct arena *arena,
+                         const struct memory_runner *runner, int64_t *n,
+                         struct ht_error *err);
+
+struct gpus_known { /* of the runners online */
+    int64_t most;   /* that one of them has */
+    int64_t all;
+};
+struct gpus_known gpus_count(struct memory *memory);
+
+#endif
