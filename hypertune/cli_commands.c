@@ -77,6 +77,11 @@ const struct option_spec cli_option_table[] = {
     OWN("tail", 0, OPTION_WHOLE, tail, "BYTES", "only the end"),
     OWN("follow", 'f', OPTION_FLAG, follow, NULL, "go on until it ends"),
     OWN("raw", 0, OPTION_FLAG, raw, NULL, "do not escape control bytes"),
+    OWN("file", 0, OPTION_TEXT, file, "FILE",
+        "points as CSV or JSON lines, - is stdin"),
+    OWN("failed", 0, OPTION_FLAG, failed, NULL, "all failed trials"),
+    OWN("metric", 0, OPTION_TEXT, metric, "NAME", "not the objective"),
+    OWN("out", 0, OPTION_TEXT, out, "FILE", "write to FILE, not to stdout"),
     {.name = NULL}};
 
 #define STUDY_FLAGS                                                            \
@@ -101,6 +106,15 @@ const struct cli_command cli_commands[] = {
     {"watch", cli_watch, "until", "STUDY", "live view"},
     {"logs", cli_logs, "follow stream replica attempt tail raw", "STUDY/ID",
      "what a trial printed"},
+    {"stop-trial", cli_stop_trial, "", "STUDY/ID...",
+     "end running trials, keep their results"},
+    {"add", cli_add, "file *", "STUDY NAME=VALUE... | STUDY --file FILE",
+     "run trials with parameters of your own"},
+    {"retry", cli_retry, "failed", "STUDY/ID... | STUDY --failed",
+     "run failed trials again"},
+    {"curves", cli_curves, "metric", "STUDY[/ID]...",
+     "every measurement of the objective"},
+    {"export", cli_export, "out", "STUDY", "all trials as csv, jsonl or json"},
     {"pause", cli_pause, "", "STUDY", "start no more trials for now"},
     {"resume", cli_resume, "", "STUDY", "go on after pause"},
     {"stop", cli_stop, "", "STUDY", "end it, keep the results"},
@@ -118,6 +132,9 @@ const struct cli_command cli_commands[] = {
      "run your server in the foreground"},
     {"runner", cli_runner, NULL, "[FLAGS OF hypertune-runner]",
      "offer this machine to a server"},
+    {"completion", cli_completion, "", "bash | zsh | fish",
+     "a script that completes commands in your shell"},
+    {"complete", cli_complete, NULL, "WORD...", NULL},
     {"version", cli_version, "", "", "print the version"},
     {"help", cli_help, "", "[TOPIC]", "help on a command, or on spec"},
     {.name = NULL}};
@@ -131,14 +148,33 @@ const struct cli_command *cli_command_find(const char *name)
     return NULL;
 }
 
-bool cli_wants(struct cli *cli, size_t n)
+const struct option_spec *cli_option_find(const char *name, size_t len)
 {
-    if (cli->args.words.n == n && !cli->args.has_rest)
-        return true;
+    for (const struct option_spec *o = cli_option_table; o->name != NULL; o++) {
+        if (strlen(o->name) == len && strncmp(o->name, name, len) == 0)
+            return o;
+    }
+    return NULL;
+}
+
+static bool show_usage(struct cli *cli)
+{
     const char *usage = cli->command->usage;
     cli_fail(cli, CLI_USAGE, "usage: hypertune %s%s%s", cli->command->name,
              usage[0] != '\0' ? " " : "", usage);
     return false;
+}
+
+bool cli_wants(struct cli *cli, size_t n)
+{
+    bool right = cli->args.words.n == n && !cli->args.has_rest;
+    return right || show_usage(cli);
+}
+
+bool cli_wants_some(struct cli *cli)
+{
+    bool right = cli->args.words.n > 0 && !cli->args.has_rest;
+    return right || show_usage(cli);
 }
 
 static int refuse_command(struct cli *cli, const char *name)
@@ -147,8 +183,10 @@ static int refuse_command(struct cli *cli, const char *name)
     const char *names[MAX_COMMANDS] = {NULL};
     size_t n = 0;
     for (const struct cli_command *c = cli_commands;
-         c->name != NULL && n + 1 < MAX_COMMANDS; c++)
-        names[n++] = c->name;
+         c->name != NULL && n + 1 < MAX_COMMANDS; c++) {
+        if (c->help != NULL)
+            names[n++] = c->name;
+    }
     const char *near = diag_nearest(name, names);
     if (near != NULL)
         return cli_fail(cli, CLI_USAGE, "no command \"%s\" (did you mean %s?)",

@@ -15,19 +15,23 @@ struct cli_command {
     const char *options; /* own options, apart by blanks; NULL: every argument
                             goes to the command as it is */
     const char *usage;   /* what follows the name */
-    const char *help;    /* one line */
+    const char *help;    /* one line; NULL: not for people, help is silent */
 };
 
 extern const struct cli_command cli_commands[];     /* ended by a NULL name */
 extern const struct option_spec cli_option_table[]; /* of struct cli_settings */
 
 const struct cli_command *cli_command_find(const char *name);
+/* The option of that name, whichever commands have it; NULL: none. */
+const struct option_spec *cli_option_find(const char *name, size_t len);
 
 /* Reads argv, finds the command, runs it; returns the exit code. */
 int cli_main(struct cli *cli, int argc, char *const argv[]);
 
 /* Exactly `n` words are there; otherwise says how the command is used. */
 bool cli_wants(struct cli *cli, size_t n);
+/* The same for at least one word. */
+bool cli_wants_some(struct cli *cli);
 
 /* cli_submit.c */
 cli_run cli_submit, cli_run_study;
@@ -37,6 +41,15 @@ cli_run cli_check, cli_write_spec;
 cli_run cli_list, cli_describe;
 /* cli_trials.c */
 cli_run cli_trials, cli_trial, cli_best;
+/* cli_curves.c, cli_export.c */
+cli_run cli_curves, cli_export;
+/* cli_add.c */
+cli_run cli_add;
+/* cli_steer.c */
+cli_run cli_stop_trial, cli_retry;
+/* cli_complete.c: the candidates; cli_completion.c: scripts that ask for them
+ */
+cli_run cli_complete, cli_completion;
 /* cli_watch.c */
 cli_run cli_watch;
 /* cli_logs.c */

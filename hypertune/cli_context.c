@@ -62,27 +62,31 @@ static size_t terminal_width(const struct cli *cli)
     return DEFAULT_WIDTH;
 }
 
+const char cli_formats[] = "table wide json jsonl yaml csv name args";
+
 static enum ht_status read_format(struct cli *cli, struct ht_error *err)
 {
-    static const char *const names[] = {
-        "table", "wide", "json", "jsonl", "yaml", "csv", "name", "args", NULL};
+    const char *names[FORMAT_ARGS + 2] = {NULL};
+    char *rest = NULL;
+    size_t n = 0;
     if (cli->set.output == NULL)
         return HT_OK;
-    for (int i = 0; names[i] != NULL; i++) {
-        if (strcmp(cli->set.output, names[i]) == 0) {
-            cli->format = (enum cli_format)i;
+    for (char *name =
+             strtok_r(arena_strdup(cli->arena, cli_formats), " ", &rest);
+         name != NULL && n <= FORMAT_ARGS; name = strtok_r(NULL, " ", &rest)) {
+        if (strcmp(cli->set.output, name) == 0) {
+            cli->format = (enum cli_format)n;
             return HT_OK;
         }
+        names[n++] = name;
     }
     const char *near = diag_nearest(cli->set.output, names);
     if (near != NULL)
         return ht_fail(err, HT_INVALID,
                        "no output format \"%s\" (did you mean %s?)",
                        cli->set.output, near);
-    return ht_fail(err, HT_INVALID,
-                   "no output format \"%s\"; there are table, wide, json, "
-                   "jsonl, yaml, csv, name and args",
-                   cli->set.output);
+    return ht_fail(err, HT_INVALID, "no output format \"%s\"; there are %s",
+                   cli->set.output, cli_formats);
 }
 
 enum ht_status cli_settle(struct cli *cli, struct ht_error *err)
@@ -148,6 +152,7 @@ int cli_exit_of(enum ht_status status)
         return CLI_OVERDUE;
     case HT_PRECONDITION:
     case HT_NO_METHOD:
+    case HT_UNIMPLEMENTED:
     case HT_MISDIRECTED:
     case HT_LIMIT:
     case HT_EXHAUSTED:
@@ -267,7 +272,9 @@ static enum ht_status use_server(struct cli *cli, const char *url,
     while (len > 0 && url[len - 1] == '/')
         len--;
     struct cli_http_settings settings = {
-        .url = arena_strndup(cli->lasting, url, len), .token = token};
+        .url = arena_strndup(cli->lasting, url, len),
+        .token = token,
+        .timeout_ms = cli->request_ms};
     cli_http_free(cli->http);
     cli->http = cli_http_new(&settings);
     return HT_OK;
@@ -312,22 +319,52 @@ static int connect_own(struct cli *cli, const char *token_file)
     return status == HT_OK ? CLI_DONE : cli_fail_error(cli, &err);
 }
 
+static const char *named_token_file(const struct cli *cli)
+{
+    return cli->set.token_file ? cli->set.token_file
+                               : cli_variable(cli, "HYPERTUNE_TOKEN_FILE");
+}
+
+/* NULL: this user's own server. */
+static const char *named_server(const struct cli *cli)
+{
+    if (cli->set.server != NULL || cli->set.data != NULL)
+        return cli->set.server;
+    return cli_variable(cli, "HYPERTUNE_SERVER");
+}
+
+static int reconnect(struct cli *cli)
+{
+    struct ht_error err;
+    const char *url = named_server(cli);
+    if (url == NULL)
+        return connect_own(cli, named_token_file(cli));
+    cli->detached = true;
+    enum ht_status status = use_server(cli, url, named_token_file(cli), &err);
+    return status == HT_OK ? CLI_DONE : cli_fail_error(cli, &err);
+}
+
 int cli_connect(struct cli *cli)
 {
-    if (cli->http != NULL)
-        return CLI_DONE;
-    const char *token_file = cli->set.token_file
-                                 ? cli->set.token_file
-                                 : cli_variable(cli, "HYPERTUNE_TOKEN_FILE");
-    const char *url = cli->set.server;
-    if (url == NULL && cli->set.data == NULL)
-        url = cli_variable(cli, "HYPERTUNE_SERVER");
-    if (url == NULL)
-        return connect_own(cli, token_file);
-    struct ht_error err;
+    return cli->http != NULL ? CLI_DONE : reconnect(cli);
+}
+
+bool cli_connect_silently(struct cli *cli, int64_t timeout_ms)
+{
+    struct cli_server_info info = {.url = named_server(cli)};
+    cli->set.quiet = true;
     cli->detached = true;
-    enum ht_status status = use_server(cli, url, token_file, &err);
-    return status == HT_OK ? CLI_DONE : cli_fail_error(cli, &err);
+    cli->request_ms = timeout_ms;
+    if (cli->http != NULL)
+        return true;
+    const char *folder = info.url == NULL ? state_folder(cli) : NULL;
+    if (info.url == NULL &&
+        (folder == NULL ||
+         cli_server_find(cli->lasting, folder, &info, NULL) != HT_OK))
+        return false;
+    const char *token = named_token_file(cli);
+    return use_server(cli, info.url, token != NULL ? token : info.token_file,
+                      NULL) == HT_OK;
 }
 
 enum ht_status cli_call(struct cli *cli, const char *method, const char *path,
@@ -345,9 +382,7 @@ enum ht_status cli_call(struct cli *cli, const char *method, const char *path,
     struct cli_server_info info;
     if (cli_server_find(cli->arena, cli->state_folder, &info, NULL) == HT_OK)
         return status;
-    cli_http_free(cli->http);
-    cli->http = NULL;
-    if (cli_connect(cli) != CLI_DONE)
+    if (reconnect(cli) != CLI_DONE)
         return status;
     return cli_http_call(cli->http, cli->arena, &request, answer, err);
 }

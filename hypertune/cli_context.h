@@ -42,6 +42,7 @@ enum cli_format {
     FORMAT_NAME,
     FORMAT_ARGS
 };
+extern const char cli_formats[]; /* their names in this order, by blanks */
 
 /* Every option of every command; cli_commands.c has the table. Numbers that
  * were not given are CLI_UNSET. */
@@ -62,6 +63,9 @@ struct cli_settings {
     const char *stream, *replica;
     int64_t attempt, tail;
     bool follow, raw;
+    /* add, retry, curves, export */
+    const char *file, *metric, *out;
+    bool failed;
 };
 
 struct cli_command;
@@ -77,6 +81,7 @@ struct cli {
     bool in_tty, out_tty, err_tty, color;
     size_t width;             /* columns of stdout, 0: not a terminal */
     struct cli_http *http;    /* NULL until cli_connect() */
+    int64_t request_ms;       /* longest request, 0: the usual */
     const char *state_folder; /* of this user's own server, or NULL */
     bool detached;            /* the server was named, so never started */
 };
@@ -95,6 +100,9 @@ const char *cli_variable(const struct cli *cli, const char *name);
  * started when it does not run. Returns CLI_DONE, or the exit code after
  * having said why. */
 int cli_connect(struct cli *cli);
+/* The same for a shell that completes a word: says nothing and starts nothing;
+ * a request may take `timeout_ms`. False when there is no server. */
+bool cli_connect_silently(struct cli *cli, int64_t timeout_ms);
 /* One request to the server that cli_connect() found. When this user's own
  * server died in between, it is started again once and asked again. */
 enum ht_status cli_call(struct cli *cli, const char *method, const char *path,

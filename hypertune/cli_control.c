@@ -7,15 +7,19 @@
 #include "proto/json.h"
 #include "proto/limits.h"
 
-enum ht_status cli_control_post(struct cli *cli, const char *study,
-                                const char *verb, struct ht_error *err)
+static enum ht_status post(struct cli *cli, const char *base, const char *study,
+                           const char *verb, struct ht_error *err)
 {
     struct cli_http_answer answer;
-    /* Google's API has cancel itself, the others are ours. */
-    const char *base = strcmp(verb, "cancel") == 0 ? CLI_JOBS : CLI_OURS;
     char *path = arena_printf(cli->arena, "%s/%s:%s", base,
                               cli_http_segment(cli->arena, study), verb);
     return cli_call(cli, "POST", path, "{}", &answer, err);
+}
+
+enum ht_status cli_control_post(struct cli *cli, const char *study,
+                                const char *verb, struct ht_error *err)
+{
+    return post(cli, CLI_OURS, study, verb, err);
 }
 
 /* Finds the study of the only argument. */
@@ -54,7 +58,15 @@ static int change_state(struct cli *cli, const char *verb, const char *said)
     int code = get_study(cli, &study);
     if (code != CLI_DONE)
         return code;
-    if (cli_control_post(cli, study.name, verb, &err) != HT_OK)
+    /* Google's API has cancel itself, the others are ours. */
+    bool google = strcmp(verb, "cancel") == 0;
+    if (google && study.home->kind == JOB_STUDY)
+        return cli_fail(cli, CLI_USAGE,
+                        "%s is a study without a job, nothing runs that could "
+                        "be cancelled; \"hypertune stop %s\" ends it",
+                        study.name, study.name);
+    const char *base = google ? study.home->path : CLI_OURS;
+    if (post(cli, base, study.name, verb, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     cli_say(cli, "study %s %s", study.name, said);
     return CLI_DONE;
@@ -106,9 +118,7 @@ int cli_control_delete(struct cli *cli, const struct cli_study *study)
 {
     struct ht_error err;
     struct cli_http_answer answer;
-    long long trials =
-        cli_study_ended(study) + cli_study_count(study, "requested") +
-        cli_study_count(study, "active") + cli_study_count(study, "stopping");
+    long long trials = cli_study_all(study);
     const char *what =
         arena_printf(cli->arena,
                      "delete removes study %s with %lld trial%s, reports and "
@@ -119,7 +129,7 @@ int cli_control_delete(struct cli *cli, const struct cli_study *study)
     int code = consent(cli, what, question, study->name);
     if (code != CLI_DONE)
         return code;
-    char *path = arena_printf(cli->arena, CLI_JOBS "/%s",
+    char *path = arena_printf(cli->arena, "%s/%s", study->home->path,
                               cli_http_segment(cli->arena, study->name));
     if (cli_call(cli, "DELETE", path, NULL, &answer, &err) != HT_OK)
         return cli_fail_error(cli, &err);

@@ -11,7 +11,7 @@ static void list_commands(const char *title, const char *names,
 {
     text_printf(out, "%s\n", title);
     for (const struct cli_command *c = cli_commands; c->name != NULL; c++) {
-        if (words_has(names, c->name))
+        if (c->help != NULL && words_has(names, c->name))
             text_printf(out, "  %-12s %s\n", c->name, c->help);
     }
     text_puts(out, "\n");
@@ -32,12 +32,13 @@ void cli_help_short(struct text *out)
               "a metric\n\n");
     list_commands("Studies:",
                   "submit run init check list describe watch pause resume "
-                  "stop set cancel delete",
+                  "stop set cancel delete export",
                   out);
-    list_commands("Trials:", "trials trial best logs", out);
+    list_commands(
+        "Trials:", "trials trial best logs curves stop-trial retry add", out);
     list_commands("In a trial:", "report should-stop params", out);
     list_commands("Server:", "serve runner", out);
-    list_commands("Other:", "version help", out);
+    list_commands("Other:", "completion version help", out);
     text_puts(out, "Global flags:\n");
     cli_options_help(cli_option_table, "", true, out);
 }
@@ -118,7 +119,7 @@ int cli_help(struct cli *cli)
         }
     }
     const struct cli_command *command = cli_command_find(topic);
-    if (command == NULL)
+    if (command == NULL || command->help == NULL)
         return cli_fail(cli, CLI_ABSENT,
                         "no help on \"%s\"; \"hypertune help\" lists the "
                         "topics",

@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hypertune/cli_commands.h"
@@ -15,6 +16,8 @@ enum { STUDIES_A_PAGE = 100 };
 static const char *algorithm_name(struct cli *cli,
                                   const struct cli_study *study)
 {
+    if (study->home->kind == JOB_CUSTOM)
+        return "-";
     char *name = arena_strdup(cli->arena,
                               node_get_string(study->status, "algorithm", "-"));
     for (char *s = name; *s != '\0'; s++)
@@ -34,8 +37,11 @@ static void add_row(struct cli *cli, struct table *table,
     table_cell(table, study->name);
     table_cell(table, study->state);
     table_cell(table, algorithm_name(cli, study));
-    table_cell_printf(table, "%lld/%lld", cli_study_ended(study),
-                      (long long)node_get_int(study->job, "maxTrialCount", 1));
+    if (cli_study_limit(study) > 0)
+        table_cell_printf(table, "%lld/%lld", cli_study_ended(study),
+                          cli_study_limit(study));
+    else
+        table_cell_printf(table, "%lld", cli_study_ended(study));
     table_cell_printf(table, "%lld",
                       cli_study_count(study, "active") +
                           cli_study_count(study, "stopping"));
@@ -50,6 +56,7 @@ static void add_row(struct cli *cli, struct table *table,
     text_clear(&cell);
     cli_output_age(node_get_int(study->status, "createTimeMs", 0), now, &cell);
     table_cell(table, cell.data);
+    table_cell(table, study->home->kind_name);
     table_cell(table, study->id);
     table_cell(table, node_get_string(study->status, "reason", ""));
     text_free(&cell);
@@ -66,6 +73,7 @@ static struct table *new_table(struct cli *cli)
     table_column(table, "FAIL", ALIGN_RIGHT);
     table_column(table, "BEST", ALIGN_LEFT);
     table_column(table, "AGE", ALIGN_LEFT);
+    table_column(table, "KIND", ALIGN_LEFT);
     if (cli->format != FORMAT_WIDE && cli->format != FORMAT_CSV)
         return table;
     table_column(table, "ID", ALIGN_RIGHT);
@@ -80,44 +88,100 @@ struct listing {
     int64_t now, shown;
 };
 
-static void list_study(struct listing *listing, const struct node *job)
+static void list_study(struct listing *listing, const struct cli_study *study)
 {
     struct cli *cli = listing->cli;
-    struct cli_study study;
-    cli_study_read(job, &study);
-    if (cli->set.state != NULL && strcasecmp(cli->set.state, study.state) != 0)
-        return;
-    if (cli->set.limit > 0 && listing->shown >= cli->set.limit)
-        return;
     size_t index = (size_t)listing->shown++;
     if (cli->format == FORMAT_NAME) {
-        text_escape(&listing->out, study.name);
+        text_escape(&listing->out, study->name);
         text_puts(&listing->out, "\n");
-    } else if (!cli_output_item(cli->format, job, index, &listing->out)) {
-        add_row(cli, listing->table, &study, listing->now);
+    } else if (!cli_output_item(cli->format, study->job, index,
+                                &listing->out)) {
+        add_row(cli, listing->table, study, listing->now);
     }
+}
+
+/* One collection while it is read, newest study first. */
+struct source {
+    const struct cli_collection *home;
+    const struct node *next; /* NULL: the page is used up */
+    const char *token;       /* of the next page, NULL: none */
+};
+
+static enum ht_status fill(struct cli *cli, struct source *source,
+                           struct ht_error *err)
+{
+    int size = STUDIES_A_PAGE;
+    if (cli->set.limit > 0 && cli->set.limit < size)
+        size = (int)cli->set.limit;
+    while (source->next == NULL && source->token != NULL) {
+        struct cli_http_answer answer;
+        char *path = arena_printf(cli->arena, "%s?pageSize=%d",
+                                  source->home->path, size);
+        if (source->token[0] != '\0')
+            path = arena_printf(cli->arena, "%s&pageToken=%s", path,
+                                cli_http_segment(cli->arena, source->token));
+        if (cli->set.state != NULL)
+            path =
+                arena_printf(cli->arena, "%s&filter=state%%3D%%22%s%%22", path,
+                             cli_study_upper(cli->arena, cli->set.state));
+        enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
+        /* A server of an earlier version lacks a collection. */
+        if (status == HT_NOT_FOUND)
+            source->token = NULL;
+        if (status != HT_OK)
+            return status == HT_NOT_FOUND ? HT_OK : status;
+        const struct node *list = node_find(answer.root, source->home->key);
+        source->next = list != NULL ? list->first : NULL;
+        source->token = node_get_string(answer.root, "nextPageToken", NULL);
+    }
+    return HT_OK;
+}
+
+/* Takes the newest study of all sources; a tuning job, which is among the
+ * studies too, as a job. False when none is left. */
+static bool take_newest(struct source sources[], struct cli_study *newest)
+{
+    const struct cli_collection *from = NULL;
+    for (size_t i = 0; i < CLI_COLLECTIONS; i++) {
+        struct cli_study study;
+        if (sources[i].next == NULL)
+            continue;
+        cli_study_read(sources[i].next, &study);
+        if (from == NULL ||
+            strtoll(study.id, NULL, 10) > strtoll(newest->id, NULL, 10)) {
+            from = sources[i].home;
+            *newest = study;
+        }
+    }
+    for (size_t i = 0; from != NULL && i < CLI_COLLECTIONS; i++) {
+        struct cli_study study;
+        if (sources[i].next == NULL)
+            continue;
+        cli_study_read(sources[i].next, &study);
+        if (strcmp(study.id, newest->id) == 0)
+            sources[i].next = sources[i].next->next;
+    }
+    return from != NULL;
 }
 
 static enum ht_status list_all(struct listing *listing, struct ht_error *err)
 {
     struct cli *cli = listing->cli;
-    const char *token = "";
-    do {
-        struct cli_http_answer answer;
-        char *path =
-            arena_printf(cli->arena, CLI_JOBS "?pageSize=%d%s%s",
-                         STUDIES_A_PAGE, token[0] != '\0' ? "&pageToken=" : "",
-                         cli_http_segment(cli->arena, token));
-        enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
-        if (status != HT_OK)
-            return status;
-        const struct node *jobs =
-            node_find(answer.root, "hyperparameterTuningJobs");
-        for (const struct node *job = jobs ? jobs->first : NULL; job != NULL;
-             job = job->next)
-            list_study(listing, job);
-        token = node_get_string(answer.root, "nextPageToken", "");
-    } while (token[0] != '\0');
+    struct source sources[CLI_COLLECTIONS];
+    for (size_t i = 0; i < CLI_COLLECTIONS; i++)
+        sources[i] = (struct source){.home = &cli_collections[i], .token = ""};
+    while (cli->set.limit <= 0 || listing->shown < cli->set.limit) {
+        struct cli_study study;
+        for (size_t i = 0; i < CLI_COLLECTIONS; i++) {
+            enum ht_status status = fill(cli, &sources[i], err);
+            if (status != HT_OK)
+                return status;
+        }
+        if (!take_newest(sources, &study))
+            break;
+        list_study(listing, &study);
+    }
     return HT_OK;
 }
 
@@ -184,8 +248,9 @@ int cli_list(struct cli *cli)
 static void describe_counts(const struct cli_study *study, struct text *out)
 {
     const struct node *counts = node_find(study->status, "counts");
+    long long limit = cli_study_limit(study);
     text_printf(out, "trials      %lld of %lld ended", cli_study_ended(study),
-                (long long)node_get_int(study->job, "maxTrialCount", 1));
+                limit > 0 ? limit : cli_study_all(study));
     for (const struct node *count = counts ? counts->first : NULL;
          count != NULL; count = count->next) {
         if (strcmp(cli_scalar(count), "0") != 0)
@@ -216,15 +281,20 @@ static void describe_study(struct cli *cli, const struct cli_study *study,
     const struct node *best = node_find(study->status, "best");
     struct diag diag;
     diag_init(&diag, cli->arena, "job", NULL, 0);
-    const struct job *job = job_read_vertex(study->job, JOB_TUNING, &diag);
+    const struct job *job =
+        job_read_vertex(study->job, study->home->kind, &diag);
     text_puts(out, "name        ");
     text_escape(out, study->name);
-    text_printf(out, "   (id %s)\nstate       %s", study->id, study->state);
+    text_printf(out, "   (%s, id %s)\nstate       %s", study->home->kind_name,
+                study->id, study->state);
     const char *reason = node_get_string(study->status, "reason", "");
     text_puts(out, reason[0] != '\0' ? ": " : "");
     text_escape(out, reason);
-    text_printf(out, "\nalgorithm   %s, seed %s\n", algorithm_name(cli, study),
-                node_get_string(study->status, "seed", "-"));
+    text_puts(out, "\n");
+    if (study->home->kind != JOB_CUSTOM)
+        text_printf(out, "algorithm   %s, seed %s\n",
+                    algorithm_name(cli, study),
+                    node_get_string(study->status, "seed", "-"));
     describe_counts(study, out);
     describe_times(study, out);
     if (best != NULL) {

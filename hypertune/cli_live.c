@@ -232,7 +232,8 @@ struct cli_live *cli_live_open(struct cli_follow *follow)
         return live;
     snprintf(live->frame.metric, sizeof live->frame.metric, "%s", study.metric);
     follow->since = node_get_int(study.status, "revision", 0);
-    cli_trial_each(follow->cli, follow->study, load_trial, live, &err);
+    struct cli_pages pages = cli_trial_pages(follow->cli, follow->study, NULL);
+    cli_pages_each(follow->cli, &pages, load_trial, live, &err);
     for (size_t i = 0; i < live->frame.n_slots; i++)
         load_curve(live, &live->frame.slots[i]);
     return live;

@@ -121,11 +121,10 @@ int cli_logs(struct cli *cli)
                                 .tail = cli->set.tail};
     if (!cli_wants(cli, 1))
         return CLI_USAGE;
-    if (!cli_study_split(cli, cli->args.words.items[0], &reader.study,
-                         &reader.trial))
-        return cli_fail(cli, CLI_USAGE, "a trial is STUDY/ID, not \"%s\"",
-                        cli->args.words.items[0]);
-    int code = cli_connect(cli);
+    int code = cli_study_want_trial(cli, cli->args.words.items[0],
+                                    &reader.study, &reader.trial);
+    if (code == CLI_DONE)
+        code = cli_connect(cli);
     if (code == CLI_DONE)
         code = print_all(cli, &reader);
     if (code == CLI_DONE && cli->set.follow)

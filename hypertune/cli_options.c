@@ -53,7 +53,10 @@ static void refuse_name(const struct options_parser *parser, const char *name,
     names[n] = NULL;
     char *wrong = arena_strndup(parser->arena, name, len);
     const char *near = diag_nearest(wrong, names);
-    if (near != NULL)
+    if (words_has(parser->allowed, "*"))
+        ht_fail(err, HT_INVALID, "%s has no option --%s; a value is --%s=VALUE",
+                parser->command, wrong, wrong);
+    else if (near != NULL)
         ht_fail(err, HT_INVALID, "%s has no option --%s (did you mean --%s?)",
                 parser->command, wrong, near);
     else
@@ -61,17 +64,14 @@ static void refuse_name(const struct options_parser *parser, const char *name,
                 wrong);
 }
 
-/* The option, or NULL with the error written. */
 static const struct option_spec *find_long(const struct options_parser *parser,
-                                           const char *name, size_t len,
-                                           struct ht_error *err)
+                                           const char *name, size_t len)
 {
     for (const struct option_spec *o = parser->table; o->name != NULL; o++) {
         if (strlen(o->name) == len && strncmp(o->name, name, len) == 0 &&
             is_allowed(parser, o))
             return o;
     }
-    refuse_name(parser, name, len, err);
     return NULL;
 }
 
@@ -137,9 +137,11 @@ static enum ht_status read_long(const struct options_parser *parser, int argc,
 {
     const char *name = argv[*at] + 2;
     size_t len = strcspn(name, "=");
-    const struct option_spec *option = find_long(parser, name, len, err);
-    if (option == NULL)
+    const struct option_spec *option = find_long(parser, name, len);
+    if (option == NULL) {
+        refuse_name(parser, name, len, err);
         return HT_INVALID;
+    }
     if (option->kind == OPTION_FLAG && name[len] == '=')
         return ht_fail(err, HT_INVALID, "--%s takes no value", option->name);
     if (option->kind == OPTION_FLAG)
@@ -179,6 +181,20 @@ static bool is_option(const char *argument)
     return argument[0] == '-' && argument[1] != '\0';
 }
 
+/* The word that an argument is, NULL when it is an option. */
+static const char *word_of(const struct options_parser *parser,
+                           const char *argument)
+{
+    if (!is_option(argument))
+        return argument;
+    if (strncmp(argument, "--", 2) != 0 || !words_has(parser->allowed, "*"))
+        return NULL;
+    size_t len = strcspn(argument + 2, "=");
+    bool is_value = len > 0 && argument[2 + len] == '=' &&
+                    find_long(parser, argument + 2, len) == NULL;
+    return is_value ? argument + 2 : NULL;
+}
+
 static enum ht_status read_option(const struct options_parser *parser, int argc,
                                   char *const argv[], int *at,
                                   struct ht_error *err)
@@ -195,8 +211,9 @@ enum ht_status cli_options_parse(const struct options_parser *parser, int argc,
     struct option_result read = {0};
     int at = 0;
     for (; at < argc && strcmp(argv[at], "--") != 0; at++) {
-        if (!is_option(argv[at])) {
-            words_add(parser->arena, &read.words, argv[at]);
+        const char *word = word_of(parser, argv[at]);
+        if (word != NULL) {
+            words_add(parser->arena, &read.words, word);
             continue;
         }
         enum ht_status status = read_option(parser, argc, argv, &at, err);

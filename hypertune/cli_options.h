@@ -40,7 +40,9 @@ struct options_parser {
     struct arena *arena;
     const struct option_spec *table; /* ended by a NULL name */
     void *target;                    /* struct that the offsets are of */
-    const char *allowed; /* names apart by blanks; "" : global ones only */
+    const char *allowed; /* names apart by blanks; "" : global ones only; with
+                            "*" among them any other --NAME=VALUE is the word
+                            NAME=VALUE */
     const char *command; /* for messages: "hypertune list" */
 };
 

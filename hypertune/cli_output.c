@@ -30,12 +30,20 @@ bool cli_output_resource(enum cli_format format, const struct node *resource,
     return false;
 }
 
+void cli_output_object(enum cli_format format, cJSON *object, size_t index,
+                       struct text *out)
+{
+    if (format == FORMAT_JSON)
+        text_puts(out, index == 0 ? "[" : ",\n");
+    json_print(object, out);
+    text_puts(out, format == FORMAT_JSON ? "" : "\n");
+}
+
 bool cli_output_item(enum cli_format format, const struct node *resource,
                      size_t index, struct text *out)
 {
     if (format == FORMAT_JSON) {
-        text_puts(out, index == 0 ? "[" : ",\n");
-        json_print(json_of_node(resource), out);
+        cli_output_object(format, json_of_node(resource), index, out);
         return true;
     }
     if (format == FORMAT_YAML)

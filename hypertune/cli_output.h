@@ -2,6 +2,8 @@
 #ifndef HT_HYPERTUNE_CLI_OUTPUT_H
 #define HT_HYPERTUNE_CLI_OUTPUT_H
 
+#include <cjson/cJSON.h>
+
 #include "hypertune/cli_context.h"
 #include "proto/node.h"
 #include "proto/text.h"
@@ -16,6 +18,10 @@ bool cli_output_resource(enum cli_format format, const struct node *resource,
  * cli_output_end() closes what has to be closed; n is their number. */
 bool cli_output_item(enum cli_format format, const struct node *resource,
                      size_t index, struct text *out);
+/* The same for an object that was made here, which is released; -o json and
+ * -o jsonl alone. */
+void cli_output_object(enum cli_format format, cJSON *object, size_t index,
+                       struct text *out);
 void cli_output_end(enum cli_format format, size_t n, struct text *out);
 
 /* Appends a node as block YAML 1.2; every text that could be read as another

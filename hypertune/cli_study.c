@@ -1,12 +1,18 @@
 #include "hypertune/cli_study.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "proto/text.h"
 
-enum { TRIALS_A_PAGE = 200 };
+enum { ITEMS_A_PAGE = 200 };
+
+const struct cli_collection cli_collections[CLI_COLLECTIONS] = {
+    {JOB_TUNING, CLI_JOBS, "hyperparameterTuningJobs", "tuning job"},
+    {JOB_CUSTOM, CLI_PLACE "/customJobs", "customJobs", "custom job"},
+    {JOB_STUDY, CLI_STUDIES, "studies", "study"}};
 
 const char *const cli_study_states[] = {
     "RUNNING", "PAUSED", "STOPPING",  "CANCELLING", "SUCCEEDED",
@@ -32,6 +38,14 @@ int cli_study_check_state(struct cli *cli, const char *word,
     return code;
 }
 
+const char *cli_study_upper(struct arena *arena, const char *state)
+{
+    char *upper = arena_strdup(arena, state);
+    for (char *s = upper; *s != '\0'; s++)
+        *s = (char)toupper((unsigned char)*s);
+    return upper;
+}
+
 bool cli_study_is_over(const char *state)
 {
     static const char *const over[] = {"SUCCEEDED", "STOPPED", "FAILED",
@@ -43,6 +57,17 @@ bool cli_study_is_over(const char *state)
     return false;
 }
 
+/* From ".../customJobs/7", which names its collection. */
+static const struct cli_collection *home_of(const char *path)
+{
+    for (size_t i = 0; i < CLI_COLLECTIONS; i++) {
+        const char *key = strstr(path, cli_collections[i].key);
+        if (key != NULL && key[strlen(cli_collections[i].key)] == '/')
+            return &cli_collections[i];
+    }
+    return &cli_collections[0];
+}
+
 void cli_study_read(const struct node *job, struct cli_study *study)
 {
     const struct node *status = node_find(job, "hypertuneStatus");
@@ -52,6 +77,7 @@ void cli_study_read(const struct node *job, struct cli_study *study)
     const char *path = node_get_string(job, "name", "");
     const char *slash = strrchr(path, '/');
     *study = (struct cli_study){
+        .home = home_of(path),
         .job = job,
         .status = status,
         .name = node_get_string(status, "name", ""),
@@ -66,9 +92,19 @@ enum ht_status cli_study_get(struct cli *cli, const char *name,
                              struct cli_study *study, struct ht_error *err)
 {
     struct cli_http_answer answer;
-    char *path = arena_printf(cli->arena, CLI_JOBS "/%s?view=BASIC",
-                              cli_http_segment(cli->arena, name));
-    enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
+    enum ht_status status = HT_NOT_FOUND;
+    for (size_t i = 0; i < CLI_COLLECTIONS && status == HT_NOT_FOUND; i++) {
+        char *path = arena_printf(cli->arena, "%s/%s?view=BASIC",
+                                  cli_collections[i].path,
+                                  cli_http_segment(cli->arena, name));
+        /* What is nowhere is told in the words of the first. */
+        struct ht_error later;
+        status =
+            cli_call(cli, "GET", path, NULL, &answer, i == 0 ? err : &later);
+        bool told = i == 0 || status == HT_OK || status == HT_NOT_FOUND;
+        if (!told && err != NULL)
+            *err = later;
+    }
     if (status != HT_OK)
         return status;
     cli_study_read(answer.root, study);
@@ -88,6 +124,26 @@ long long cli_study_ended(const struct cli_study *study)
            cli_study_count(study, "failed") +
            cli_study_count(study, "infeasible") +
            cli_study_count(study, "cancelled");
+}
+
+long long cli_study_all(const struct cli_study *study)
+{
+    return cli_study_ended(study) + cli_study_count(study, "requested") +
+           cli_study_count(study, "active") +
+           cli_study_count(study, "stopping");
+}
+
+long long cli_study_limit(const struct cli_study *study)
+{
+    switch (study->home->kind) {
+    case JOB_TUNING:
+        return node_get_int(study->job, "maxTrialCount", 1);
+    case JOB_STUDY:
+        return 0;
+    case JOB_CUSTOM:
+        return 1;
+    }
+    return 0;
 }
 
 int cli_study_verdict(const struct cli_study *study)
@@ -112,6 +168,14 @@ bool cli_study_split(struct cli *cli, const char *word, const char **study,
     return true;
 }
 
+int cli_study_want_trial(struct cli *cli, const char *word, const char **study,
+                         const char **trial)
+{
+    if (cli_study_split(cli, word, study, trial))
+        return CLI_DONE;
+    return cli_fail(cli, CLI_USAGE, "a trial is STUDY/ID, not \"%s\"", word);
+}
+
 enum ht_status cli_trial_get(struct cli *cli, const char *study,
                              const char *trial, const struct node **found,
                              struct ht_error *err)
@@ -126,30 +190,64 @@ enum ht_status cli_trial_get(struct cli *cli, const char *study,
     return status;
 }
 
-enum ht_status cli_trial_each(struct cli *cli, const char *study,
-                              cli_trial_visitor *visit, void *context,
+/* Visits one page; *token is where the next one begins, "" for none. */
+static enum ht_status visit_page(struct cli *cli, const struct cli_pages *pages,
+                                 cli_visitor *visit, void *context,
+                                 struct text *token, struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    char *path = arena_printf(
+        cli->arena, "%s%cpageSize=%d%s%s", pages->path,
+        strchr(pages->path, '?') != NULL ? '&' : '?',
+        pages->size > 0 ? pages->size : ITEMS_A_PAGE,
+        token->len > 0 ? "&pageToken=" : "",
+        cli_http_segment(cli->arena, token->data != NULL ? token->data : ""));
+    text_clear(token);
+    enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
+    if (status != HT_OK)
+        return status;
+    const struct node *list = node_find(answer.root, pages->key);
+    for (const struct node *item = list ? list->first : NULL; item != NULL;
+         item = item->next) {
+        if (!visit(item, context))
+            return HT_OK;
+    }
+    text_puts(token, node_get_string(answer.root, "nextPageToken", ""));
+    return HT_OK;
+}
+
+enum ht_status cli_pages_each(struct cli *cli, const struct cli_pages *pages,
+                              cli_visitor *visit, void *context,
                               struct ht_error *err)
 {
-    const char *segment = cli_http_segment(cli->arena, study);
-    const char *token = "";
+    struct arena *outer = cli->arena;
+    struct arena *own = pages->keep ? NULL : arena_new();
+    struct text token = {0};
+    enum ht_status status;
+    if (own != NULL)
+        cli->arena = own;
     do {
-        struct cli_http_answer answer;
-        char *path = arena_printf(
-            cli->arena, CLI_STUDIES "/%s/trials?pageSize=%d%s%s", segment,
-            TRIALS_A_PAGE, token[0] != '\0' ? "&pageToken=" : "",
-            cli_http_segment(cli->arena, token));
-        enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
-        if (status != HT_OK)
-            return status;
-        const struct node *trials = node_find(answer.root, "trials");
-        for (const struct node *trial = trials ? trials->first : NULL;
-             trial != NULL; trial = trial->next) {
-            if (!visit(trial, context))
-                return HT_OK;
-        }
-        token = node_get_string(answer.root, "nextPageToken", "");
-    } while (token[0] != '\0');
-    return HT_OK;
+        if (own != NULL)
+            arena_reset(own);
+        status = visit_page(cli, pages, visit, context, &token, err);
+    } while (status == HT_OK && token.len > 0);
+    cli->arena = outer;
+    arena_free(own);
+    text_free(&token);
+    return status;
+}
+
+struct cli_pages cli_trial_pages(struct cli *cli, const char *study,
+                                 const char *state)
+{
+    const char *filter = "";
+    if (state != NULL)
+        filter = arena_printf(cli->arena, "?filter=state%%3D%%22%s%%22",
+                              cli_study_upper(cli->arena, state));
+    return (struct cli_pages){
+        .path = arena_printf(cli->arena, CLI_STUDIES "/%s/trials%s",
+                             cli_http_segment(cli->arena, study), filter),
+        .key = "trials"};
 }
 
 const char *cli_scalar(const struct node *node)

@@ -9,11 +9,24 @@
 #include "proto/job.h"
 #include "proto/node.h"
 
-#define CLI_JOBS "/v1/projects/local/locations/local/hyperparameterTuningJobs"
-#define CLI_STUDIES "/v1/projects/local/locations/local/studies"
+#define CLI_PLACE "/v1/projects/local/locations/local"
+#define CLI_JOBS CLI_PLACE "/hyperparameterTuningJobs"
+#define CLI_STUDIES CLI_PLACE "/studies"
 #define CLI_OURS "/hypertune/v1/studies"
 
+/* Google keeps each kind of study in a collection of its own. */
+struct cli_collection {
+    enum job_kind kind;
+    const char *path; /* of its list */
+    const char *key;  /* of the list in the answer */
+    const char *kind_name;
+};
+enum { CLI_COLLECTIONS = 3 };
+/* Tuning jobs first: a tuning job also shows among the studies. */
+extern const struct cli_collection cli_collections[CLI_COLLECTIONS];
+
 struct cli_study {
+    const struct cli_collection *home;
     const struct node *job;    /* the whole resource, without its trials */
     const struct node *status; /* its hypertuneStatus */
     const char *body;          /* as it came */
@@ -24,9 +37,10 @@ struct cli_study {
     bool maximize;
 };
 
+/* Finds a study of any kind by its name or number. */
 enum ht_status cli_study_get(struct cli *cli, const char *name,
                              struct cli_study *study, struct ht_error *err);
-/* Fills `study` from a job resource. */
+/* Fills `study` from a resource of any kind. */
 void cli_study_read(const struct node *job, struct cli_study *study);
 /* The states of studies and of trials; NULL ends each list. */
 extern const char *const cli_study_states[];
@@ -36,11 +50,17 @@ extern const char *const cli_trial_states[];
 int cli_study_check_state(struct cli *cli, const char *word,
                           const char *const states[]);
 
+/* "failed" is FAILED, as the server knows it. */
+const char *cli_study_upper(struct arena *arena, const char *state);
+
 /* Has it ended, so that no trial will run unless it is changed? */
 bool cli_study_is_over(const char *state);
-/* Sum of a study's counts: all trials; those that have ended. */
+/* Trials in one state; those that have ended; all. */
 long long cli_study_count(const struct cli_study *study, const char *state);
 long long cli_study_ended(const struct cli_study *study);
+long long cli_study_all(const struct cli_study *study);
+/* Trials that may run in all; 0: no limit. */
+long long cli_study_limit(const struct cli_study *study);
 
 /* The exit code that says how a study went: CLI_DONE when it ended with a
  * best trial, else CLI_FAILED. */
@@ -49,15 +69,31 @@ int cli_study_verdict(const struct cli_study *study);
 /* Splits "STUDY/TRIAL"; false when it is no such name. */
 bool cli_study_split(struct cli *cli, const char *word, const char **study,
                      const char **trial);
+/* The same, or says how a trial is named: CLI_DONE or CLI_USAGE. */
+int cli_study_want_trial(struct cli *cli, const char *word, const char **study,
+                         const char **trial);
 
 enum ht_status cli_trial_get(struct cli *cli, const char *study,
                              const char *trial, const struct node **found,
                              struct ht_error *err);
-/* Calls `visit` for each trial by id until it returns false. */
-typedef bool cli_trial_visitor(const struct node *trial, void *context);
-enum ht_status cli_trial_each(struct cli *cli, const char *study,
-                              cli_trial_visitor *visit, void *context,
+
+/* Lists come in pages; each is released before the next one is asked for
+ * unless it is kept. */
+struct cli_pages {
+    const char *path; /* of the list, with its filter when it has one */
+    const char *key;  /* of the list in the answer */
+    int size;         /* items a page, 0: as many as are wise */
+    bool keep;        /* what was visited stays in cli->arena */
+};
+/* Calls `visit` for each item until it returns false; then no page is asked
+ * for any more. */
+typedef bool cli_visitor(const struct node *item, void *context);
+enum ht_status cli_pages_each(struct cli *cli, const struct cli_pages *pages,
+                              cli_visitor *visit, void *context,
                               struct ht_error *err);
+/* The list of a study's trials by id, of one state unless that is NULL. */
+struct cli_pages cli_trial_pages(struct cli *cli, const char *study,
+                                 const char *state);
 
 /* The last bytes that the master of a trial's newest attempt printed to
  * "stdout" or "stderr", without the last line end; "" when there are none. */

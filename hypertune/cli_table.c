@@ -5,6 +5,8 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "hypertune/cli_csv.h"
+
 enum { MAX_COLUMNS = 128, LEAST_WIDTH = 4, GAP = 2 };
 
 struct cell {
@@ -208,21 +210,6 @@ void table_print(const struct table *table, size_t width, struct text *out)
         trim(out);
         text_puts(out, "\n");
     }
-}
-
-static void csv_field(const char *cell, struct text *out)
-{
-    if (cell[strcspn(cell, ",\"\r\n")] == '\0') {
-        text_puts(out, cell);
-        return;
-    }
-    text_puts(out, "\"");
-    for (; *cell != '\0'; cell++) {
-        if (*cell == '"')
-            text_puts(out, "\"");
-        text_append(out, cell, 1);
-    }
-    text_puts(out, "\"");
 }
 
 void table_csv(const struct table *table, struct text *out)

@@ -28,8 +28,8 @@ size_t table_rows(const struct table *table);
  * escaped. When `width` is not 0 the widest cells are cut (with "~") until a
  * line fits, but never below 4 columns each. */
 void table_print(const struct table *table, size_t width, struct text *out);
-/* Appends RFC 4180 records (ended by a bare newline), titles first; nothing is
- * cut. */
+/* Appends the records of cli_csv.h (ended by a bare newline), titles first;
+ * nothing is cut. */
 void table_csv(const struct table *table, struct text *out);
 
 /* Columns that UTF-8 text takes on a terminal; one for each character that the

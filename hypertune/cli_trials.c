@@ -10,27 +10,21 @@
 #include "proto/clock.h"
 #include "proto/diag.h"
 
-enum { DEFAULT_LIMIT = 50 };
+enum { DEFAULT_LIMIT = 50, MOST_A_PAGE = 1000 };
 
 /* The trials that were asked for, in order. */
 struct selection {
     struct cli *cli;
     const struct cli_study *study;
     struct cli_filter *filter; /* NULL: all */
-    size_t n, room, seen;
+    size_t limit;              /* rows to show, 0: all */
+    size_t n, room;
+    bool more; /* more match than are kept */
     const struct node **trials;
 };
 
-static bool select_trial(const struct node *trial, void *context)
+static void keep_trial(struct selection *selection, const struct node *trial)
 {
-    struct selection *selection = context;
-    const char *state = selection->cli->set.state;
-    selection->seen++;
-    if (state != NULL && strcasecmp(state, cli_trial_state(trial)) != 0)
-        return true;
-    if (selection->filter != NULL &&
-        !cli_filter_match(selection->filter, trial))
-        return true;
     if (selection->n == selection->room) {
         size_t room = selection->room == 0 ? 256 : 2 * selection->room;
         const struct node **more = arena_alloc(selection->cli->arena, room,
@@ -41,6 +35,19 @@ static bool select_trial(const struct node *trial, void *context)
         selection->room = room;
     }
     selection->trials[selection->n++] = trial;
+}
+
+/* Without an order to make, what comes behind the limit is not asked for. */
+static bool select_trial(const struct node *trial, void *context)
+{
+    struct selection *selection = context;
+    if (selection->filter != NULL &&
+        !cli_filter_match(selection->filter, trial))
+        return true;
+    selection->more = selection->limit > 0 && selection->n >= selection->limit;
+    if (selection->more && selection->cli->set.sort == NULL)
+        return false;
+    keep_trial(selection, trial);
     return true;
 }
 
@@ -96,20 +103,35 @@ static int read_choice(struct cli *cli, const struct cli_study *study,
     return stray != NULL ? refuse_key(cli, study, stray, keys) : CLI_DONE;
 }
 
+static size_t row_limit(const struct cli *cli)
+{
+    if (cli->set.limit != CLI_UNSET)
+        return (size_t)cli->set.limit;
+    bool people = cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE;
+    return people ? DEFAULT_LIMIT : 0;
+}
+
 static int select_trials(struct cli *cli, const struct cli_study *study,
                          struct selection *selection)
 {
     struct ht_error err;
-    *selection = (struct selection){.cli = cli, .study = study};
+    *selection =
+        (struct selection){.cli = cli, .study = study, .limit = row_limit(cli)};
     int code = read_choice(cli, study, selection);
     if (code != CLI_DONE)
         return code;
-    if (cli_trial_each(cli, study->name, select_trial, selection, &err) !=
-        HT_OK)
+    struct cli_pages pages = cli_trial_pages(cli, study->name, cli->set.state);
+    pages.keep = true;
+    if (selection->limit > 0 && selection->limit < MOST_A_PAGE &&
+        cli->set.sort == NULL && selection->filter == NULL)
+        pages.size = (int)selection->limit + 1;
+    if (cli_pages_each(cli, &pages, select_trial, selection, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     if (cli->set.sort != NULL)
         cli_filter_sort(cli->arena, selection->trials, selection->n,
                         study->metric, cli->set.sort);
+    if (selection->limit > 0 && selection->n > selection->limit)
+        selection->n = selection->limit;
     return CLI_DONE;
 }
 
@@ -203,14 +225,14 @@ static bool print_fields(struct cli *cli, const struct cli_study *study,
 }
 
 static void print_each(struct cli *cli, const struct selection *selection,
-                       size_t limit, struct text *out)
+                       struct text *out)
 {
-    for (size_t i = 0; i < limit; i++) {
+    for (size_t i = 0; i < selection->n; i++) {
         const struct node *trial = selection->trials[i];
         if (!cli_output_item(cli->format, trial, i, out))
             print_fields(cli, selection->study, trial, out);
     }
-    cli_output_end(cli->format, limit, out);
+    cli_output_end(cli->format, selection->n, out);
 }
 
 static bool is_tabular(enum cli_format format)
@@ -219,19 +241,25 @@ static bool is_tabular(enum cli_format format)
            format == FORMAT_CSV;
 }
 
+/* What the table does not show. */
+static void say_rest(const struct cli *cli, const struct selection *selection)
+{
+    if (selection->more)
+        cli_say(cli,
+                "%zu of %lld trials; use --limit 0 for all, -o csv for a "
+                "spreadsheet",
+                selection->n, cli_study_all(selection->study));
+    else if (selection->filter != NULL || cli->set.state != NULL)
+        cli_say(cli, "%zu of %lld trials match", selection->n,
+                cli_study_all(selection->study));
+}
+
 static int print_selection(struct cli *cli, const struct selection *selection)
 {
     struct text out = {0};
-    bool people = cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE;
-    int64_t wanted = cli->set.limit != CLI_UNSET ? cli->set.limit
-                     : people                    ? DEFAULT_LIMIT
-                                                 : 0;
-    size_t limit = selection->n;
-    if (wanted > 0 && (size_t)wanted < limit)
-        limit = (size_t)wanted;
     if (is_tabular(cli->format)) {
         struct table *table = trial_table(cli, selection->study);
-        for (size_t i = 0; i < limit; i++)
+        for (size_t i = 0; i < selection->n; i++)
             add_trial(cli, selection->study, table, selection->trials[i]);
         if (cli->format == FORMAT_CSV)
             table_csv(table, &out);
@@ -239,16 +267,12 @@ static int print_selection(struct cli *cli, const struct selection *selection)
             table_print(table, cli->format == FORMAT_WIDE ? 0 : cli->width,
                         &out);
     } else {
-        print_each(cli, selection, limit, &out);
+        print_each(cli, selection, &out);
     }
     int code = cli_print(&out);
-    if (code == CLI_DONE && people && limit < selection->n)
-        cli_say(cli,
-                "%zu of %zu trials; use --limit 0 for all, -o csv for a "
-                "spreadsheet",
-                limit, selection->n);
-    else if (code == CLI_DONE && people && limit < selection->seen)
-        cli_say(cli, "%zu of %zu trials match", limit, selection->seen);
+    if (code == CLI_DONE &&
+        (cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE))
+        say_rest(cli, selection);
     return code;
 }
 
@@ -328,10 +352,9 @@ int cli_trial(struct cli *cli)
     struct text out = {0};
     if (!cli_wants(cli, 1))
         return CLI_USAGE;
-    if (!cli_study_split(cli, cli->args.words.items[0], &name, &id))
-        return cli_fail(cli, CLI_USAGE, "a trial is STUDY/ID, not \"%s\"",
-                        cli->args.words.items[0]);
-    int code = cli_connect(cli);
+    int code = cli_study_want_trial(cli, cli->args.words.items[0], &name, &id);
+    if (code == CLI_DONE)
+        code = cli_connect(cli);
     if (code != CLI_DONE)
         return code;
     if (cli_study_get(cli, name, &study, &err) != HT_OK ||
