@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "proto/limits.h"
 #include "proto/text.h"
 
 /* ---- splitting ---- */
@@ -140,17 +141,24 @@ static void mark_word(const struct space *space, const char *word, bool used[])
 }
 
 /* Marks the parameters that some ${name} of the pool consumes. */
-static void mark_used(const struct job *job, const struct pool *pool,
+static void mark_used(const struct space *space, const struct pool *pool,
                       bool used[])
 {
-    if (!job->substitute)
-        return;
     for (size_t i = 0; i < pool->command.n; i++)
-        mark_word(&job->space, pool->command.items[i], used);
+        mark_word(space, pool->command.items[i], used);
     for (size_t i = 0; i < pool->args.n; i++)
-        mark_word(&job->space, pool->args.items[i], used);
+        mark_word(space, pool->args.items[i], used);
     for (size_t i = 0; i < pool->env.n; i++)
-        mark_word(&job->space, pool->env.items[i].value, used);
+        mark_word(space, pool->env.items[i].value, used);
+}
+
+bool command_has_reference(const struct space *space, const struct pool *pool)
+{
+    bool used[HT_MAX_PARAMETERS] = {false}, any = false;
+    mark_used(space, pool, used);
+    for (size_t i = 0; i < space->n; i++)
+        any |= used[i];
+    return any;
 }
 
 static const char *param_argument(struct arena *arena,
@@ -178,8 +186,8 @@ struct strings command_line(struct arena *arena, const struct job *job,
     for (size_t i = 0; i < pool->args.n; i++)
         if (!mentions_absent(job, pool->args.items[i], point))
             items[n++] = substitute(arena, job, pool->args.items[i], point);
-    if (job->args_mode == ARGS_AUTO)
-        mark_used(job, pool, used);
+    if (job->args_mode == ARGS_AUTO && job->substitute)
+        mark_used(space, pool, used);
     for (size_t i = 0; i < space->n && job->args_mode != ARGS_NONE; i++)
         if (!used[i] && !point[i].absent)
             items[n++] = param_argument(arena, &space->params[i], point[i]);
@@ -197,6 +205,53 @@ struct strings command_params(struct arena *arena, const struct space *space,
     return (struct strings){.n = n, .items = items};
 }
 
+/* Length of the name in $(NAME) at `c`; 0 when there is none. */
+static size_t variable_at(const char *c)
+{
+    if (c[0] != '$' || c[1] != '(')
+        return 0;
+    const char *close = strchr(c + 2, ')');
+    return close ? (size_t)(close - c) - 2 : 0;
+}
+
+/* The value of the variable that was set last under the name, or NULL. */
+static const char *find_variable(const struct pair pairs[], size_t n,
+                                 const char *name, size_t len)
+{
+    for (; n > 0; n--)
+        if (strlen(pairs[n - 1].name) == len &&
+            memcmp(pairs[n - 1].name, name, len) == 0)
+            return pairs[n - 1].value;
+    return NULL;
+}
+
+/* A value of Google's forms; `earlier` are the n variables before it. */
+static const char *expand(struct arena *arena, const char *value,
+                          const struct pair earlier[], size_t n)
+{
+    if (strstr(value, "$(") == NULL)
+        return value;
+    struct text text = {0};
+    for (const char *c = value; *c;) {
+        const bool literal = c[0] == '$' && variable_at(c + 1) > 0;
+        const size_t len = literal ? 0 : variable_at(c);
+        const char *found =
+            len > 0 ? find_variable(earlier, n, c + 2, len) : NULL;
+        if (found) {
+            text_puts(&text, found);
+            c += len + 3;
+        } else if (literal) {
+            text_append(&text, c + 1, variable_at(c + 1) + 3);
+            c += variable_at(c + 1) + 4;
+        } else {
+            text_append(&text, c++, 1);
+        }
+    }
+    const char *result = arena_strndup(arena, text.data, text.len);
+    text_free(&text);
+    return result;
+}
+
 struct pairs command_env(struct arena *arena, const struct job *job,
                          const struct pool *pool, const struct value point[])
 {
@@ -207,7 +262,10 @@ struct pairs command_env(struct arena *arena, const struct job *job,
         if (mentions_absent(job, pair->value, point))
             continue;
         items[n].name = pair->name;
-        items[n++].value = substitute(arena, job, pair->value, point);
+        items[n].value = job->substitute
+                             ? substitute(arena, job, pair->value, point)
+                             : expand(arena, pair->value, items, n);
+        n++;
     }
     return (struct pairs){.n = n, .items = items};
 }

@@ -2,6 +2,7 @@
 #ifndef HT_PROTO_COMMAND_H
 #define HT_PROTO_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "proto/arena.h"
@@ -14,9 +15,9 @@
 enum ht_status command_split(struct arena *arena, const char *line,
                              struct strings *words, struct ht_error *err);
 
-/* The user's own command and args with ${name} of declared parameters
- * replaced (a word that mentions an absent one is left out), then --name=value for the others as args_mode says. Any other
- * ${...} passes through. */
+/* The user's own command and args with ${name} of declared parameters replaced
+ * (a word that mentions an absent one is left out), then --name=value for the
+ * others as args_mode says. Any other ${...} passes through. */
 struct strings command_line(struct arena *arena, const struct job *job,
                             const struct pool *pool,
                             const struct value point[]);
@@ -26,8 +27,12 @@ struct strings command_line(struct arena *arena, const struct job *job,
 struct strings command_params(struct arena *arena, const struct space *space,
                               const struct value point[]);
 
-/* The pool's variables with the same substitution. */
+/* The pool's variables with the same substitution; in Google's forms $(NAME) of
+ * an earlier variable is replaced instead, and $$(NAME) means $(NAME). */
 struct pairs command_env(struct arena *arena, const struct job *job,
                          const struct pool *pool, const struct value point[]);
+
+/* Does a word or variable of the pool hold ${name} of a declared parameter? */
+bool command_has_reference(const struct space *space, const struct pool *pool);
 
 #endif

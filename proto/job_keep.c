@@ -6,6 +6,8 @@
 #include "proto/json.h"
 #include "proto/limits.h"
 
+enum { MAX_LEVELS = 16 };
+
 void kept_init(struct kept_list *list)
 {
     list->first = NULL;
@@ -156,6 +158,33 @@ void keep_message(const struct field_reader *reader, struct place at,
 }
 
 /* ---- writing ---- */
+
+/* Moves over an index of at most two digits in brackets; NULL: it is none. */
+static const char *skip_index(const char *c)
+{
+    size_t digits = strspn(c + 1, "0123456789");
+    return digits >= 1 && digits <= 2 && c[1 + digits] == ']' ? c + digits + 2
+                                                              : NULL;
+}
+
+bool kept_is_path(const char *text)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    for (size_t levels = 1; text && levels <= MAX_LEVELS; levels++) {
+        size_t len = strspn(text, allowed);
+        if (len == 0 || len > HT_MAX_NAME)
+            return false;
+        text += len;
+        if (*text == '\0')
+            return true;
+        if (*text == '[')
+            text = skip_index(text);
+        if (text && *text++ != '.')
+            return false;
+    }
+    return false;
+}
 
 static cJSON *member(cJSON *object, const char *name, bool list)
 {

@@ -35,6 +35,10 @@ void keep_message(const struct field_reader *reader, struct place at,
 /* Keeps the value at `at` without a word. */
 void keep_silently(const struct field_reader *reader, struct place at);
 
+/* Whether a text from outside can be such a path: names, some with the index
+ * of an item behind them, joined by dots. */
+bool kept_is_path(const char *text);
+
 /* Puts the value where its path leads from `root`: members by name, items of
  * lists by index; what is missing on the way is made. */
 void kept_put(cJSON *root, const struct kept *kept);

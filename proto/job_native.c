@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/command.h"
 #include "proto/limits.h"
 
 #define DRAFT(member) offsetof(struct native_draft, member)
@@ -32,10 +31,6 @@ static void read_algorithm(const struct field_reader *reader, struct place at,
     struct job_draft *draft = &((struct native_draft *)into)->draft;
     draft->algorithm = at;
     field_choose(reader, at, field, into);
-    if (draft->job.algorithm == ALGORITHM_BAYESIAN)
-        field_error(reader, at,
-                    "bayesian search is not part of this version; use random "
-                    "or grid");
 }
 
 static void read_early_stop(const struct field_reader *reader, struct place at,
@@ -127,46 +122,18 @@ static void read_stdout(const struct field_reader *reader, struct place at,
     read_text_or_texts(reader, at, field, into);
 }
 
-static void read_env(const struct field_reader *reader, struct place at,
-                     const struct field *field, void *into)
-{
-    ((struct native_draft *)into)->env = at;
-    field_variables(reader, at, field, into);
-}
-
-static void read_path(const struct field_reader *reader, struct place at,
-                      const struct field *field, void *into)
+/* Where no folder is current yet, a relative path would mean anything. */
+static void read_absolute(const struct field_reader *reader, struct place at,
+                          const struct field *field, void *into)
 {
     field_text(reader, at, field, into);
-    if (at.node->kind == NODE_STRING && at.node->text[0] == '\0')
-        field_error(reader, at, "is empty");
+    if (at.node->kind != NODE_STRING || at.node->text[0] == '/')
+        return;
+    field_error(reader, at, "\"%s\" is no absolute path", at.node->text);
+    diag_hint(reader->diag, "such as /data/out");
 }
 
-/* ---- command ---- */
-
-static void read_command(const struct field_reader *reader, struct place at,
-                         const struct field *field, void *into)
-{
-    struct native_draft *native = into;
-    struct strings *command = &native->pool.command;
-    struct ht_error err;
-    (void)field;
-    native->command = at;
-    if (at.node->kind == NODE_LIST) {
-        native->command_items = at;
-        field_read_texts(reader, at, HT_MAX_ARGS, true, command);
-        if (at.node->count == 0 || (command->n > 0 && !*command->items[0]))
-            field_error(reader, at, "the command is empty");
-    } else if (at.node->kind != NODE_STRING) {
-        field_wrong_kind(reader, at, "text or a list");
-    } else if (command_split(reader->arena, at.node->text, command, &err) !=
-               HT_OK) {
-        field_error(reader, at, "%s", err.text);
-    } else if (command->n > HT_MAX_ARGS) {
-        field_error(reader, at, "has %zu words, at most %d", command->n,
-                    HT_MAX_ARGS);
-    }
-}
+/* ---- tables ---- */
 
 static void read_args_mode(const struct field_reader *reader, struct place at,
                            const struct field *field, void *into)
@@ -179,8 +146,6 @@ static void read_args_mode(const struct field_reader *reader, struct place at,
     field_wrong_kind(reader, at, "auto, append or none");
     diag_hint(reader->diag, "write the arguments into command");
 }
-
-/* ---- tables ---- */
 
 static const struct field_choice algorithms[] = {
     {"bayesian", -1, ALGORITHM_BAYESIAN},
@@ -204,16 +169,28 @@ static const struct field until_rows[] = {
      .read = field_duration,
      .offset = JOB(until.time_ms),
      .min = 1},
+    {.name = "end", .read = field_moment, .offset = JOB(until.end_ms)},
     {"noProgress", field_whole, JOB(until.no_progress), 1, HT_MAX_TRIALS, NULL},
+    {.name = "noProgressTime",
+     .read = field_duration,
+     .offset = JOB(until.no_progress_ms),
+     .min = 1},
+    {"minTrials", field_whole, JOB(until.min_trials), 1, HT_MAX_TRIALS, NULL},
+    {.name = "minTime",
+     .read = field_duration,
+     .offset = JOB(until.min_time_ms),
+     .min = 1},
+    {.name = "minEnd", .read = field_moment, .offset = JOB(until.min_end_ms)},
+    {.name = "letFinish", .read = field_flag, .offset = JOB(until.let_finish)},
     {0}};
 static const struct field resource_rows[] = {
     {"cpus", field_real, JOB(cpus), 0, 1000000, NULL},
     {.name = "memory", .read = read_memory, .offset = JOB(memory_bytes)},
-    {"gpus", field_whole, DRAFT(pool.gpus), 0, 1024, NULL},
+    {"gpus", field_whole, DRAFT(pools[0].pool.gpus), 0, 1024, NULL},
     {0}};
 static const struct field metric_rows[] = {
     {"stdout", read_stdout, JOB(stdout_patterns), 0, HT_MAX_METRICS, NULL},
-    {.name = "file", .read = read_path, .offset = JOB(metrics_file)},
+    {.name = "file", .read = native_path, .offset = JOB(metrics_file)},
     {0}};
 
 static void read_until(const struct field_reader *reader, struct place at,
@@ -267,18 +244,23 @@ static const struct field root_rows[] = {
      .read = field_choose,
      .offset = JOB(selection),
      .choices = selections},
-    {.name = "command", .read = read_command},
+    {.name = "command", .read = native_command, .offset = DRAFT(pools[0])},
     {.name = "args",
      .read = read_args_mode,
      .offset = JOB(args_mode),
      .choices = args_modes},
-    {.name = "image", .read = read_path, .offset = DRAFT(pool.image)},
-    {.name = "workdir", .read = read_path, .offset = JOB(workdir)},
-    {"env", read_env, DRAFT(pool.env), 0, HT_MAX_ENV, NULL},
+    {.name = "image",
+     .read = native_path,
+     .offset = DRAFT(pools[0].pool.image)},
+    {.name = "workdir", .read = native_path, .offset = JOB(workdir)},
+    {.name = "outputDir", .read = read_absolute, .offset = JOB(output_dir)},
+    {.name = "jobDir", .read = native_path, .offset = JOB(job_dir)},
+    {"env", native_env, DRAFT(pools[0]), 0, HT_MAX_ENV, NULL},
     {"passEnv", field_texts, JOB(pass_env), 0, HT_MAX_ENV, NULL},
     {.name = "metrics", .read = read_metrics},
     {.name = "resources", .read = read_resources},
     {"volumes", field_texts, JOB(volumes), 0, HT_MAX_ENV, NULL},
+    {.name = "replicas", .read = native_replicas},
     {0}};
 
 static void list_fields(const char *prefix, const struct field rows[],
@@ -295,6 +277,8 @@ void job_native_fields(struct text *out)
     list_fields("until.", until_rows, out);
     list_fields("resources.", resource_rows, out);
     list_fields("metrics.", metric_rows, out);
+    list_fields("replicas.", native_replicas_rows, out);
+    list_fields("replicas.*.", native_replica_rows, out);
 }
 
 /* ---- the job ---- */
@@ -342,15 +326,12 @@ struct job *job_read_native(const struct node *root, struct diag *diag)
                         .parallel = JOB_PARALLEL,
                         .retries = JOB_RETRIES,
                         .grace_ms = JOB_GRACE_MS,
-                        .substitute = true,
-                        .n_pools = 1,
-                        .pools = &native->pool};
-    native->pool.type = "master";
-    native->pool.count = 1;
+                        .substitute = true};
     field_read_map(&reader, at, root_rows, native);
     if (root->kind != NODE_MAP)
         return NULL;
     require_all(&reader, root);
+    native_finish_pools(&reader, native);
     job_check(&reader, &native->draft);
     native_lint(&reader, native);
     job->display = job->name;

@@ -9,21 +9,43 @@
 #include "proto/job_check.h"
 #include "proto/text.h"
 
+struct native_pool {
+    struct pool pool;
+    int64_t count;              /* of replicas, 0: not asked for */
+    struct place command, env;  /* where they were said */
+    struct place command_items; /* the list, when command is one */
+};
+
+enum { NATIVE_POOLS = 4 };
+/* Types of pools in their order, the master's first. */
+extern const char *const native_pool_types[NATIVE_POOLS];
+
 struct native_draft {
     struct job_draft draft; /* draft.job is the result */
-    struct pool pool;       /* the one pool of the native form */
-    struct place goal, command, args_mode, env, stdout_patterns;
-    struct place command_items; /* the list, when command is one */
+    struct native_pool pools[NATIVE_POOLS];
+    struct place goal, args_mode, stdout_patterns;
 };
 
 field_function native_goal; /* rows of the root; `into` is the draft */
 field_function native_parameters;
+field_function native_replicas;
+field_function native_command; /* rows of a pool; the offset is its place */
+field_function native_env;
+field_function native_path; /* const char *, not empty */
 
 /* What other tools call our fields and their values. */
 extern const struct field_synonym native_synonyms[];
 
-/* Rows of one parameter's long form, ended by a NULL name. */
+/* Rows of one parameter's long form, of replicas and of one type of them, each
+ * ended by a NULL name. */
 extern const struct field native_parameter_rows[];
+extern const struct field native_replicas_rows[];
+extern const struct field native_replica_rows[];
+
+/* Makes the job's pools; what a type of replicas does not say is the
+ * master's. */
+void native_finish_pools(const struct field_reader *reader,
+                         struct native_draft *native);
 
 /* Warns of commands and patterns that will not do what they look like. */
 void native_lint(const struct field_reader *reader,
@@ -34,6 +56,10 @@ void native_lint(const struct field_reader *reader,
  * so that two jobs differ when their trees do. The caller owns the result. */
 enum native_detail { NATIVE_SPEC, NATIVE_FULL };
 cJSON *job_native_tree(const struct job *job, enum native_detail detail);
+
+/* Adds a warning for each thing the job says and the native form cannot, so
+ * that job_write_native() leaves it out. */
+void job_native_omits(const struct job *job, struct diag *diag);
 
 /* Appends every field that the reader knows, one a line, such as
  * "until.time" or "parameters.*.min". */

@@ -30,24 +30,24 @@ static void check_references(const struct field_reader *reader,
     }
 }
 
-static void check_all_references(const struct field_reader *reader,
-                                 const struct native_draft *native)
+static void check_pool_references(const struct field_reader *reader,
+                                  const struct space *space,
+                                  const struct native_pool *pool)
 {
-    const struct space *space = &native->draft.job.space;
-    const struct strings *command = &native->pool.command;
+    const struct strings *command = &pool->pool.command;
     const struct node *item =
-        native->command_items.node ? native->command_items.node->first : NULL;
-    for (size_t i = 0; i < command->n; i++, item = item ? item->next : NULL)
-        check_references(
-            reader, space,
-            item ? field_item(reader, native->command_items, item, i)
-                 : native->command,
-            command->items[i]);
-    for (size_t i = 0; i < native->pool.env.n; i++)
-        check_references(
-            reader, space,
-            field_member(reader, native->env, native->pool.env.items[i].name),
-            native->pool.env.items[i].value);
+        pool->command_items.node ? pool->command_items.node->first : NULL;
+    size_t n = pool->command.node ? command->n : 0;
+    for (size_t i = 0; i < n; i++, item = item ? item->next : NULL)
+        check_references(reader, space,
+                         item ? field_item(reader, pool->command_items, item, i)
+                              : pool->command,
+                         command->items[i]);
+    const struct pairs *env = &pool->pool.env;
+    for (size_t i = 0; pool->env.node && i < env->n; i++)
+        check_references(reader, space,
+                         field_member(reader, pool->env, env->items[i].name),
+                         env->items[i].value);
 }
 
 /* ---- shell scripts ---- */
@@ -112,28 +112,28 @@ static bool env_mentions(const struct pairs *env, const char *name)
 }
 
 /* A parameter that becomes a flag behind the command, or NULL. */
-static const char *appended(const struct native_draft *native)
+static const char *appended(const struct job *job, const struct pool *pool)
 {
-    const struct job *job = &native->draft.job;
     if (job->args_mode == ARGS_NONE)
         return NULL;
     for (size_t i = 0; i < job->space.n; i++) {
         const char *name = job->space.params[i].name;
         if (job->args_mode == ARGS_APPEND ||
-            (!mentions(&native->pool.command, name) &&
-             !env_mentions(&native->pool.env, name)))
+            (!mentions(&pool->command, name) && !mentions(&pool->args, name) &&
+             !env_mentions(&pool->env, name)))
             return name;
     }
     return NULL;
 }
 
 static void check_script(const struct field_reader *reader,
-                         const struct native_draft *native)
+                         const struct job *job,
+                         const struct native_pool *native)
 {
     const struct strings *command = &native->pool.command;
-    const char *name = appended(native);
+    const char *name = appended(job, &native->pool);
     size_t script = script_index(command);
-    if (script == 0 || name == NULL)
+    if (native->command.node == NULL || script == 0 || name == NULL)
         return;
     if (!uses_arguments(command->items[script])) {
         field_warning(reader, native->command,
@@ -141,7 +141,7 @@ static void check_script(const struct field_reader *reader,
                       "lost",
                       name);
         diag_hint(reader->diag, "write ${%s} where the value belongs", name);
-    } else if (script + 1 == command->n) {
+    } else if (script + 1 == command->n && native->pool.args.n == 0) {
         field_warning(reader, native->command,
                       "the first flag after a -c script is its $0, which "
                       "\"$@\" leaves out");
@@ -200,6 +200,9 @@ void native_lint(const struct field_reader *reader, struct native_draft *native)
     check_patterns(reader, native);
     if (reader->diag->errors > 0)
         return; /* names may be missing that the command refers to */
-    check_all_references(reader, native);
-    check_script(reader, native);
+    const struct job *job = &native->draft.job;
+    for (size_t i = 0; i < NATIVE_POOLS; i++) {
+        check_pool_references(reader, &job->space, &native->pools[i]);
+        check_script(reader, job, &native->pools[i]);
+    }
 }

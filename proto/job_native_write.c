@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "proto/clock.h"
 #include "proto/job_native.h"
 #include "proto/job_param.h"
 #include "proto/json.h"
@@ -183,6 +184,45 @@ static void add_parameter(cJSON *parameters, const struct space *space,
 
 /* ---- study ---- */
 
+static void add_time(cJSON *until, const char *key, int64_t ms)
+{
+    if (ms > 0)
+        add_duration(until, key, ms);
+}
+
+static void add_moment(cJSON *until, const char *key, int64_t wall_ms)
+{
+    char stamp[CLOCK_STAMP_BYTES];
+    if (wall_ms > 0)
+        json_add_string(until, key, clock_stamp(stamp, wall_ms));
+}
+
+static void add_count(cJSON *until, const char *key, int64_t count)
+{
+    if (count > 0)
+        json_add_int(until, key, count);
+}
+
+static void add_until(cJSON *root, const struct stopping *rules)
+{
+    cJSON *until = cJSON_CreateObject();
+    if (rules->has_target)
+        json_add_double(until, "target", rules->target);
+    add_time(until, "time", rules->time_ms);
+    add_moment(until, "end", rules->end_ms);
+    add_count(until, "noProgress", rules->no_progress);
+    add_time(until, "noProgressTime", rules->no_progress_ms);
+    add_count(until, "minTrials", rules->min_trials);
+    add_time(until, "minTime", rules->min_time_ms);
+    add_moment(until, "minEnd", rules->min_end_ms);
+    if (rules->let_finish)
+        json_add_bool(until, "letFinish", true);
+    if (until->child)
+        cJSON_AddItemToObject(root, "until", until);
+    else
+        cJSON_Delete(until);
+}
+
 static void add_study(cJSON *root, const struct job *job, bool full)
 {
     static const char *const algorithms[] = {NULL, "bayesian", "grid",
@@ -201,16 +241,7 @@ static void add_study(cJSON *root, const struct job *job, bool full)
         json_add_int(root, "trials", job->max_trials);
     if (full || job->parallel != JOB_PARALLEL)
         json_add_int(root, "parallel", job->parallel);
-    if (job->until.has_target || job->until.time_ms > 0 ||
-        job->until.no_progress > 0) {
-        cJSON *until = json_add_object(root, "until");
-        if (job->until.has_target)
-            json_add_double(until, "target", job->until.target);
-        if (job->until.time_ms > 0)
-            add_duration(until, "time", job->until.time_ms);
-        if (job->until.no_progress > 0)
-            json_add_int(until, "noProgress", job->until.no_progress);
-    }
+    add_until(root, &job->until);
     if (full || job->early_stop != EARLY_NONE)
         json_add_string(root, "earlyStopping", early_stops[job->early_stop]);
     if (full || job->selection != SELECT_LAST)
@@ -232,22 +263,118 @@ static void add_limits(cJSON *root, const struct job *job, bool full)
         add_duration(root, "grace", job->grace_ms);
 }
 
+static void add_command(cJSON *object, const struct pool *pool)
+{
+    if (pool->command.n + pool->args.n == 0)
+        return;
+    cJSON *command = json_add_array(object, "command");
+    push_all(command, &pool->command);
+    push_all(command, &pool->args);
+}
+
 static void add_pool(cJSON *root, const struct pool *pool)
 {
-    if (pool->command.n + pool->args.n > 0) {
-        cJSON *command = json_add_array(root, "command");
-        push_all(command, &pool->command);
-        push_all(command, &pool->args);
-    }
+    add_command(root, pool);
     if (pool->image)
         json_add_string(root, "image", pool->image);
     add_pairs(root, "env", &pool->env);
 }
 
+/* ---- replicas ---- */
+
+static const char *word_at(const struct pool *pool, size_t i)
+{
+    return i < pool->command.n ? pool->command.items[i]
+                               : pool->args.items[i - pool->command.n];
+}
+
+/* Do both begin with the same n words? */
+static bool share_words(const struct pool *a, const struct pool *b, size_t n)
+{
+    if (n > a->command.n + a->args.n || n > b->command.n + b->args.n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(word_at(a, i), word_at(b, i)) != 0)
+            return false;
+    return true;
+}
+
+/* The words of a pool, as few as the master's leave to say. */
+static void add_words(cJSON *object, const struct pool *pool,
+                      const struct pool *master)
+{
+    const size_t n = master->command.n + master->args.n;
+    const size_t own = pool->command.n + pool->args.n;
+    if (own == n && share_words(pool, master, n))
+        return;
+    if (pool->command.n == 0 && n > 0) {
+        add_command(object, pool);
+        return;
+    }
+    if (pool->command.n != n || !share_words(pool, master, n))
+        add_strings(object, "command", &pool->command);
+    add_strings(object, "args", &pool->args);
+}
+
+static bool same_env(const struct pairs *a, const struct pairs *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (strcmp(a->items[i].name, b->items[i].name) != 0 ||
+            strcmp(a->items[i].value, b->items[i].value) != 0)
+            return false;
+    return true;
+}
+
+static bool same_image(const struct pool *a, const struct pool *b)
+{
+    return a->image == b->image ||
+           (a->image && b->image && strcmp(a->image, b->image) == 0);
+}
+
+/* What is the master's is not said again, unless all is asked for. */
+static void add_replica(cJSON *replicas, const struct pool *pool,
+                        const struct pool *master)
+{
+    cJSON *object = json_add_object(replicas, pool->type);
+    json_add_int(object, "count", pool->count);
+    if (master)
+        add_words(object, pool, master);
+    else
+        add_command(object, pool);
+    if (pool->image && (master == NULL || !same_image(pool, master)))
+        json_add_string(object, "image", pool->image);
+    if (master == NULL || !same_env(&pool->env, &master->env)) {
+        add_pairs(object, "env", &pool->env);
+        if (master && pool->env.n == 0)
+            json_add_object(object, "env");
+    }
+    if (pool->gpus > 0)
+        json_add_int(object, "gpus", pool->gpus);
+}
+
+static void add_replicas(cJSON *root, const struct job *job, bool full)
+{
+    if (job->n_pools < 2 && !job->chief)
+        return;
+    cJSON *replicas = json_add_object(root, "replicas");
+    for (size_t i = 1; i < job->n_pools; i++)
+        add_replica(replicas, &job->pools[i], full ? NULL : &job->pools[0]);
+    if (job->chief)
+        json_add_bool(replicas, "chief", true);
+}
+
+/* ---- surroundings ---- */
+
 static void add_surroundings(cJSON *root, const struct job *job)
 {
     if (job->workdir)
         json_add_string(root, "workdir", job->workdir);
+    if (job->output_dir)
+        json_add_string(root, "outputDir", job->output_dir);
+    if (job->job_dir)
+        json_add_string(root, "jobDir", job->job_dir);
     add_strings(root, "passEnv", &job->pass_env);
     if (job->stdout_patterns.n > 0 || job->metrics_file) {
         cJSON *metrics = json_add_object(root, "metrics");
@@ -271,18 +398,17 @@ static void add_surroundings(cJSON *root, const struct job *job)
 /* What other forms can say and the native one cannot. */
 static void add_foreign(cJSON *root, const struct job *job)
 {
+    static const char *const kinds[] = {"tuning", "study", "custom"};
+    json_add_string(root, "kind", kinds[job->kind]);
     if (job->display &&
         (job->name == NULL || strcmp(job->display, job->name) != 0))
         json_add_string(root, "displayName", job->display);
     json_add_bool(root, "substitute", job->substitute);
-    if (job->n_pools < 2)
+    if (job->kept == NULL)
         return;
-    cJSON *others = json_add_object(root, "replicas");
-    for (size_t i = 1; i < job->n_pools; i++) {
-        cJSON *pool = json_add_object(others, job->pools[i].type);
-        json_add_int(pool, "count", job->pools[i].count);
-        add_pool(pool, &job->pools[i]);
-    }
+    cJSON *all = json_add_object(root, "kept");
+    for (const struct kept *kept = job->kept; kept; kept = kept->next)
+        cJSON_AddItemToObject(all, kept->path, cJSON_CreateRaw(kept->json));
 }
 
 cJSON *job_native_tree(const struct job *job, enum native_detail detail)
@@ -301,6 +427,7 @@ cJSON *job_native_tree(const struct job *job, enum native_detail detail)
     if (full || job->args_mode != ARGS_AUTO)
         json_add_string(root, "args", modes[job->args_mode]);
     add_surroundings(root, job);
+    add_replicas(root, job, full);
     if (full)
         add_foreign(root, job);
     return root;

@@ -69,9 +69,11 @@ static void read_kept(const struct field_reader *reader, struct place at,
     }
     for (const struct node *node = at.node->first; node; node = node->next) {
         struct place value = {node, node->key};
-        if (vertex_has_place(node->key))
-            field_error(reader, field_member(reader, at, node->key),
-                        "%s has a place of its own", node->key);
+        struct place member = field_member(reader, at, node->key);
+        if (!kept_is_path(node->key))
+            field_key_error(reader, member, "is no path of a member");
+        else if (vertex_has_place(node->key))
+            field_key_error(reader, member, "has a place of its own");
         else
             keep_silently(reader, value);
     }
@@ -85,8 +87,16 @@ void vertex_hypertune(const struct field_reader *reader, struct place at,
         {"append", -1, ARGS_APPEND},
         {"none", -1, ARGS_NONE},
         {NULL, 0, 0}};
+    /* Google's name for a Bayesian search is to name none; ours tells it from
+     * the server's choice. */
+    static const struct field_choice algorithms[] = {
+        {"bayesian", -1, ALGORITHM_BAYESIAN}, {NULL, 0, 0}};
     static const struct field rows[] = {
         {.name = "name", .read = job_name, .offset = JOB(name)},
+        {.name = "algorithm",
+         .read = field_choose,
+         .offset = JOB(algorithm),
+         .choices = algorithms},
         {"seed", read_seed, JOB(seed), 0, INT64_MAX, NULL},
         {.name = "target", .read = read_target, .offset = JOB(until.target)},
         {"retries", read_retries, JOB(retries), 0, HT_MAX_RETRIES, NULL},

@@ -171,6 +171,8 @@ static void add_hypertune(cJSON *root, const struct job *job)
 {
     cJSON *hypertune = cJSON_CreateObject();
     add_text(hypertune, "name", job->name);
+    if (job->algorithm == ALGORITHM_BAYESIAN)
+        json_add_string(hypertune, "algorithm", "bayesian");
     if (job->has_seed)
         json_add_int_text(hypertune, "seed", job->seed);
     if (job->until.has_target)

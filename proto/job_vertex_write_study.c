@@ -250,7 +250,6 @@ void vertex_add_study(cJSON *root, const struct job *job)
                         job->metrics[i].maximize ? "MAXIMIZE" : "MINIMIZE");
     }
     list_parameters(&listing, json_add_array(study, "parameters"));
-    /* Google's name for a Bayesian search is to name none. */
     if (job->algorithm == ALGORITHM_GRID)
         json_add_string(study, "algorithm", "GRID_SEARCH");
     if (job->algorithm == ALGORITHM_RANDOM)
