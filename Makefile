@@ -267,6 +267,8 @@ lint-format:
 	@echo "format: ok"
 
 TIDY := $(filter-out tests/% bench/%,$(filter %.c,$(SOURCES)))
+# It includes <hypertune.h>, as a program elsewhere does.
+$(B)/lint/examples/c/%.tidy: CPPFLAGS += -Ihypertune
 lint-tidy: $(TIDY:%=$(B)/lint/%.tidy)
 	@echo "tidy: ok"
 $(B)/lint/%.tidy: % .clang-tidy Makefile
