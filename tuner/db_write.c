@@ -123,18 +123,20 @@ enum ht_status db_study_take_trial_id(struct db *db, int64_t study, int64_t *id,
     return status == HT_OK ? db_integer(db, stmt, 0, id, err) : status;
 }
 
-enum ht_status db_study_set_stale(struct db *db, int64_t study, int64_t stale,
-                                  struct ht_error *err)
+enum ht_status db_study_set_progress(struct db *db, int64_t study,
+                                     int64_t stale, int64_t gain_ms,
+                                     struct ht_error *err)
 {
-    return db_run(db, err, "UPDATE studies SET stale_trials=?2 WHERE id=?1",
-                  "ii", study, stale);
+    return db_run(db, err,
+                  "UPDATE studies SET stale_trials=?2, gain_ms=?3 WHERE id=?1",
+                  "iii", study, stale, gain_ms);
 }
 
-enum ht_status db_study_add_used(struct db *db, int64_t study, int64_t used_ms,
+enum ht_status db_study_set_used(struct db *db, int64_t study, int64_t used_ms,
                                  struct ht_error *err)
 {
-    return db_run(db, err, "UPDATE studies SET used_ms=used_ms+?2 WHERE id=?1",
-                  "ii", study, used_ms);
+    return db_run(db, err, "UPDATE studies SET used_ms=?2 WHERE id=?1", "ii",
+                  study, used_ms);
 }
 
 static enum ht_status all_ids(struct db *db, struct arena *arena,
@@ -168,15 +170,15 @@ enum ht_status db_study_hungry(struct db *db, struct arena *arena,
                                struct id_list *list, struct ht_error *err)
 {
     sqlite3_stmt *stmt;
-    const enum ht_status status = db_query(
-        db, &stmt, err,
-        "SELECT s.id FROM studies AS s JOIN trial_counts AS waiting "
-        "ON waiting.study=s.id AND waiting.state=1 AND waiting.n>0 "
-        "LEFT JOIN trial_counts AS active "
-        "ON active.study=s.id AND active.state=2 "
-        "WHERE s.state=0 AND s.kind<>1 "
-        "ORDER BY coalesce(active.n, 0), s.id LIMIT 1000",
-        "");
+    const enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT s.id FROM studies AS s JOIN trial_counts AS waiting "
+                 "ON waiting.study=s.id AND waiting.state=1 AND waiting.n>0 "
+                 "LEFT JOIN trial_counts AS active "
+                 "ON active.study=s.id AND active.state=2 "
+                 "WHERE s.state=0 AND s.kind<>1 "
+                 "ORDER BY coalesce(active.n, 0), s.id LIMIT 1000",
+                 "");
     return status == HT_OK ? all_ids(db, arena, stmt, list, err) : status;
 }
 

@@ -50,9 +50,10 @@ enum ht_status db_study_add_revision(struct db *db, int64_t study,
                                      struct ht_error *err);
 enum ht_status db_study_take_trial_id(struct db *db, int64_t study, int64_t *id,
                                       struct ht_error *err);
-enum ht_status db_study_set_stale(struct db *db, int64_t study, int64_t stale,
-                                  struct ht_error *err);
-enum ht_status db_study_add_used(struct db *db, int64_t study, int64_t used_ms,
+enum ht_status db_study_set_progress(struct db *db, int64_t study,
+                                     int64_t stale, int64_t gain_ms,
+                                     struct ht_error *err);
+enum ht_status db_study_set_used(struct db *db, int64_t study, int64_t used_ms,
                                  struct ht_error *err);
 /* Ids of the studies in that state, oldest first. */
 struct id_list {
@@ -104,6 +105,11 @@ enum ht_status db_trial_next_replicate(struct db *db, int64_t study,
 /* ACTIVE ones that the client was given, by id. */
 enum ht_status db_trial_of_client(struct db *db, struct arena *arena,
                                   int64_t study, const char *client,
+                                  struct trial_list *list,
+                                  struct ht_error *err);
+/* SUCCEEDED ones, the newest first. */
+enum ht_status db_trial_completed(struct db *db, struct arena *arena,
+                                  int64_t study, size_t limit,
                                   struct trial_list *list,
                                   struct ht_error *err);
 enum ht_status db_trial_set_client(struct db *db, const struct trial_row *row,

@@ -20,6 +20,7 @@ struct memory *memory_new(void)
 static void free_study(struct memory_study *study)
 {
     arena_free(study->arena);
+    arena_free(study->offer.arena);
     free(study);
 }
 

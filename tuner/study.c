@@ -3,7 +3,9 @@
 #include "proto/json.h"
 #include "tuner/core.h"
 #include "tuner/db_write.h"
+#include "tuner/operation.h"
 #include "tuner/state.h"
+#include "tuner/study_end.h"
 #include "tuner/study_life.h"
 #include "tuner/study_reply.h"
 #include "tuner/view.h"
@@ -103,7 +105,10 @@ enum ht_status study_stop(struct core *core, struct request *req,
     if (row.state == STUDY_RUNNING || row.state == STUDY_PAUSED)
         status = study_begin_end(core, req->arena, &row, STUDY_STOPPED,
                                  "stopped by user", err);
-    else if (row.state != STUDY_STOPPING && row.state != STUDY_STOPPED)
+    else if (row.state == STUDY_STOPPING)
+        status =
+            study_hasten_end(core, req->arena, &row, "stopped by user", err);
+    else if (row.state != STUDY_STOPPED)
         status = ended(&row, err);
     return status == HT_OK ? study_reply(core, req, row.id, err) : status;
 }
@@ -115,14 +120,10 @@ enum ht_status study_cancel(struct core *core, struct request *req,
     enum ht_status status = find(core, req, &row, err);
     if (status != HT_OK)
         return status;
-    if (row.state == STUDY_CANCELLING || row.state == STUDY_CANCELLED) {
-        text_puts(&req->reply, "{}");
-        return HT_OK;
-    }
-    if (study_state_is_final(row.state))
-        return ended(&row, err);
-    status = study_begin_end(core, req->arena, &row, STUDY_CANCELLED,
-                             "cancelled by user", err);
+    /* Google's clients expect that to cancel what has ended is no error. */
+    if (row.state != STUDY_CANCELLING && !study_state_is_final(row.state))
+        status = study_begin_end(core, req->arena, &row, STUDY_CANCELLED,
+                                 "cancelled by user", err);
     if (status == HT_OK)
         text_puts(&req->reply, "{}");
     return status;
@@ -143,15 +144,10 @@ enum ht_status study_delete(struct core *core, struct request *req,
         state_move_study(core, &row, STUDY_DELETING, "deleted by user", err);
     if (status != HT_OK)
         return status;
-    cJSON *operation = cJSON_CreateObject();
-    json_add_string(operation, "name",
-                    arena_printf(req->arena,
-                                 "projects/%s/locations/%s/operations/"
-                                 "delete-%lld",
-                                 row.project, row.location, (long long)row.id));
-    json_add_bool(operation, "done", true);
-    json_add_string(json_add_object(operation, "response"), "@type",
-                    "type.googleapis.com/google.protobuf.Empty");
-    json_print(operation, &req->reply);
+    struct operation operation = {
+        .resource = arena_printf(req->arena, "projects/%s/locations/%s",
+                                 row.project, row.location),
+        .response = operation_empty()};
+    operation_reply(core, req, &operation);
     return HT_OK;
 }

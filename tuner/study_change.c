@@ -7,6 +7,7 @@
 #include "tuner/reason.h"
 #include "tuner/state.h"
 #include "tuner/study.h"
+#include "tuner/study_end.h"
 #include "tuner/study_reply.h"
 
 /* What a change works on. */
@@ -133,13 +134,8 @@ static enum ht_status reopen(struct change *change, struct ht_error *err)
         change->job->max_trials <= created)
         return HT_OK;
     change->row.exhausted = false;
-    const enum ht_status status =
-        db_study_set_stale(core_db(change->core), change->row.id, 0, err);
-    if (status != HT_OK)
-        return status;
-    core_wake(change->core);
-    return state_move_study(
-        change->core, &change->row, STUDY_RUNNING,
+    return study_reopen(
+        change->core, &change->row,
         arena_printf(change->req->arena, "reopened for %lld more trials",
                      (long long)(change->job->max_trials - created)),
         err);

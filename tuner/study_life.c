@@ -7,15 +7,14 @@
 #include "tuner/db_write.h"
 #include "tuner/gpus.h"
 #include "tuner/memory.h"
-#include "tuner/state.h"
+#include "tuner/progress.h"
+#include "tuner/study_end.h"
 #include "tuner/study_rules.h"
-#include "tuner/trial.h"
 
 enum {
     RETRY_MS = 1000, /* before something that failed is tried again */
     ERASE_ROWS = 1000,
-    ASK_AT_ONCE = 64,   /* suggestions in one question to a worker */
-    SAVE_USED_MS = 1000 /* running time is written no more often */
+    ASK_AT_ONCE = 64 /* suggestions in one question to a worker */
 };
 
 /* --- memory of a study, changed after the commit --- */
@@ -42,12 +41,6 @@ static void apply_fresh(struct core *core, const void *data)
     memory_study(core_memory(core), *study)->stale = false;
 }
 
-static void apply_mark(struct core *core, const void *data)
-{
-    const struct look_at *look = data;
-    memory_study(core_memory(core), look->study)->clock_mark_ms = look->at_ms;
-}
-
 struct question {
     int64_t study;
     int64_t ordinal;
@@ -62,6 +55,7 @@ static void apply_ask(struct core *core, const void *data)
     if (memory->asking)
         return;
     memory->asking = true;
+    memory->asked_ms = core_now_ms(core);
     search_ask(core_search(core), question->study, question->ordinal,
                question->n);
 }
@@ -81,81 +75,30 @@ static void apply_deleted(struct core *core, const void *data)
         options->on_deleted(options->context, *study);
 }
 
-/* --- running time --- */
-
-/* Only time spent RUNNING counts, on the monotonic clock; what a crash may
- * lose is the part since the last save. */
-static enum ht_status count_time(struct settling *now, struct ht_error *err)
-{
-    struct memory_study *memory =
-        memory_study(core_memory(now->core), now->row.id);
-    const int64_t at = core_now_ms(now->core);
-    const bool counts =
-        now->row.state == STUDY_RUNNING && now->job->until.time_ms > 0;
-    const int64_t gained =
-        memory->clock_mark_ms > 0 ? at - memory->clock_mark_ms : 0;
-    now->used_ms = now->row.used_ms + gained;
-    const struct look_at mark = {now->row.id, counts ? at : 0};
-    const bool save = gained >= SAVE_USED_MS || (gained > 0 && !counts);
-    if (save || (memory->clock_mark_ms > 0) != counts)
-        core_defer(now->core, apply_mark, &mark, sizeof mark);
-    if (!save)
-        return HT_OK;
-    return db_study_add_used(core_db(now->core), now->row.id, gained, err);
-}
-
-/* --- beginning and finishing the end --- */
-
-static enum ht_status end_open_trials(struct core *core, struct arena *arena,
-                                      int64_t study, const char *reason,
-                                      struct ht_error *err)
-{
-    struct trial_list open;
-    enum ht_status status =
-        db_trial_open(core_db(core), arena, study, HT_MAX_PARALLEL, &open, err);
-    for (size_t i = 0; status == HT_OK && i < open.n; i++)
-        status = trial_end(core, &open.rows[i], reason, err);
-    return status;
-}
-
-enum ht_status study_begin_end(struct core *core, struct arena *arena,
-                               struct study_row *row, enum study_state as,
-                               const char *reason, struct ht_error *err)
-{
-    const enum study_state via =
-        as == STUDY_CANCELLED ? STUDY_CANCELLING : STUDY_STOPPING;
-    row->ends_as = as;
-    enum ht_status status = state_move_study(core, row, via, reason, err);
-    if (status == HT_OK)
-        status = end_open_trials(core, arena, row->id, reason, err);
-    return status;
-}
-
-/* In STOPPING or CANCELLING: ends once nothing runs any more. */
-static enum ht_status finish(struct settling *now, struct ht_error *err)
-{
-    if (study_open_trials(&now->counts) > 0)
-        return end_open_trials(now->core, now->arena, now->row.id,
-                               now->row.reason, err);
-    return state_move_study(now->core, &now->row, now->row.ends_as,
-                            now->row.reason, err);
-}
-
 /* --- wanting trials --- */
 
-static void ask(struct settling *now)
+void study_ask(struct core *core, const struct study_row *row, int64_t n)
 {
-    const int64_t n = study_wanted(now);
     const struct memory_study *memory =
-        memory_study(core_memory(now->core), now->row.id);
-    if (n == 0 || memory->asking ||
-        memory->ask_after_ms > core_now_ms(now->core))
+        memory_study(core_memory(core), row->id);
+    if (n == 0 || memory->asking || memory->ask_after_ms > core_now_ms(core))
         return;
     const struct question question = {
-        .study = now->row.id,
-        .ordinal = now->row.next_trial - 1,
+        .study = row->id,
+        .ordinal = row->next_trial - 1,
         .n = (size_t)(n < ASK_AT_ONCE ? n : ASK_AT_ONCE)};
-    core_defer(now->core, apply_ask, &question, sizeof question);
+    core_defer(core, apply_ask, &question, sizeof question);
+}
+
+/* Clients ask by themselves; those whose question failed ask again. */
+static void want_trials(struct settling *now)
+{
+    const struct memory_study *memory =
+        memory_study(core_memory(now->core), now->row.id);
+    if (now->row.kind != JOB_STUDY)
+        study_ask(now->core, &now->row, study_wanted(now));
+    else if (memory->ask_after_ms > 0 && !memory->asking)
+        core_wake(now->core);
 }
 
 /* What waiting trials wait for. */
@@ -164,9 +107,9 @@ static const char *wanted_reason(struct settling *now, int64_t slots)
     const int64_t needed = gpus_needed(now->job);
     const struct gpus_known gpus = gpus_count(core_memory(now->core));
     if (needed > gpus.most)
-        return arena_printf(now->arena,
-                            "each needs %lld GPUs, no runner has more than %lld",
-                            (long long)needed, (long long)gpus.most);
+        return arena_printf(
+            now->arena, "each needs %lld GPUs, no runner has more than %lld",
+            (long long)needed, (long long)gpus.most);
     if (needed > 0)
         return arena_printf(now->arena, "%lld slots, %lld GPUs",
                             (long long)slots, (long long)gpus.all);
@@ -184,6 +127,10 @@ static const char *running_reason(struct settling *now)
         return active == 0 ? "paused"
                            : arena_printf(now->arena, "paused, %lld still run",
                                           (long long)active);
+    if (now->row.kind == JOB_STUDY)
+        return active == 0 ? "waits for clients"
+                           : arena_printf(now->arena, "clients evaluate %lld",
+                                          (long long)active);
     if (!any)
         return "no runner is connected";
     if (active + waiting == 0)
@@ -191,9 +138,9 @@ static const char *running_reason(struct settling *now)
     if (waiting == 0)
         return arena_printf(now->arena, "%lld of %lld run", (long long)active,
                             (long long)active);
-    return arena_printf(
-        now->arena, "%lld of %lld wait: %s", (long long)waiting,
-        (long long)active + (long long)waiting, wanted_reason(now, slots));
+    return arena_printf(now->arena, "%lld of %lld wait: %s", (long long)waiting,
+                        (long long)active + (long long)waiting,
+                        wanted_reason(now, slots));
 }
 
 /* Kept true on the row without an event: it follows from moves that have one,
@@ -217,37 +164,22 @@ static int64_t next_look(const struct settling *now)
 {
     const struct memory_study *memory =
         memory_study(core_memory(now->core), now->row.id);
-    int64_t next = MEMORY_NEVER;
-    if (now->row.state == STUDY_RUNNING && now->job->until.time_ms > 0)
-        next = core_now_ms(now->core) + now->job->until.time_ms - now->used_ms;
-    if (study_wanted(now) > 0 &&
-        memory->ask_after_ms > core_now_ms(now->core) &&
-        memory->ask_after_ms < next)
-        next = memory->ask_after_ms;
-    return next;
+    const int64_t asks = memory->ask_after_ms;
+    const int64_t next = study_next_end_ms(now);
+    const bool wants = study_wanted(now) > 0 || now->row.kind == JOB_STUDY;
+    return wants && asks > core_now_ms(now->core) && asks < next ? asks : next;
 }
 
 static enum ht_status go_on(struct settling *now, struct ht_error *err)
 {
     struct ending end = {0};
-    enum ht_status status = study_find_end(now, &end, err);
+    const enum ht_status status = study_find_end(now, &end, err);
     if (status != HT_OK)
         return status;
-    if (end.reason == NULL) {
-        ask(now);
-        return save_reason(now, err);
-    }
-    if (study_open_trials(&now->counts) == 0)
-        return state_move_study(now->core, &now->row, end.as, end.reason, err);
-    status = study_begin_end(now->core, now->arena, &now->row, end.as,
-                             end.reason, err);
-    if (status == HT_OK)
-        status =
-            db_trial_counts(core_db(now->core), now->row.id, &now->counts, err);
-    /* All of them may have been waiting. */
-    if (status == HT_OK && study_open_trials(&now->counts) == 0)
-        status = finish(now, err);
-    return status;
+    if (end.reason != NULL)
+        return study_end(now, &end, err);
+    want_trials(now);
+    return save_reason(now, err);
 }
 
 static enum ht_status erase(struct settling *now, struct ht_error *err)
@@ -264,20 +196,16 @@ static enum ht_status erase(struct settling *now, struct ht_error *err)
     return HT_OK;
 }
 
+/* What ends needs no job, so a study whose spec is damaged can be ended. */
 static enum ht_status settle_open(struct settling *now, struct ht_error *err)
 {
-    enum ht_status status =
-        memory_job(core_memory(now->core), &now->row, &now->job, err);
-    if (status == HT_OK)
-        status =
-            db_trial_counts(core_db(now->core), now->row.id, &now->counts, err);
-    if (status == HT_OK)
-        status = count_time(now, err);
-    if (status != HT_OK)
-        return status;
     const bool ending =
         now->row.state == STUDY_STOPPING || now->row.state == STUDY_CANCELLING;
-    status = ending ? finish(now, err) : go_on(now, err);
+    enum ht_status status = study_look(now, err);
+    if (status == HT_OK || (ending && status == HT_CORRUPT))
+        status = progress_count(now->core, &now->row, err);
+    if (status == HT_OK)
+        status = ending ? study_finish(now, err) : go_on(now, err);
     if (status == HT_OK)
         look_at(now->core, now->row.id, next_look(now));
     return status;

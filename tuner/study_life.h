@@ -19,16 +19,13 @@
 enum ht_status study_settle(struct core *core, int64_t study,
                             struct ht_error *err);
 
-/* Begins the end: waiting trials are cancelled, running ones told to stop.
- * `as` is the final state; STUDY_CANCELLED discards their results. */
-enum ht_status study_begin_end(struct core *core, struct arena *arena,
-                               struct study_row *row, enum study_state as,
-                               const char *reason, struct ht_error *err);
-
 /* What a search worker found becomes waiting trials, as far as they are still
  * wanted. Never fails because the study has moved on. */
 enum ht_status study_accept(struct core *core, const struct suggestions *found,
                             struct ht_error *err);
+/* Asks the search for n more trials after the COMMIT, unless a question is out
+ * or has just failed. */
+void study_ask(struct core *core, const struct study_row *row, int64_t n);
 /* The worker's answer could not be stored: ask again a little later. */
 void study_ask_later(struct core *core, int64_t study);
 

@@ -3,7 +3,24 @@
 #include "proto/clock.h"
 #include "proto/text.h"
 #include "tuner/db_write.h"
+#include "tuner/memory.h"
+#include "tuner/progress.h"
 #include "tuner/reason.h"
+
+enum {
+    WALL_LOOK_MS = 10000, /* moments: the wall clock may be set meanwhile */
+    USED_LOOK_MS = 30000  /* running time: so much a crash may lose */
+};
+
+enum ht_status study_look(struct settling *now, struct ht_error *err)
+{
+    const enum ht_status status =
+        db_trial_counts(core_db(now->core), now->row.id, &now->counts, err);
+    if (status != HT_OK)
+        return status;
+    now->used_ms = progress_used_ms(now->core, &now->row);
+    return memory_job(core_memory(now->core), &now->row, &now->job, err);
+}
 
 int64_t study_open_trials(const struct trial_counts *counts)
 {
@@ -13,7 +30,10 @@ int64_t study_open_trials(const struct trial_counts *counts)
 
 int64_t study_wanted(const struct settling *now)
 {
-    if (now->row.state != STUDY_RUNNING || now->row.exhausted)
+    /* Of a study that others run, trials are made when they ask; a custom job
+     * came with its one. */
+    if (now->row.kind != JOB_TUNING || now->row.state != STUDY_RUNNING ||
+        now->row.exhausted)
         return 0;
     const int64_t room = now->job->parallel - study_open_trials(&now->counts);
     const int64_t left = now->job->max_trials - (now->row.next_trial - 1);
@@ -22,6 +42,11 @@ int64_t study_wanted(const struct settling *now)
 }
 
 /* --- rules that end a study --- */
+
+static void end_by_plan(struct ending *end, const char *reason)
+{
+    *end = (struct ending){STUDY_SUCCEEDED, reason};
+}
 
 static enum ht_status common_failure(struct settling *now, const char **text,
                                      struct ht_error *err)
@@ -53,11 +78,6 @@ static enum ht_status too_many_failed(struct settling *now, struct ending *end,
     return HT_OK;
 }
 
-static bool is_success(const struct settling *now)
-{
-    return now->counts.of[TRIAL_SUCCEEDED] + now->counts.of[TRIAL_STOPPED] > 0;
-}
-
 static enum ht_status target_reached(struct settling *now, struct ending *end,
                                      struct ht_error *err)
 {
@@ -76,92 +96,179 @@ static enum ht_status target_reached(struct settling *now, struct ending *end,
     if (!reached)
         return HT_OK;
     char got[TEXT_DOUBLE_BYTES], wanted[TEXT_DOUBLE_BYTES];
-    *end = (struct ending){
-        STUDY_SUCCEEDED,
-        reason_make(now->arena, "trial %lld reached %s %s, target %s",
-                    (long long)best.id, goal->name,
-                    text_of_double(got, best.objective),
-                    text_of_double(wanted, now->job->until.target))};
+    end_by_plan(end,
+                reason_make(now->arena, "trial %lld reached %s %s, target %s",
+                            (long long)best.id, goal->name,
+                            text_of_double(got, best.objective),
+                            text_of_double(wanted, now->job->until.target)));
     return HT_OK;
 }
 
-/* An end without success names what went wrong instead. */
-static enum ht_status planned_end(struct settling *now, const char *reason,
-                                  struct ending *end, struct ht_error *err)
+static enum ht_status all_done(struct settling *now, struct ending *end,
+                               struct ht_error *err)
 {
-    if (is_success(now)) {
-        *end = (struct ending){STUDY_SUCCEEDED, reason};
+    (void)err;
+    const int64_t created = now->row.next_trial - 1;
+    if (study_open_trials(&now->counts) > 0)
         return HT_OK;
-    }
-    const char *why;
-    const enum ht_status status = common_failure(now, &why, err);
-    if (status != HT_OK)
-        return status;
-    *end = (struct ending){
-        STUDY_FAILED,
-        reason_make(now->arena, "no trial succeeded%s (%s)", why, reason)};
+    if (now->job->max_trials > 0 && created >= now->job->max_trials)
+        end_by_plan(end,
+                    created == 1
+                        ? "its trial has ended"
+                        : reason_make(now->arena, "all %lld trials have ended",
+                                      (long long)created));
+    else if (now->row.exhausted)
+        end_by_plan(end, created == 1
+                             ? "the one point of the space was tried"
+                             : reason_make(now->arena,
+                                           "all %lld points of the space "
+                                           "were tried",
+                                           (long long)created));
     return HT_OK;
 }
 
 static enum ht_status time_over(struct settling *now, struct ending *end,
                                 struct ht_error *err)
 {
-    if (now->job->until.time_ms == 0 || now->used_ms < now->job->until.time_ms)
-        return HT_OK;
-    char limit[CLOCK_DURATION_BYTES];
-    return planned_end(
-        now,
-        reason_make(now->arena, "its time of %s is over",
-                    clock_duration(limit, now->job->until.time_ms)),
-        end, err);
+    (void)err;
+    const struct stopping *until = &now->job->until;
+    char limit[CLOCK_DURATION_BYTES], moment[CLOCK_STAMP_BYTES];
+    if (until->time_ms > 0 && now->used_ms >= until->time_ms)
+        end_by_plan(end, reason_make(now->arena, "its time of %s is over",
+                                     clock_duration(limit, until->time_ms)));
+    else if (until->end_ms > 0 && core_wall_ms(now->core) >= until->end_ms)
+        end_by_plan(end, reason_make(now->arena, "it was to end at %s",
+                                     clock_stamp(moment, until->end_ms)));
+    return HT_OK;
 }
 
 static enum ht_status no_progress(struct settling *now, struct ending *end,
                                   struct ht_error *err)
 {
-    if (now->job->until.no_progress == 0 ||
-        now->row.stale_trials < now->job->until.no_progress)
-        return HT_OK;
-    return planned_end(now,
-                       reason_make(now->arena,
-                                   "no progress in the last %lld trials",
-                                   (long long)now->row.stale_trials),
-                       end, err);
+    (void)err;
+    const struct stopping *until = &now->job->until;
+    char limit[CLOCK_DURATION_BYTES];
+    if (until->no_progress > 0 && now->row.stale_trials >= until->no_progress)
+        end_by_plan(end, reason_make(now->arena,
+                                     "no progress in the last %lld trials",
+                                     (long long)now->row.stale_trials));
+    else if (until->no_progress_ms > 0 &&
+             now->used_ms - now->row.gain_ms >= until->no_progress_ms)
+        end_by_plan(end,
+                    reason_make(now->arena, "no progress for %s",
+                                clock_duration(limit, until->no_progress_ms)));
+    return HT_OK;
 }
 
-static enum ht_status all_done(struct settling *now, struct ending *end,
-                               struct ht_error *err)
+/* --- all of them, in Google's order --- */
+
+static bool is_vetoed(const struct settling *now)
 {
-    const int64_t created = now->row.next_trial - 1;
-    if (study_open_trials(&now->counts) > 0)
-        return HT_OK;
-    if (created >= now->job->max_trials)
-        return planned_end(
-            now,
-            created == 1 ? "its trial has ended"
-                         : reason_make(now->arena, "all %lld trials have ended",
-                                       (long long)created),
-            end, err);
-    if (!now->row.exhausted)
-        return HT_OK;
-    const char *tried =
-        created == 1
-            ? "the one point of the space was tried"
-            : reason_make(now->arena, "all %lld points of the space were tried",
-                          (long long)created);
-    return planned_end(now, tried, end, err);
+    const struct stopping *until = &now->job->until;
+    const int64_t completed =
+        now->counts.of[TRIAL_SUCCEEDED] + now->counts.of[TRIAL_STOPPED];
+    return now->used_ms < until->min_time_ms ||
+           core_wall_ms(now->core) < until->min_end_ms ||
+           completed < until->min_trials;
 }
 
 enum ht_status study_find_end(struct settling *now, struct ending *end,
                               struct ht_error *err)
 {
-    static enum ht_status (*const rules[])(struct settling *, struct ending *,
-                                           struct ht_error *) = {
-        too_many_failed, target_reached, all_done, time_over, no_progress};
+    static const struct {
+        enum ht_status (*find)(struct settling *, struct ending *,
+                               struct ht_error *);
+        bool may_be_vetoed;
+    } rules[] = {
+        {too_many_failed, false}, {target_reached, true}, {all_done, false},
+        {time_over, true},        {no_progress, true},
+    };
+    const bool vetoed = is_vetoed(now);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        const enum ht_status status = rules[i](now, end, err);
+        if (vetoed && rules[i].may_be_vetoed)
+            continue;
+        const enum ht_status status = rules[i].find(now, end, err);
         if (status != HT_OK || end->reason != NULL)
             return status;
     }
     return HT_OK;
+}
+
+/* --- when time will call for something --- */
+
+static void sooner(int64_t *next, int64_t left_ms)
+{
+    if (left_ms > 0 && left_ms < *next)
+        *next = left_ms;
+}
+
+/* A moment is met on time as long as nobody sets the clock, and soon after
+ * when somebody does. */
+static void sooner_moment(int64_t *next, int64_t left_ms)
+{
+    sooner(next, left_ms < WALL_LOOK_MS ? left_ms : WALL_LOOK_MS);
+}
+
+static bool counts_time(const struct stopping *until)
+{
+    return until->time_ms > 0 || until->min_time_ms > 0 ||
+           until->no_progress_ms > 0;
+}
+
+int64_t study_next_end_ms(const struct settling *now)
+{
+    if (now->row.state != STUDY_RUNNING && now->row.state != STUDY_PAUSED)
+        return MEMORY_NEVER;
+    const struct stopping *until = &now->job->until;
+    const int64_t wall_ms = core_wall_ms(now->core);
+    int64_t next = MEMORY_NEVER;
+    if (until->end_ms > 0)
+        sooner_moment(&next, until->end_ms - wall_ms);
+    if (until->min_end_ms > 0)
+        sooner_moment(&next, until->min_end_ms - wall_ms);
+    if (now->row.state == STUDY_RUNNING && counts_time(until)) {
+        sooner(&next, USED_LOOK_MS);
+        sooner(&next, until->time_ms - now->used_ms);
+        sooner(&next, until->min_time_ms - now->used_ms);
+        if (until->no_progress_ms > 0)
+            sooner(&next,
+                   now->row.gain_ms + until->no_progress_ms - now->used_ms);
+    }
+    return next == MEMORY_NEVER ? next : core_now_ms(now->core) + next;
+}
+
+/* --- what an end turned out to be --- */
+
+/* A custom job has no objective: it is as its one trial is. */
+static enum ht_status resolve_custom(struct settling *now, struct ending *end,
+                                     struct ht_error *err)
+{
+    struct trial_row trial;
+    const enum ht_status status = db_trial_get(core_db(now->core), now->arena,
+                                               now->row.id, 1, &trial, err);
+    if (status != HT_OK)
+        return status;
+    if (trial.state == TRIAL_SUCCEEDED)
+        end_by_plan(end, "it has ended well");
+    else
+        *end = (struct ending){STUDY_FAILED, trial.reason};
+    return HT_OK;
+}
+
+enum ht_status study_resolve_end(struct settling *now, struct ending *end,
+                                 struct ht_error *err)
+{
+    if (end->as != STUDY_SUCCEEDED || now->row.kind == JOB_STUDY)
+        return HT_OK;
+    if (now->row.kind == JOB_CUSTOM)
+        return resolve_custom(now, end, err);
+    if (now->counts.of[TRIAL_SUCCEEDED] + now->counts.of[TRIAL_STOPPED] > 0)
+        return HT_OK;
+    const char *why;
+    const enum ht_status status = common_failure(now, &why, err);
+    if (status == HT_OK)
+        *end = (struct ending){
+            STUDY_FAILED, reason_make(now->arena, "no trial succeeded%s (%s)",
+                                      why, end->reason)};
+    return status;
 }

@@ -28,12 +28,24 @@ struct ending {
     const char *reason; /* NULL: it goes on */
 };
 
+/* Fills counts, used_ms and job for now->row, in this order.
+ * HT_CORRUPT  the stored job cannot be read; the rest is filled */
+enum ht_status study_look(struct settling *now, struct ht_error *err);
+
 /* Trials that are not final. */
 int64_t study_open_trials(const struct trial_counts *counts);
 /* How many trials are to be asked for now. */
 int64_t study_wanted(const struct settling *now);
-/* The first rule that ends the study; end->reason stays NULL when none does. */
+
+/* The first rule that ends the study; end->reason stays NULL when none does.
+ * `as` is FAILED for too many failures, SUCCEEDED for every end by plan. */
 enum ht_status study_find_end(struct settling *now, struct ending *end,
                               struct ht_error *err);
+/* When rules of time have to be looked at again (monotonic ms). */
+int64_t study_next_end_ms(const struct settling *now);
+/* Once nothing runs: an end by plan without any success is a failure, and names
+ * what went wrong. */
+enum ht_status study_resolve_end(struct settling *now, struct ending *end,
+                                 struct ht_error *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include "tuner/db_write.h"
 #include "tuner/final.h"
 #include "tuner/memory.h"
+#include "tuner/progress.h"
 #include "tuner/reason.h"
 #include "tuner/state.h"
 #include "tuner/view.h"
@@ -65,33 +66,13 @@ enum ht_status trial_find(struct core *core, struct arena *arena,
 
 /* --- the end of a trial --- */
 
-static enum ht_status count_stale(struct core *core, struct arena *arena,
-                                  const struct deciding *now,
-                                  struct ht_error *err)
-{
-    struct db *db = core_db(core);
-    struct trial_row best;
-    if (now->job->n_metrics == 0)
-        return HT_OK;
-    const bool maximize = now->job->metrics[0].maximize;
-    const enum ht_status status =
-        db_trial_best(db, arena, now->pair->trial.study, maximize, &best, err);
-    if (status != HT_OK && status != HT_NOT_FOUND)
-        return status;
-    const double mine = now->final.objective;
-    const bool better =
-        now->final.found &&
-        (status == HT_NOT_FOUND ||
-         (maximize ? mine > best.objective : mine < best.objective));
-    return db_study_set_stale(db, now->study.id,
-                              better ? 0 : now->study.stale_trials + 1, err);
-}
-
 enum ht_status trial_conclude(struct core *core, struct arena *arena,
                               struct deciding *now, enum trial_state to,
                               const char *reason, struct ht_error *err)
 {
-    const enum ht_status status = count_stale(core, arena, now, err);
+    const enum ht_status status =
+        progress_note(core, arena, &now->study, now->job,
+                      now->final.found ? &now->final.objective : NULL, err);
     if (status != HT_OK)
         return status;
     struct trial_row *trial = &now->pair->trial;

@@ -1,0 +1,83 @@
+#include "tuner/progress.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tuner/db_write.h"
+#include "tuner/memory.h"
+
+enum { SAVE_USED_MS = 1000 }; /* running time is written no more often */
+
+/* --- running time --- */
+
+struct mark {
+    int64_t study, at_ms, used_ms;
+};
+
+static void apply_mark(struct core *core, const void *data)
+{
+    const struct mark *mark = data;
+    struct memory_study *memory = memory_study(core_memory(core), mark->study);
+    memory->clock_mark_ms = mark->at_ms;
+    memory->clock_used_ms = mark->used_ms;
+}
+
+int64_t progress_used_ms(struct core *core, const struct study_row *study)
+{
+    const struct memory_study *memory =
+        memory_study(core_memory(core), study->id);
+    if (memory->clock_mark_ms == 0)
+        return study->used_ms;
+    return memory->clock_used_ms + core_now_ms(core) - memory->clock_mark_ms;
+}
+
+enum ht_status progress_count(struct core *core, const struct study_row *study,
+                              struct ht_error *err)
+{
+    const bool counts = study->state == STUDY_RUNNING;
+    const bool counted =
+        memory_study(core_memory(core), study->id)->clock_mark_ms > 0;
+    const int64_t used_ms = progress_used_ms(core, study);
+    const int64_t gained = used_ms - study->used_ms;
+    const bool save = gained >= SAVE_USED_MS || (gained > 0 && !counts);
+    if (save || counted != counts) {
+        const struct mark mark = {study->id, counts ? core_now_ms(core) : 0,
+                                  used_ms};
+        core_defer(core, apply_mark, &mark, sizeof mark);
+    }
+    return save ? db_study_set_used(core_db(core), study->id, used_ms, err)
+                : HT_OK;
+}
+
+/* --- gain --- */
+
+enum ht_status progress_note(struct core *core, struct arena *arena,
+                             const struct study_row *study,
+                             const struct job *job, const double *objective,
+                             struct ht_error *err)
+{
+    if (job->n_metrics == 0)
+        return HT_OK;
+    struct db *db = core_db(core);
+    struct trial_row best;
+    const bool maximize = job->metrics[0].maximize;
+    const enum ht_status status =
+        db_trial_best(db, arena, study->id, maximize, &best, err);
+    if (status != HT_OK && status != HT_NOT_FOUND)
+        return status;
+    const bool gain =
+        objective != NULL &&
+        (status == HT_NOT_FOUND || (maximize ? *objective > best.objective
+                                             : *objective < best.objective));
+    return db_study_set_progress(
+        db, study->id, gain ? 0 : study->stale_trials + 1,
+        gain ? progress_used_ms(core, study) : study->gain_ms, err);
+}
+
+enum ht_status progress_restart(struct core *core,
+                                const struct study_row *study,
+                                struct ht_error *err)
+{
+    return db_study_set_progress(core_db(core), study->id, 0,
+                                 progress_used_ms(core, study), err);
+}

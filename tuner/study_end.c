@@ -1,0 +1,110 @@
+#include "tuner/study_end.h"
+
+#include "proto/limits.h"
+#include "tuner/db_write.h"
+#include "tuner/memory.h"
+#include "tuner/progress.h"
+#include "tuner/state.h"
+#include "tuner/trial.h"
+
+/* An end by plan of a job that asked for it. */
+static bool lets_finish(struct core *core, const struct study_row *row)
+{
+    const struct job *job;
+    return row->state == STUDY_STOPPING && row->ends_as == STUDY_SUCCEEDED &&
+           memory_job(core_memory(core), row, &job, NULL) == HT_OK &&
+           job->until.let_finish;
+}
+
+static enum ht_status end_open_trials(struct core *core, struct arena *arena,
+                                      const struct study_row *row,
+                                      struct ht_error *err)
+{
+    const bool spares = lets_finish(core, row);
+    struct trial_list open;
+    enum ht_status status = db_trial_open(core_db(core), arena, row->id,
+                                          HT_MAX_PARALLEL, &open, err);
+    for (size_t i = 0; status == HT_OK && i < open.n; i++)
+        if (!spares || open.rows[i].state != TRIAL_ACTIVE)
+            status = trial_end(core, &open.rows[i], row->reason, err);
+    return status;
+}
+
+enum ht_status study_begin_end(struct core *core, struct arena *arena,
+                               struct study_row *row, enum study_state as,
+                               const char *reason, struct ht_error *err)
+{
+    if (row->kind == JOB_STUDY)
+        return state_move_study(core, row, as, reason, err);
+    const enum study_state via =
+        as == STUDY_CANCELLED ? STUDY_CANCELLING : STUDY_STOPPING;
+    row->ends_as = as;
+    const enum ht_status status = state_move_study(core, row, via, reason, err);
+    return status == HT_OK ? end_open_trials(core, arena, row, err) : status;
+}
+
+enum ht_status study_hasten_end(struct core *core, struct arena *arena,
+                                struct study_row *row, const char *reason,
+                                struct ht_error *err)
+{
+    if (!lets_finish(core, row))
+        return HT_OK;
+    row->ends_as = STUDY_STOPPED;
+    row->reason = reason;
+    struct event_row event = {.study = row->id,
+                              .kind = "study.changed",
+                              .from = "",
+                              .to = "",
+                              .reason = reason,
+                              .data = ""};
+    enum ht_status status = state_event(core, &event, err);
+    if (status == HT_OK)
+        status = db_study_save(core_db(core), row, err);
+    return status == HT_OK ? end_open_trials(core, arena, row, err) : status;
+}
+
+static enum ht_status close_study(struct settling *now,
+                                  const struct ending *end,
+                                  struct ht_error *err)
+{
+    struct ending outcome = *end;
+    const enum ht_status status = study_resolve_end(now, &outcome, err);
+    return status == HT_OK ? state_move_study(now->core, &now->row, outcome.as,
+                                              outcome.reason, err)
+                           : status;
+}
+
+enum ht_status study_finish(struct settling *now, struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    if (study_open_trials(&now->counts) > 0) {
+        status = end_open_trials(now->core, now->arena, &now->row, err);
+        if (status == HT_OK) /* all of them may have been waiting */
+            status = db_trial_counts(core_db(now->core), now->row.id,
+                                     &now->counts, err);
+    }
+    if (status != HT_OK || study_open_trials(&now->counts) > 0)
+        return status;
+    const struct ending end = {now->row.ends_as, now->row.reason};
+    return close_study(now, &end, err);
+}
+
+enum ht_status study_end(struct settling *now, const struct ending *end,
+                         struct ht_error *err)
+{
+    if (now->row.kind == JOB_STUDY || study_open_trials(&now->counts) == 0)
+        return close_study(now, end, err);
+    const enum ht_status status = study_begin_end(
+        now->core, now->arena, &now->row, end->as, end->reason, err);
+    return status == HT_OK ? study_finish(now, err) : status;
+}
+
+enum ht_status study_reopen(struct core *core, struct study_row *row,
+                            const char *reason, struct ht_error *err)
+{
+    const enum ht_status status = progress_restart(core, row, err);
+    if (status != HT_OK)
+        return status;
+    core_wake(core);
+    return state_move_study(core, row, STUDY_RUNNING, reason, err);
+}
