@@ -23,6 +23,7 @@
     X(HT_HEADER_TOO_LARGE, 431, "INVALID_ARGUMENT", 3)                         \
     X(HT_LIMIT, 429, "RESOURCE_EXHAUSTED", 8)                                  \
     X(HT_EXHAUSTED, 429, "RESOURCE_EXHAUSTED", 8)                              \
+    X(HT_UNIMPLEMENTED, 501, "UNIMPLEMENTED", 12)                              \
     X(HT_INTERNAL, 500, "INTERNAL", 13)                                        \
     X(HT_IO, 500, "INTERNAL", 13)                                              \
     X(HT_CORRUPT, 500, "DATA_LOSS", 15)                                        \

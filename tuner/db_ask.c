@@ -47,21 +47,27 @@ enum ht_status db_trial_of_client(struct db *db, struct arena *arena,
 {
     sqlite3_stmt *stmt;
     /* Few are active, while a client may have evaluated many. */
-    enum ht_status status =
+    const enum ht_status status =
         db_query(db, &stmt, err,
                  "SELECT " DB_TRIAL_COLUMNS " FROM trials INDEXED BY "
                  "trials_best WHERE study=? AND state=2 AND client=? "
                  "ORDER BY id",
                  "is", study, client);
-    struct trial_list found = {0};
-    bool row = status == HT_OK;
-    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        found.rows = db_grow(arena, found.rows, found.n, sizeof *found.rows);
-        db_read_trial(stmt, arena, &found.rows[found.n++]);
-    }
-    if (status == HT_OK)
-        *list = found;
-    return status;
+    return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
+}
+
+enum ht_status db_trial_completed(struct db *db, struct arena *arena,
+                                  int64_t study, size_t limit,
+                                  struct trial_list *list, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    /* By id: a state is no order of time, and almost all have ended. */
+    const enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT " DB_TRIAL_COLUMNS " FROM trials "
+                 "WHERE study=? AND state=4 ORDER BY id DESC LIMIT ?",
+                 "ii", study, (int64_t)limit);
+    return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
 }
 
 enum ht_status db_trial_set_client(struct db *db, const struct trial_row *row,

@@ -99,6 +99,10 @@ void db_read_study(sqlite3_stmt *stmt, struct arena *arena,
                    struct study_row *row);
 void db_read_trial(sqlite3_stmt *stmt, struct arena *arena,
                    struct trial_row *row);
+/* All rows that the statement has. */
+enum ht_status db_all_trials(struct db *db, struct arena *arena,
+                             sqlite3_stmt *stmt, struct trial_list *list,
+                             struct ht_error *err);
 void db_read_attempt(sqlite3_stmt *stmt, struct arena *arena,
                      struct attempt_row *row);
 void db_read_measurement(sqlite3_stmt *stmt, struct arena *arena,

@@ -281,7 +281,7 @@ enum ht_status db_trial_get(struct db *db, struct arena *arena, int64_t study,
     return status == HT_OK ? one_trial(db, arena, stmt, row, err) : status;
 }
 
-static enum ht_status all_trials(struct db *db, struct arena *arena,
+enum ht_status db_all_trials(struct db *db, struct arena *arena,
                                  sqlite3_stmt *stmt, struct trial_list *list,
                                  struct ht_error *err)
 {
@@ -308,7 +308,7 @@ enum ht_status db_trial_list(struct db *db, struct arena *arena, int64_t study,
                  "SELECT " DB_TRIAL_COLUMNS " FROM trials "
                  "WHERE study=? AND id>? AND state<>0 ORDER BY id LIMIT ?",
                  "iii", study, after, (int64_t)limit);
-    return status == HT_OK ? all_trials(db, arena, stmt, list, err) : status;
+    return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
 }
 
 enum ht_status db_trial_open(struct db *db, struct arena *arena, int64_t study,
@@ -321,7 +321,7 @@ enum ht_status db_trial_open(struct db *db, struct arena *arena, int64_t study,
                  "SELECT " DB_TRIAL_COLUMNS " FROM trials "
                  "WHERE study=? AND state<=3 LIMIT ?",
                  "ii", study, (int64_t)limit);
-    return status == HT_OK ? all_trials(db, arena, stmt, list, err) : status;
+    return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
 }
 
 enum ht_status db_trial_waiting(struct db *db, struct arena *arena,
@@ -336,7 +336,7 @@ enum ht_status db_trial_waiting(struct db *db, struct arena *arena,
         "WHERE study=? AND state=1 AND objective IS NULL AND id>? "
         "ORDER BY id LIMIT ?",
         "iii", study, after, (int64_t)DB_WAITING_PAGE);
-    return status == HT_OK ? all_trials(db, arena, stmt, list, err) : status;
+    return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
 }
 
 #define BEST_IN(state, extreme)                                                \

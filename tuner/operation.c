@@ -135,13 +135,21 @@ void operation_reply(struct core *core, struct request *req,
 
 /* --- asking for one --- */
 
-/* Everything below the path's location, and its study where it names one. */
-static bool is_below(const struct request *req, const char *name)
+/* The resource that the path names, with a slash. */
+static const char *parent_of(const struct request *req)
 {
-    const char *parent = arena_printf(
-        req->arena, "projects/%s/locations/%s/%s%s%s", req->scope.project,
-        req->scope.location, req->study == NULL ? "" : "studies/",
-        req->study == NULL ? "" : req->study, req->study == NULL ? "" : "/");
+    struct arena *arena = req->arena;
+    const char *parent = arena_printf(arena, "projects/%s/locations/%s/",
+                                      req->scope.project, req->scope.location);
+    if (req->study != NULL)
+        parent = arena_printf(arena, "%sstudies/%s/", parent, req->study);
+    if (req->trial != NULL)
+        parent = arena_printf(arena, "%strials/%s/", parent, req->trial);
+    return parent;
+}
+
+static bool is_below(const char *parent, const char *name)
+{
     return strncmp(name, parent, strlen(parent)) == 0;
 }
 
@@ -149,11 +157,12 @@ static struct kept_operation *find(struct core *core, const struct request *req,
                                    struct ht_error *err)
 {
     struct operations *operations = core_operations(core);
+    const char *parent = parent_of(req);
     for (size_t i = 0; i < KEPT; i++) {
         struct kept_operation *place = &operations->places[i];
         if (place->number > 0 &&
             strcmp(strrchr(place->name, '/') + 1, req->operation) == 0 &&
-            is_below(req, place->name))
+            is_below(parent, place->name))
             return place;
     }
     ht_fail(err, HT_NOT_FOUND,
@@ -213,11 +222,12 @@ enum ht_status operation_list(struct core *core, struct request *req,
     int64_t number = page.token > 0 && page.token < operations->next
                          ? page.token
                          : operations->next;
+    const char *parent = parent_of(req);
     size_t written = 0;
     text_puts(&req->reply, "{\"operations\":[");
     while (--number >= operations->oldest && written < page.size) {
         const struct kept_operation *place = &operations->places[number % KEPT];
-        if (place->number != number || !is_below(req, place->name))
+        if (place->number != number || !is_below(parent, place->name))
             continue;
         text_puts(&req->reply, written++ == 0 ? "" : ",");
         text_puts(&req->reply, place->text);

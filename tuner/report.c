@@ -53,7 +53,7 @@ static enum ht_status write_measured(struct core *core, struct arena *arena,
     return HT_OK;
 }
 
-static enum ht_status note_measured(struct core *core, struct arena *arena,
+enum ht_status report_note_measured(struct core *core, struct arena *arena,
                                     const struct trial_row *trial,
                                     struct ht_error *err)
 {
@@ -198,7 +198,7 @@ enum ht_status report_store(struct core *core, struct request *req,
     if (status == HT_OK)
         status = report_batch_end(&batch, err);
     if (status == HT_OK && batch.moved_latest)
-        status = note_measured(core, req->arena, &pair->trial, err);
+        status = report_note_measured(core, req->arena, &pair->trial, err);
     if (status != HT_OK)
         return status;
     add_have(answer, &batch);

@@ -72,14 +72,14 @@ static enum ht_status count_record(struct report_batch *batch,
     return HT_OK;
 }
 
-static const char *metrics_text(struct arena *arena,
-                                const struct report *report)
+const char *report_metrics_text(struct arena *arena, size_t n,
+                                const struct report_metric metrics[])
 {
     struct text text = {0};
-    for (size_t i = 0; i < report->n_metrics; i++) {
-        const double value = report->metrics[i].value;
+    for (size_t i = 0; i < n; i++) {
+        const double value = metrics[i].value;
         text_puts(&text, i == 0 ? "{" : ",");
-        json_quote(&text, report->metrics[i].name);
+        json_quote(&text, metrics[i].name);
         text_puts(&text, isfinite(value) ? ":" : ":\"");
         text_double(&text, value);
         text_puts(&text, isfinite(value) ? "" : "\"");
@@ -182,7 +182,8 @@ static enum ht_status store(struct report_batch *batch,
         .seq = report->seq,
         .step = report->has_step ? report->step : batch->records + 1,
         .time_ms = report->time_ms,
-        .metrics = metrics_text(batch->arena, report),
+        .metrics = report_metrics_text(batch->arena, report->n_metrics,
+                                       report->metrics),
         .checkpoint = report->checkpoint};
     bool inserted;
     status = db_measurement_insert(batch->db, &row, &inserted, err);

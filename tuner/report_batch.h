@@ -14,6 +14,7 @@
 #include "proto/error.h"
 #include "proto/job.h"
 #include "proto/node.h"
+#include "proto/report.h"
 #include "tuner/db_write.h"
 #include "tuner/trial.h"
 
@@ -43,6 +44,10 @@ enum ht_status report_batch_add(struct report_batch *batch,
 /* Writes the shared rows; pair->trial has the newest values afterwards. */
 enum ht_status report_batch_end(struct report_batch *batch,
                                 struct ht_error *err);
+
+/* At least one metric as the JSON object that rows hold. */
+const char *report_metrics_text(struct arena *arena, size_t n,
+                                const struct report_metric metrics[]);
 
 /* A writer as it is written on the wire: 16 hex digits. */
 void report_batch_writer_text(char text[17], uint64_t writer);

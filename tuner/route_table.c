@@ -1,12 +1,16 @@
 #include "tuner/route.h"
 
 #include "tuner/gate.h"
+#include "tuner/operation.h"
 #include "tuner/study.h"
+#include "tuner/trial.h"
+#include "tuner/vizier.h"
 
 #define VERTEX "/v1/projects/{project}/locations/{location}"
 #define JOBS VERTEX "/hyperparameterTuningJobs"
 #define CUSTOM_JOBS VERTEX "/customJobs"
 #define STUDIES VERTEX "/studies"
+#define TRIALS STUDIES "/{study}/trials"
 #define OURS "/hypertune/v1"
 
 /* What a collection shows. A tuning job searches, so it is a study too. */
@@ -26,6 +30,30 @@
         .lane = LANE_READER, .kinds = (shown), .read = (handler)               \
     }
 
+/* A question that Google asks by POST. */
+#define LOOK(shown, path, handler)                                             \
+    {                                                                          \
+        .method = "POST", .pattern = (path), .needs = GATE_READ,               \
+        .lane = LANE_READER, .kinds = (shown), .read = (handler)               \
+    }
+/* Operations are in the core's memory, not in the database. */
+#define OPERATION(how, path, role, handler)                                    \
+    {                                                                          \
+        .method = (how), .pattern = (path), .needs = (role),                   \
+        .lane = LANE_CORE, .core = (handler)                                   \
+    }
+/* Google's resources have a collection of operations each. */
+#define OPERATIONS(parent)                                                     \
+    OPERATION("GET", parent "/operations", GATE_READ, operation_list),         \
+        OPERATION("GET", parent "/operations/{operation}", GATE_READ,          \
+                  operation_get),                                              \
+        OPERATION("DELETE", parent "/operations/{operation}", GATE_SUBMIT,     \
+                  operation_delete),                                           \
+        OPERATION("POST", parent "/operations/{operation}:wait", GATE_READ,    \
+                  operation_get),                                              \
+        OPERATION("POST", parent "/operations/{operation}:cancel",             \
+                  GATE_SUBMIT, operation_cancel)
+
 const struct route route_table[] = {
     {.method = "GET",
      .pattern = "/healthz",
@@ -42,10 +70,26 @@ const struct route route_table[] = {
     QUERY(CUSTOM, CUSTOM_JOBS "/{study}", read_any_kind),
     CHANGE("POST", CUSTOM, CUSTOM_JOBS "/{study}:cancel", study_cancel),
     CHANGE("DELETE", CUSTOM, CUSTOM_JOBS "/{study}", study_delete),
+    CHANGE("POST", STUDY_KIND(JOB_STUDY), STUDIES, study_create_vizier),
     QUERY(SEARCHING, STUDIES, read_studies),
+    LOOK(SEARCHING, STUDIES ":lookup", read_lookup),
     QUERY(SEARCHING, STUDIES "/{study}", read_study),
-    QUERY(SEARCHING, STUDIES "/{study}/trials", read_trials),
-    QUERY(SEARCHING, STUDIES "/{study}/trials/{trial}", read_trial),
+    CHANGE("DELETE", SEARCHING, STUDIES "/{study}", vizier_delete),
+    QUERY(SEARCHING, TRIALS, read_trials),
+    CHANGE("POST", SEARCHING, TRIALS, trial_add),
+    CHANGE("POST", SEARCHING, TRIALS ":suggest", trial_suggest),
+    LOOK(SEARCHING, TRIALS ":listOptimalTrials", read_optimal),
+    QUERY(SEARCHING, TRIALS "/{trial}", read_trial),
+    CHANGE("DELETE", SEARCHING, TRIALS "/{trial}", trial_erase),
+    CHANGE("POST", SEARCHING, TRIALS "/{trial}:addTrialMeasurement",
+           trial_measure),
+    CHANGE("POST", SEARCHING, TRIALS "/{trial}:complete", trial_complete),
+    CHANGE("POST", SEARCHING, TRIALS "/{trial}:stop", trial_stop),
+    CHANGE("POST", SEARCHING, TRIALS "/{trial}:checkTrialEarlyStoppingState",
+           trial_check_stop),
+    OPERATIONS(VERTEX),
+    OPERATIONS(STUDIES "/{study}"),
+    OPERATIONS(TRIALS "/{trial}"),
     {.method = "GET",
      .pattern = OURS "/server",
      .needs = GATE_READ | GATE_RUNNER,

@@ -4,6 +4,7 @@
 #include "tuner/study_life.h"
 #include "tuner/study_rules.h"
 #include "tuner/trial_create.h"
+#include "tuner/vizier.h"
 
 static enum ht_status create_trial(struct core *core, struct study_row *study,
                                    const char *params, bool *created,
@@ -30,6 +31,21 @@ static enum ht_status note_exhausted(struct core *core, struct study_row *row,
     return status == HT_OK ? db_study_save(core_db(core), row, err) : status;
 }
 
+static enum ht_status make_trials(struct settling *now,
+                                  const struct suggestions *found, size_t *used,
+                                  struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    int64_t room = study_wanted(now);
+    for (; status == HT_OK && *used < found->n && room > 0; ++*used) {
+        bool created = false;
+        status = create_trial(now->core, &now->row, found->points[*used],
+                              &created, err);
+        room -= created;
+    }
+    return status;
+}
+
 static enum ht_status accept(struct settling *now,
                              const struct suggestions *found,
                              struct ht_error *err)
@@ -37,13 +53,10 @@ static enum ht_status accept(struct settling *now,
     struct core *core = now->core;
     size_t used = 0;
     enum ht_status status = HT_OK;
-    int64_t room = study_wanted(now);
-    for (; status == HT_OK && used < found->n && room > 0; used++) {
-        bool created = false;
-        status =
-            create_trial(core, &now->row, found->points[used], &created, err);
-        room -= created;
-    }
+    if (now->row.kind == JOB_STUDY)
+        trial_offer(core, &now->row, found);
+    else
+        status = make_trials(now, found, &used, err);
     if (status == HT_OK && found->exhausted && used == found->n &&
         now->row.state == STUDY_RUNNING)
         status = note_exhausted(core, &now->row, err);
@@ -71,9 +84,12 @@ static enum ht_status accept_in(struct settling *now,
 enum ht_status study_accept(struct core *core, const struct suggestions *found,
                             struct ht_error *err)
 {
-    memory_study(core_memory(core), found->study)->asking = false;
+    struct memory_study *memory = memory_study(core_memory(core), found->study);
+    memory->asking = false;
+    memory->ask_after_ms = 0;
     if (found->failed) {
         study_ask_later(core, found->study);
+        core_wake(core);
         return HT_OK;
     }
     struct settling now = {.core = core, .arena = arena_new()};

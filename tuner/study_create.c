@@ -149,6 +149,27 @@ static enum ht_status create_only_trial(struct core *core, struct request *req,
     return trial_create(core, &study, &trial, &created, err);
 }
 
+/* Vizier's clients find their study again by its display name. */
+static enum ht_status check_display(struct core *core, struct request *req,
+                                    const struct job *job, struct ht_error *err)
+{
+    const struct study_scope scope = {.project = req->scope.project,
+                                      .location = req->scope.location,
+                                      .kinds = STUDY_KIND(JOB_STUDY)};
+    struct study_row other;
+    const char *display = node_get_string(req->body, "displayName", "");
+    if (display[0] == '\0') {
+        diag_error(study_diag(req), 0, 0, "displayName", "is missing");
+        return study_fail_by_diag(study_diag(req), err);
+    }
+    const enum ht_status status = db_study_by_display(
+        core_db(core), req->arena, &scope, job->display, &other, err);
+    if (status == HT_OK)
+        return ht_fail(err, HT_EXISTS, "a study \"%.150s\" exists already",
+                       display);
+    return status == HT_NOT_FOUND ? HT_OK : status;
+}
+
 static enum ht_status create(struct core *core, struct request *req,
                              enum job_kind kind, struct ht_error *err)
 {
@@ -163,6 +184,8 @@ static enum ht_status create(struct core *core, struct request *req,
         search_method_resolve(job);
         status = check_method(job, err);
     }
+    if (status == HT_OK && kind == JOB_STUDY)
+        status = check_display(core, req, job, err);
     if (status == HT_OK)
         status = db_study_next_id(core_db(core), &id, err);
     if (status == HT_OK)

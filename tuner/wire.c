@@ -43,6 +43,7 @@ static const char *status_of(enum ht_status status)
         return "denied";
     case HT_INVALID:
     case HT_NO_METHOD:
+    case HT_UNIMPLEMENTED:
     case HT_EXISTS:
     case HT_TOO_LARGE:
     case HT_HEADER_TOO_LARGE:

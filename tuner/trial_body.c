@@ -1,0 +1,239 @@
+#include "tuner/trial_body.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "proto/limits.h"
+#include "tuner/study_reply.h"
+
+struct field_reader trial_body_reader(struct request *req)
+{
+    return (struct field_reader){
+        .diag = study_diag(req), .arena = req->arena, .null_is_absent = true};
+}
+
+enum ht_status trial_body_check(struct request *req, struct ht_error *err)
+{
+    const struct diag *diag = study_diag(req);
+    return diag->errors == 0 ? HT_OK : study_fail_by_diag(diag, err);
+}
+
+enum ht_status trial_body_read(struct request *req, const struct field fields[],
+                               void *into, struct ht_error *err)
+{
+    const struct field_reader reader = trial_body_reader(req);
+    if (req->body != NULL)
+        field_read_map(&reader, (struct place){req->body, ""}, fields, into);
+    return trial_body_check(req, err);
+}
+
+static bool is_list(const struct field_reader *reader, struct place at)
+{
+    return at.node->kind == NODE_LIST || field_wrong_kind(reader, at, "a list");
+}
+
+/* --- points --- */
+
+struct parameter {
+    const char *name;
+    struct place value;
+};
+
+static const struct field parameter_fields[] = {
+    {.name = "parameterId",
+     .read = field_text,
+     .offset = offsetof(struct parameter, name)},
+    {.name = "value",
+     .read = field_place,
+     .offset = offsetof(struct parameter, value)},
+    {0}};
+
+static void read_parameter(const struct field_reader *reader, struct place at,
+                           const struct space *space, struct value point[])
+{
+    struct parameter parameter = {0};
+    struct ht_error why;
+    field_read_map(reader, at, parameter_fields, &parameter);
+    if (parameter.name == NULL || parameter.value.node == NULL) {
+        if (at.node->kind == NODE_MAP)
+            field_error(reader, at, "needs parameterId and value");
+        return;
+    }
+    const int i = space_find(space, parameter.name);
+    if (i < 0)
+        field_error(reader, field_member(reader, at, "parameterId"),
+                    "the study has no parameter \"%.64s\"", parameter.name);
+    else if (!point[i].absent)
+        field_error(reader, field_member(reader, at, "parameterId"),
+                    "\"%.64s\" is given twice", parameter.name);
+    else if (param_read(&space->params[i], parameter.value.node, &point[i],
+                        &why) != HT_OK)
+        field_error(reader, parameter.value, "%s", why.text);
+}
+
+/* A value stands exactly where the conditions hold. */
+static void check_presence(const struct field_reader *reader, struct place at,
+                           const struct space *space,
+                           const struct value point[])
+{
+    for (size_t i = 0; i < space->n; i++) {
+        const bool active = space_active(space, point, i);
+        if (active && point[i].absent)
+            field_error(reader, at, "parameter %s is missing",
+                        space->params[i].name);
+        if (!active && !point[i].absent)
+            field_error(reader, at,
+                        "parameter %s has a value although its conditions do "
+                        "not hold",
+                        space->params[i].name);
+    }
+}
+
+bool trial_body_point(const struct field_reader *reader, struct place at,
+                      const struct space *space, struct value point[])
+{
+    const size_t errors = reader->diag->errors;
+    for (size_t i = 0; i < space->n; i++)
+        point[i] = (struct value){.absent = true};
+    if (at.node == NULL || !is_list(reader, at)) {
+        if (at.node == NULL)
+            diag_error(reader->diag, 0, 0, "parameters", "is missing");
+        return false;
+    }
+    size_t index = 0;
+    for (const struct node *node = at.node->first; node != NULL;
+         node = node->next)
+        read_parameter(reader, field_item(reader, at, node, index++), space,
+                       point);
+    /* What could not be read would be called missing once more. */
+    if (reader->diag->errors == errors)
+        check_presence(reader, at, space, point);
+    return reader->diag->errors == errors;
+}
+
+/* --- measurements --- */
+
+struct metric {
+    const char *name;
+    struct place value;
+};
+
+static const struct field metric_fields[] = {
+    {.name = "metricId",
+     .read = field_text,
+     .offset = offsetof(struct metric, name)},
+    {.name = "value",
+     .read = field_place,
+     .offset = offsetof(struct metric, value)},
+    {0}};
+
+/* A number, or one of the texts that protobuf's JSON has for what is none. */
+static bool read_value(const struct node *node, double *value)
+{
+    if (node_double(node, value))
+        return true;
+    const char *text = node_string(node);
+    if (text == NULL)
+        return false;
+    const bool is_nan = strcmp(text, "NaN") == 0;
+    const bool is_low = strcmp(text, "-Infinity") == 0;
+    if (!is_nan && !is_low && strcmp(text, "Infinity") != 0)
+        return false;
+    *value = is_nan ? NAN : is_low ? -INFINITY : INFINITY;
+    return true;
+}
+
+static bool is_metric(const struct job *job, const char *name)
+{
+    for (size_t i = 0; i < job->n_metrics; i++)
+        if (strcmp(job->metrics[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_given(const struct measurement *measurement, const char *name)
+{
+    for (size_t i = 0; i < measurement->n_metrics; i++)
+        if (strcmp(measurement->metrics[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void read_metric(const struct field_reader *reader, struct place at,
+                        const struct job *job, struct measurement *found)
+{
+    struct metric metric = {0};
+    double value = 0; /* protobuf leaves zeros out */
+    field_read_map(reader, at, metric_fields, &metric);
+    if (at.node->kind != NODE_MAP)
+        return;
+    const struct place name = field_member(reader, at, "metricId");
+    if (metric.name == NULL)
+        field_error(reader, at, "needs metricId");
+    else if (!is_metric(job, metric.name))
+        field_error(reader, name, "the study has no metric \"%.64s\"",
+                    metric.name);
+    else if (is_given(found, metric.name))
+        field_error(reader, name, "\"%.64s\" is given twice", metric.name);
+    else if (metric.value.node != NULL &&
+             !read_value(metric.value.node, &value))
+        field_wrong_kind(reader, metric.value, "a number");
+    else
+        found->metrics[found->n_metrics++] =
+            (struct report_metric){metric.name, value};
+}
+
+struct draft {
+    struct measurement read;
+    struct place metrics;
+};
+
+static const struct field measurement_fields[] = {
+    {.name = "stepCount",
+     .read = field_whole,
+     .offset = offsetof(struct draft, read.step),
+     .min = 0,
+     .max = INT64_MAX},
+    {.name = "elapsedDuration",
+     .read = field_duration,
+     .offset = offsetof(struct draft, read.elapsed_ms)},
+    {.name = "metrics",
+     .read = field_place,
+     .offset = offsetof(struct draft, metrics)},
+    {0}};
+
+bool trial_body_measurement(const struct field_reader *reader, struct place at,
+                            const struct job *job, struct measurement *found)
+{
+    struct draft draft = {.read.elapsed_ms = MEASUREMENT_UNSAID};
+    const size_t errors = reader->diag->errors;
+    field_read_map(reader, at, measurement_fields, &draft);
+    if (at.node->kind != NODE_MAP)
+        return false;
+    if (draft.metrics.node == NULL || draft.metrics.node->first == NULL) {
+        field_error(reader, at, "has no metrics");
+        return false;
+    }
+    if (!is_list(reader, draft.metrics))
+        return false;
+    draft.read.metrics = arena_alloc(reader->arena, job->n_metrics + 1,
+                                     sizeof *draft.read.metrics);
+    size_t index = 0;
+    for (const struct node *node = draft.metrics.node->first; node != NULL;
+         node = node->next)
+        read_metric(reader, field_item(reader, draft.metrics, node, index++),
+                    job, &draft.read);
+    if (reader->diag->errors != errors)
+        return false;
+    *found = draft.read;
+    return true;
+}
+
+const double *measurement_objective(const struct measurement *measurement,
+                                    const struct job *job)
+{
+    for (size_t i = 0; i < measurement->n_metrics; i++)
+        if (strcmp(measurement->metrics[i].name, job->metrics[0].name) == 0)
+            return &measurement->metrics[i].value;
+    return NULL;
+}

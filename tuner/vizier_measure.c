@@ -1,0 +1,256 @@
+#include <math.h>
+#include <string.h>
+
+#include "proto/node.h"
+#include "tuner/db_write.h"
+#include "tuner/report.h"
+#include "tuner/report_batch.h"
+#include "tuner/state.h"
+#include "tuner/trial_body.h"
+#include "tuner/vizier.h"
+#include "tuner/vizier_result.h"
+
+enum { MOST_MEASUREMENTS = 10000 }; /* of one trial */
+
+/* A client's measurements belong to no attempt; they count from 1. */
+static struct replica_key key_of(const struct trial_row *trial)
+{
+    return (struct replica_key){
+        .study = trial->study, .trial = trial->id, .replica = "client"};
+}
+
+static enum ht_status check_open(const struct vizier_call *call,
+                                 struct ht_error *err)
+{
+    if (!trial_state_is_final(call->trial.state))
+        return HT_OK;
+    return ht_fail(err, HT_PRECONDITION, "trial %lld has ended: %s",
+                   (long long)call->trial.id,
+                   trial_state_name(call->trial.state));
+}
+
+/* --- addTrialMeasurement --- */
+
+static const struct field measure_fields[] = {
+    {.name = "measurement", .read = field_place}, {0}};
+
+static enum ht_status read_measurement(struct vizier_call *call,
+                                       struct measurement *measurement,
+                                       struct ht_error *err)
+{
+    struct place place = {0};
+    enum ht_status status =
+        trial_body_read(call->req, measure_fields, &place, err);
+    if (status != HT_OK)
+        return status;
+    const struct field_reader reader = trial_body_reader(call->req);
+    if (place.node == NULL)
+        diag_error(reader.diag, 0, 0, "measurement", "is missing");
+    else
+        trial_body_measurement(&reader, place, call->job, measurement);
+    return trial_body_check(call->req, err);
+}
+
+/* Later is a higher step, or the same step after a longer time. */
+static bool is_later(const struct vizier_call *call,
+                     const struct measurement *measurement,
+                     const struct measurement_row *last)
+{
+    if (measurement->step != last->step)
+        return measurement->step > last->step;
+    return measurement->elapsed_ms > last->time_ms - call->trial.started_ms;
+}
+
+static enum ht_status next_seq(struct vizier_call *call,
+                               const struct measurement *measurement,
+                               int64_t *seq, struct ht_error *err)
+{
+    struct measurement_row last;
+    const struct replica_key key = key_of(&call->trial);
+    const enum ht_status status = db_measurement_newest(
+        core_db(call->core), call->req->arena, &key, &last, err);
+    if (status == HT_NOT_FOUND) {
+        *seq = 1;
+        return HT_OK;
+    }
+    if (status != HT_OK)
+        return status;
+    if (last.seq >= MOST_MEASUREMENTS)
+        return ht_fail(err, HT_LIMIT, "trial %lld has %d measurements already",
+                       (long long)call->trial.id, MOST_MEASUREMENTS);
+    if (!is_later(call, measurement, &last)) {
+        diag_error(trial_body_reader(call->req).diag, 0, 0, "measurement",
+                   "is not later than the one before, of step %lld",
+                   (long long)last.step);
+        return trial_body_check(call->req, err);
+    }
+    *seq = last.seq + 1;
+    return HT_OK;
+}
+
+static enum ht_status store(struct vizier_call *call,
+                            const struct measurement *measurement, int64_t seq,
+                            struct ht_error *err)
+{
+    struct db *db = core_db(call->core);
+    struct trial_row *trial = &call->trial;
+    const bool timed = measurement->elapsed_ms != MEASUREMENT_UNSAID;
+    const struct measurement_row row = {
+        .study = trial->study,
+        .trial = trial->id,
+        .replica = key_of(trial).replica,
+        .seq = seq,
+        .step = measurement->step,
+        .time_ms = timed ? trial->started_ms + measurement->elapsed_ms
+                         : core_wall_ms(call->core),
+        .metrics = report_metrics_text(call->req->arena, measurement->n_metrics,
+                                       measurement->metrics),
+        .checkpoint = ""};
+    bool inserted;
+    enum ht_status status = db_measurement_insert(db, &row, &inserted, err);
+    if (status != HT_OK)
+        return status;
+    trial->latest_step = row.step;
+    trial->latest_metrics = row.metrics;
+    status = db_trial_set_latest(db, trial->study, trial->id, row.step,
+                                 row.metrics, err);
+    return status == HT_OK
+               ? report_note_measured(call->core, call->req->arena, trial, err)
+               : status;
+}
+
+enum ht_status trial_measure(struct core *core, struct request *req,
+                             struct ht_error *err)
+{
+    struct vizier_call call = {.core = core, .req = req};
+    struct measurement measurement;
+    int64_t seq = 0;
+    enum ht_status status = vizier_find_trial(&call, err);
+    if (status == HT_OK)
+        status = read_measurement(&call, &measurement, err);
+    if (status == HT_OK)
+        status = check_open(&call, err);
+    if (status == HT_OK && call.trial.state == TRIAL_REQUESTED)
+        status = state_move_trial(core, &call.trial, TRIAL_ACTIVE,
+                                  "a client measures it", err);
+    if (status == HT_OK)
+        status = next_seq(&call, &measurement, &seq, err);
+    if (status == HT_OK)
+        status = store(&call, &measurement, seq, err);
+    return status == HT_OK ? vizier_reply_trial(&call, err) : status;
+}
+
+/* --- complete --- */
+
+struct completion {
+    struct place measurement;
+    bool infeasible;
+    const char *reason;
+};
+
+static const struct field complete_fields[] = {
+    {.name = "finalMeasurement",
+     .read = field_place,
+     .offset = offsetof(struct completion, measurement)},
+    {.name = "trialInfeasible",
+     .read = field_flag,
+     .offset = offsetof(struct completion, infeasible)},
+    {.name = "infeasibleReason",
+     .read = field_text,
+     .offset = offsetof(struct completion, reason)},
+    {0}};
+
+static enum ht_status read_completion(struct vizier_call *call,
+                                      struct trial_result *result,
+                                      struct ht_error *err)
+{
+    struct completion completion = {0};
+    const enum ht_status status =
+        trial_body_read(call->req, complete_fields, &completion, err);
+    if (status != HT_OK)
+        return status;
+    const struct field_reader reader = trial_body_reader(call->req);
+    if (completion.infeasible)
+        result->infeasible = completion.reason == NULL ? "" : completion.reason;
+    else if (completion.measurement.node != NULL)
+        trial_result_read(&reader, completion.measurement, call->job, result);
+    return trial_body_check(call->req, err);
+}
+
+static bool is_better(const struct job *job, double value, double than)
+{
+    return job->metrics[0].maximize ? value > than : value < than;
+}
+
+/* A stored measurement as a result; false when it lacks a metric. */
+static bool read_stored(struct vizier_call *call,
+                        const struct measurement_row *row,
+                        struct trial_result *result)
+{
+    struct arena *arena = call->req->arena;
+    const struct job *job = call->job;
+    struct diag diag;
+    const size_t len = strlen(row->metrics);
+    diag_init(&diag, arena, "metrics", row->metrics, len);
+    const struct node *map = node_read_json(arena, row->metrics, len, &diag);
+    struct measurement found = {
+        .step = row->step, .elapsed_ms = row->time_ms - call->trial.started_ms};
+    found.metrics = arena_alloc(arena, job->n_metrics, sizeof *found.metrics);
+    for (size_t i = 0; i < job->n_metrics; i++) {
+        const char *name = job->metrics[i].name;
+        if (node_find(map, name) == NULL)
+            return false;
+        found.metrics[found.n_metrics++] =
+            (struct report_metric){name, node_get_double(map, name, NAN)};
+    }
+    *result = (struct trial_result){.measurement = found,
+                                    .objective = found.metrics[0].value};
+    return true;
+}
+
+/* The last one, or of the best ones the first, as the study has it. */
+static enum ht_status choose(struct vizier_call *call,
+                             struct trial_result *result, struct ht_error *err)
+{
+    struct measurement_list list;
+    const enum ht_status status = db_measurement_list(
+        core_db(call->core), call->req->arena, call->trial.study,
+        call->trial.id, MOST_MEASUREMENTS, &list, err);
+    if (status != HT_OK)
+        return status;
+    const bool best = call->job->selection == SELECT_BEST;
+    for (size_t i = list.n; i > 0; i--) {
+        struct trial_result found;
+        if (!read_stored(call, &list.rows[i - 1], &found))
+            continue;
+        if (!trial_result_is_given(result) || !isfinite(result->objective) ||
+            (isfinite(found.objective) &&
+             !is_better(call->job, result->objective, found.objective)))
+            *result = found;
+        if (!best)
+            break;
+    }
+    if (trial_result_is_given(result))
+        return HT_OK;
+    return ht_fail(err, HT_PRECONDITION,
+                   "trial %lld has no measurement to choose from: give a "
+                   "finalMeasurement or trialInfeasible",
+                   (long long)call->trial.id);
+}
+
+enum ht_status trial_complete(struct core *core, struct request *req,
+                              struct ht_error *err)
+{
+    struct vizier_call call = {.core = core, .req = req};
+    struct trial_result result = {0};
+    enum ht_status status = vizier_find_trial(&call, err);
+    if (status == HT_OK)
+        status = read_completion(&call, &result, err);
+    if (status == HT_OK)
+        status = check_open(&call, err);
+    if (status == HT_OK && !trial_result_is_given(&result))
+        status = choose(&call, &result, err);
+    if (status == HT_OK)
+        status = trial_result_store(&call, &result, err);
+    return status == HT_OK ? vizier_reply_trial(&call, err) : status;
+}

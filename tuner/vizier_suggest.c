@@ -1,0 +1,282 @@
+#include <string.h>
+
+#include "proto/clock.h"
+#include "proto/json.h"
+#include "proto/limits.h"
+#include "tuner/db_write.h"
+#include "tuner/memory.h"
+#include "tuner/operation.h"
+#include "tuner/state.h"
+#include "tuner/study_life.h"
+#include "tuner/trial_body.h"
+#include "tuner/trial_create.h"
+#include "tuner/view.h"
+#include "tuner/vizier.h"
+
+enum {
+    MOST = 1000,     /* trials in one answer */
+    HOLD_MS = 50000, /* a request waits for the search, at most */
+    OFFER_MS = 1000, /* what a search found knows all results up to here */
+};
+
+/* One request on its way; the trials are those it will be answered with. */
+struct suggesting {
+    struct vizier_call call;
+    int64_t count; /* wanted */
+    const char *client;
+    struct place contexts;
+    size_t n;
+    struct trial_row *trials; /* room for `count` */
+};
+
+static const struct field suggest_fields[] = {
+    {.name = "suggestionCount",
+     .read = field_whole,
+     .offset = offsetof(struct suggesting, count),
+     .min = 1,
+     .max = MOST},
+    {.name = "clientId",
+     .read = field_text,
+     .offset = offsetof(struct suggesting, client)},
+    {.name = "contexts",
+     .read = field_place,
+     .offset = offsetof(struct suggesting, contexts)},
+    {0}};
+
+static enum ht_status read_body(struct suggesting *now, struct ht_error *err)
+{
+    struct request *req = now->call.req;
+    enum ht_status status = trial_body_read(req, suggest_fields, now, err);
+    if (status != HT_OK)
+        return status;
+    const struct field_reader reader = trial_body_reader(req);
+    if (now->count == 0)
+        diag_error(reader.diag, 0, 0, "suggestionCount", "is missing");
+    if (now->client == NULL || now->client[0] == '\0')
+        now->client = "default";
+    if (strlen(now->client) > HT_MAX_NAME)
+        diag_error(reader.diag, 0, 0, "clientId", "is over %d bytes",
+                   HT_MAX_NAME);
+    status = trial_body_check(req, err);
+    const struct node *contexts = now->contexts.node;
+    if (status == HT_OK && contexts != NULL && contexts->first != NULL)
+        return ht_fail(err, HT_UNIMPLEMENTED,
+                       "contexts are not supported: the search chooses every "
+                       "parameter itself");
+    return status;
+}
+
+/* --- what is there already --- */
+
+/* A client that asks again, after a crash or a lost answer, gets the same. */
+static enum ht_status take_unfinished(struct suggesting *now,
+                                      struct ht_error *err)
+{
+    struct trial_list list;
+    const enum ht_status status =
+        db_trial_of_client(core_db(now->call.core), now->call.req->arena,
+                           now->call.study.id, now->client, &list, err);
+    if (status != HT_OK)
+        return status;
+    for (size_t i = 0; i < list.n && (int64_t)now->n < now->count; i++)
+        now->trials[now->n++] = list.rows[i];
+    return HT_OK;
+}
+
+static const char *given_reason(const struct suggesting *now)
+{
+    return arena_printf(now->call.req->arena, "given to client %s",
+                        now->client);
+}
+
+/* Points that somebody added and nobody has begun. */
+static enum ht_status take_requested(struct suggesting *now,
+                                     struct ht_error *err)
+{
+    struct core *core = now->call.core;
+    struct trial_list list;
+    enum ht_status status = db_trial_waiting(
+        core_db(core), now->call.req->arena, now->call.study.id, 0, &list, err);
+    for (size_t i = 0;
+         status == HT_OK && i < list.n && (int64_t)now->n < now->count; i++) {
+        struct trial_row *trial = &now->trials[now->n++];
+        *trial = list.rows[i];
+        trial->client = now->client;
+        status = db_trial_set_client(core_db(core), trial, err);
+        if (status == HT_OK)
+            status = state_move_trial(core, trial, TRIAL_ACTIVE,
+                                      given_reason(now), err);
+    }
+    return status;
+}
+
+/* --- new ones --- */
+
+void trial_offer(struct core *core, const struct study_row *study,
+                 const struct suggestions *found)
+{
+    struct memory_study *memory = memory_study(core_memory(core), study->id);
+    arena_free(memory->offer.arena);
+    memory->offer = (struct memory_offer){
+        .arena = arena_new(), .n = found->n, .asked_ms = memory->asked_ms};
+    memory->offer.points = arena_alloc(memory->offer.arena, found->n + 1,
+                                       sizeof *memory->offer.points);
+    for (size_t i = 0; i < found->n; i++)
+        memory->offer.points[i] =
+            arena_strdup(memory->offer.arena, found->points[i]);
+}
+
+/* Trials that may still be made. */
+static int64_t room(const struct suggesting *now)
+{
+    const struct vizier_call *call = &now->call;
+    const int64_t most =
+        call->job->max_trials > 0 ? call->job->max_trials : HT_MAX_TRIALS;
+    const int64_t left = most - (call->study.next_trial - 1);
+    const int64_t wanted = now->count - (int64_t)now->n;
+    if (call->study.state != STUDY_RUNNING || call->study.exhausted ||
+        left <= 0)
+        return 0;
+    return left < wanted ? left : wanted;
+}
+
+/* Points that another client was quicker to take are skipped. */
+static enum ht_status take_offered(struct suggesting *now, struct ht_error *err)
+{
+    struct core *core = now->call.core;
+    const struct memory_offer *offer =
+        &memory_study(core_memory(core), now->call.study.id)->offer;
+    if (core_now_ms(core) - offer->asked_ms >= OFFER_MS)
+        return HT_OK;
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < offer->n && room(now) > 0; i++) {
+        bool created = false;
+        struct trial_row trial = {
+            .state = TRIAL_ACTIVE,
+            .params = arena_strdup(now->call.req->arena, offer->points[i]),
+            .reason = given_reason(now),
+            .client = now->client};
+        status = trial_create(core, &now->call.study, &trial, &created, err);
+        if (status == HT_OK && created)
+            now->trials[now->n++] = trial;
+    }
+    return status;
+}
+
+/* --- the answer --- */
+
+static enum ht_status add_trials(struct suggesting *now, cJSON *response,
+                                 struct ht_error *err)
+{
+    cJSON *list = json_add_array(response, "trials");
+    for (size_t i = 0; i < now->n; i++) {
+        cJSON *view;
+        const enum ht_status status = view_trial(
+            core_db(now->call.core), now->call.req->arena, &now->call.study,
+            now->call.job, &now->trials[i], false, &view, err);
+        if (status != HT_OK)
+            return status;
+        cJSON_AddItemToArray(list, view);
+    }
+    return HT_OK;
+}
+
+static struct operation operation_of(const struct suggesting *now)
+{
+    struct core *core = now->call.core;
+    struct operation operation = {
+        .resource = vizier_study_name(now->call.req->arena, &now->call.study),
+        .metadata = operation_message("SuggestTrialsMetadata")};
+    operation_add_times(core, operation.metadata);
+    json_add_string(operation.metadata, "clientId", now->client);
+    return operation;
+}
+
+static enum ht_status reply(struct suggesting *now, struct ht_error *err)
+{
+    struct core *core = now->call.core;
+    char stamp[CLOCK_STAMP_BYTES];
+    clock_stamp(stamp, core_wall_ms(core));
+    cJSON *response = operation_message("SuggestTrialsResponse");
+    const enum ht_status status = add_trials(now, response, err);
+    if (status != HT_OK) {
+        cJSON_Delete(response);
+        return status;
+    }
+    json_add_string(response, "studyState",
+                    study_state_vizier(now->call.study.state));
+    json_add_string(response, "startTime", stamp);
+    json_add_string(response, "endTime", stamp);
+    struct operation operation = operation_of(now);
+    operation.response = response;
+    operation_reply(core, now->call.req, &operation);
+    return HT_OK;
+}
+
+/* Holds the request until the search has found more; what it has by now is
+ * stored and comes back as unfinished. */
+static enum ht_status wait_for_search(struct suggesting *now,
+                                      struct ht_error *err)
+{
+    struct core *core = now->call.core;
+    struct request *req = now->call.req;
+    const struct memory_study *memory =
+        memory_study(core_memory(core), now->call.study.id);
+    if (memory->ask_after_ms > core_now_ms(core))
+        return ht_fail(err, HT_UNAVAILABLE,
+                       "the search of study %.128s failed; ask again in a "
+                       "second",
+                       now->call.study.name);
+    if (req->held_until_ms == 0)
+        req->held_until_ms = core_now_ms(core) + HOLD_MS;
+    if (req->held_until_ms > core_now_ms(core)) {
+        study_ask(core, &now->call.study, room(now));
+        return HT_OK;
+    }
+    req->held_until_ms = 0;
+    if (now->n > 0)
+        return reply(now, err);
+    struct operation operation = operation_of(now);
+    ht_fail(&operation.why, HT_TIMEOUT,
+            "the search has found nothing in %d s; ask again", HOLD_MS / 1000);
+    operation_reply(core, req, &operation);
+    return HT_OK;
+}
+
+static enum ht_status check_study(const struct suggesting *now,
+                                  struct ht_error *err)
+{
+    const struct study_row *study = &now->call.study;
+    if (study->kind != JOB_STUDY)
+        return ht_fail(err, HT_PRECONDITION,
+                       "study %.128s belongs to a job that runs its trials "
+                       "itself",
+                       study->name);
+    if (study->state == STUDY_PAUSED)
+        return ht_fail(err, HT_PRECONDITION, "study %.64s is inactive: %.160s",
+                       study->name, study->reason);
+    return HT_OK;
+}
+
+enum ht_status trial_suggest(struct core *core, struct request *req,
+                             struct ht_error *err)
+{
+    struct suggesting now = {.call = {.core = core, .req = req}};
+    enum ht_status status = vizier_find_study(&now.call, err);
+    if (status == HT_OK)
+        status = read_body(&now, err);
+    if (status == HT_OK)
+        status = check_study(&now, err);
+    if (status != HT_OK)
+        return status;
+    now.trials = arena_alloc(req->arena, (size_t)now.count, sizeof *now.trials);
+    status = take_unfinished(&now, err);
+    if (status == HT_OK && now.call.study.state == STUDY_RUNNING)
+        status = take_requested(&now, err);
+    if (status == HT_OK)
+        status = take_offered(&now, err);
+    if (status == HT_OK && room(&now) > 0)
+        return wait_for_search(&now, err);
+    req->held_until_ms = 0;
+    return status == HT_OK ? reply(&now, err) : status;
+}

@@ -1,0 +1,222 @@
+#include <string.h>
+
+#include "proto/limits.h"
+#include "tuner/db_write.h"
+#include "tuner/memory.h"
+#include "tuner/state.h"
+#include "tuner/trial.h"
+#include "tuner/trial_body.h"
+#include "tuner/trial_create.h"
+#include "tuner/vizier.h"
+#include "tuner/vizier_result.h"
+
+/* Numbers of google.cloud.aiplatform.v1.Trial.State. */
+enum wanted_state {
+    WANTED_UNSPECIFIED,
+    WANTED_REQUESTED,
+    WANTED_ACTIVE,
+    WANTED_STOPPING,
+    WANTED_SUCCEEDED,
+    WANTED_INFEASIBLE
+};
+
+/* A Trial as a client sends it. */
+struct addition {
+    struct place parameters, measurement;
+    enum wanted_state state;
+    const char *reason, *client;
+    struct trial_result result;
+};
+
+static const struct field_choice states[] = {
+    {"STATE_UNSPECIFIED", 0, WANTED_UNSPECIFIED},
+    {"REQUESTED", 1, WANTED_REQUESTED},
+    {"ACTIVE", 2, WANTED_ACTIVE},
+    {"STOPPING", 3, WANTED_STOPPING},
+    {"SUCCEEDED", 4, WANTED_SUCCEEDED},
+    {"INFEASIBLE", 5, WANTED_INFEASIBLE},
+    {0}};
+
+/* What the server sets is read over, so that a Trial may be sent as it came. */
+static const struct field trial_fields[] = {
+    {.name = "parameters",
+     .read = field_place,
+     .offset = offsetof(struct addition, parameters)},
+    {.name = "finalMeasurement",
+     .read = field_place,
+     .offset = offsetof(struct addition, measurement)},
+    {.name = "state",
+     .read = field_choose,
+     .offset = offsetof(struct addition, state),
+     .choices = states},
+    {.name = "infeasibleReason",
+     .read = field_text,
+     .offset = offsetof(struct addition, reason)},
+    {.name = "clientId",
+     .read = field_text,
+     .offset = offsetof(struct addition, client)},
+    {.name = "name", .read = field_skip},
+    {.name = "id", .read = field_skip},
+    {.name = "startTime", .read = field_skip},
+    {.name = "endTime", .read = field_skip},
+    {.name = "measurements", .read = field_skip},
+    {.name = "customJob", .read = field_skip},
+    {.name = "webAccessUris", .read = field_skip},
+    {.name = "hypertune", .read = field_skip},
+    {0}};
+
+static bool is_infeasible(const struct addition *addition)
+{
+    return addition->state == WANTED_INFEASIBLE || addition->reason != NULL;
+}
+
+static void check_state(const struct field_reader *reader,
+                        const struct addition *addition)
+{
+    if (addition->state == WANTED_STOPPING)
+        diag_error(reader->diag, 0, 0, "state",
+                   "a new trial cannot be STOPPING");
+    if (addition->state == WANTED_SUCCEEDED &&
+        addition->measurement.node == NULL)
+        diag_error(reader->diag, 0, 0, "finalMeasurement",
+                   "is missing, as the state is SUCCEEDED");
+    if (addition->client != NULL && strlen(addition->client) > HT_MAX_NAME)
+        diag_error(reader->diag, 0, 0, "clientId", "is over %d bytes",
+                   HT_MAX_NAME);
+}
+
+/* *params: the canonical point. */
+static enum ht_status read_addition(struct vizier_call *call,
+                                    struct addition *addition,
+                                    const char **params, struct ht_error *err)
+{
+    struct request *req = call->req;
+    enum ht_status status = trial_body_read(req, trial_fields, addition, err);
+    if (status != HT_OK)
+        return status;
+    const struct field_reader reader = trial_body_reader(req);
+    const struct space *space = &call->job->space;
+    struct value *point = arena_alloc(req->arena, space->n + 1, sizeof *point);
+    const bool whole =
+        trial_body_point(&reader, addition->parameters, space, point);
+    check_state(&reader, addition);
+    if (is_infeasible(addition))
+        addition->result.infeasible =
+            addition->reason == NULL ? "" : addition->reason;
+    else if (addition->measurement.node != NULL)
+        trial_result_read(&reader, addition->measurement, call->job,
+                          &addition->result);
+    status = trial_body_check(req, err);
+    if (status != HT_OK || !whole)
+        return status;
+    struct text text = {0};
+    point_text(space, point, &text);
+    *params = arena_strndup(req->arena, text.data, text.len);
+    text_free(&text);
+    return HT_OK;
+}
+
+static enum ht_status check_study(const struct vizier_call *call,
+                                  const struct addition *addition,
+                                  struct ht_error *err)
+{
+    const struct study_row *study = &call->study;
+    if (study->state != STUDY_RUNNING && study->state != STUDY_PAUSED)
+        return ht_fail(err, HT_PRECONDITION, "study %.128s has ended: %s",
+                       study->name, study_state_name(study->state));
+    if (study->kind != JOB_STUDY && (addition->state > WANTED_REQUESTED ||
+                                     trial_result_is_given(&addition->result)))
+        return ht_fail(err, HT_PRECONDITION,
+                       "study %.128s belongs to a job that runs and measures "
+                       "its trials itself",
+                       study->name);
+    return HT_OK;
+}
+
+static enum ht_status add(struct vizier_call *call, struct addition *addition,
+                          const char *params, struct ht_error *err)
+{
+    const bool active = addition->state == WANTED_ACTIVE &&
+                        !trial_result_is_given(&addition->result);
+    bool created;
+    call->trial = (struct trial_row){
+        .state = active ? TRIAL_ACTIVE : TRIAL_REQUESTED,
+        .params = params,
+        .reason = "added by user",
+        .client = addition->client == NULL ? "" : addition->client,
+        .added = true};
+    const enum ht_status status =
+        trial_create(call->core, &call->study, &call->trial, &created, err);
+    if (status != HT_OK)
+        return status;
+    core_wake(call->core); /* a runner or a client may take it */
+    return trial_result_is_given(&addition->result)
+               ? trial_result_store(call, &addition->result, err)
+               : HT_OK;
+}
+
+enum ht_status trial_add(struct core *core, struct request *req,
+                         struct ht_error *err)
+{
+    struct vizier_call call = {.core = core, .req = req};
+    struct addition addition = {0};
+    const char *params = NULL;
+    enum ht_status status = vizier_find_study(&call, err);
+    if (status == HT_OK)
+        status = read_addition(&call, &addition, &params, err);
+    if (status == HT_OK)
+        status = check_study(&call, &addition, err);
+    if (status == HT_OK)
+        status = add(&call, &addition, params, err);
+    return status == HT_OK ? vizier_reply_trial(&call, err) : status;
+}
+
+/* --- deletion --- */
+
+struct gone {
+    int64_t study, trial;
+};
+
+static void apply_gone(struct core *core, const void *data)
+{
+    const struct gone *gone = data;
+    memory_drop_trial(core_memory(core), gone->study, gone->trial);
+}
+
+/* A runner that is at it will be told that its attempt is gone. */
+static enum ht_status erase(struct vizier_call *call, struct ht_error *err)
+{
+    struct core *core = call->core;
+    const struct trial_row *trial = &call->trial;
+    struct event_row event = {.study = trial->study,
+                              .kind = "trial.deleted",
+                              .trial = trial->id,
+                              .from = trial_state_name(trial->state),
+                              .to = "",
+                              .reason = "deleted by user",
+                              .data = ""};
+    enum ht_status status = db_trial_erase(core_db(core), trial, err);
+    if (status == HT_OK)
+        status = state_event(core, &event, err);
+    if (status == HT_OK && call->study.exhausted) {
+        call->study.exhausted = false;
+        status = db_study_save(core_db(core), &call->study, err);
+    }
+    const struct gone gone = {trial->study, trial->id};
+    core_defer(core, apply_gone, &gone, sizeof gone);
+    core_touch(core, trial->study);
+    return status;
+}
+
+enum ht_status trial_erase(struct core *core, struct request *req,
+                           struct ht_error *err)
+{
+    struct vizier_call call = {.core = core, .req = req};
+    enum ht_status status =
+        trial_find_named(core, req, &call.study, &call.trial, err);
+    if (status == HT_OK)
+        status = erase(&call, err);
+    if (status == HT_OK)
+        text_puts(&req->reply, "{}");
+    return status;
+}
