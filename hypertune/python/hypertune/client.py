@@ -13,15 +13,19 @@ _ALGORITHMS = {"grid": "GRID_SEARCH", "random": "RANDOM_SEARCH",
                "bayesian": None, None: None}  # Google's default has no name
 _GOALS = {"maximize": "MAXIMIZE", "minimize": "MINIMIZE"}
 
+
+def _duration(value: Duration) -> str:
+    return "%.3fs" % show.seconds(value)
+
+
 # Members of `until`, as in a spec file: the place of each in Vertex's
 # studyStoppingConfig, and how it is written there.
-_SECONDS = lambda value: "%.3fs" % show.seconds(value)  # noqa: E731
 _UNTIL = {
     "trials": ("maxNumTrials", int),
     "noProgress": ("maxNumTrialsNoProgress", int),
-    "noProgressTime": ("maxDurationNoProgress", _SECONDS),
+    "noProgressTime": ("maxDurationNoProgress", _duration),
     "time": ("maximumRuntimeConstraint",
-             lambda value: {"maxDuration": _SECONDS(value)}),
+             lambda value: {"maxDuration": _duration(value)}),
 }
 
 

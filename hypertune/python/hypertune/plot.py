@@ -1,5 +1,6 @@
 """Pictures of a study as SVG text: no library, no script, no style sheet."""
 import math
+import sys
 from typing import (TYPE_CHECKING, Any, Callable, Dict, List, Mapping,
                     NamedTuple, Optional, Sequence, Tuple)
 from xml.sax.saxutils import escape, quoteattr
@@ -191,7 +192,8 @@ class _Canvas:
 
 
 def _finite(value: Optional[float]) -> bool:
-    return value is not None and math.isfinite(value)
+    """Can it be drawn? Half of the largest float and more has no range."""
+    return value is not None and abs(value) < sys.float_info.max / 2.5
 
 
 def _tip(trial: "Trial", metric: str) -> str:
