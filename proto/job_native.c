@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "proto/limits.h"
+#include "proto/number.h"
 
 #define DRAFT(member) offsetof(struct native_draft, member)
 #define JOB(member) offsetof(struct native_draft, draft.job.member)
@@ -76,6 +77,8 @@ static bool parse_memory(const char *text, int64_t *bytes)
                  {"Gi", 0x1p30}, {"Ti", 0x1p40}};
     if (!isdigit((unsigned char)text[0]) || text[1] == 'x')
         return false;
+    if (number_int64(text, bytes)) /* exact, also beyond 2^53 */
+        return true;
     char *end;
     double amount = strtod(text, &end);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {

@@ -1,8 +1,9 @@
-/* A job written in the Vertex form and read again is the same job, in every
- * string byte, every bit of a double and every int64. */
+/* A job of any kind written in the Vertex form and read again is the same job,
+ * in every string byte, every bit of a double and every int64; so is a tuning
+ * job in the native form, but for what that form cannot say. */
 #include <math.h>
 
-#include "proto/job.h"
+#include "proto/job_native.h"
 #include "proto/json.h"
 #include "proto/limits.h"
 #include "tests/check.h"
@@ -155,19 +156,22 @@ static struct strings draw_constraints(const struct space *space)
     return (struct strings){n, items};
 }
 
-/* A condition on an earlier list parameter, so that there is no cycle. */
-static void draw_condition(const struct space *space, size_t child)
+/* A condition on a finite parameter of lower rank, so that there is no cycle;
+ * ranks are drawn, so that parents may be declared behind their children. */
+static void draw_conditions(const struct space *space, const uint64_t rank[],
+                            size_t child)
 {
-    for (size_t i = 0; i < child; i++) {
+    for (size_t i = 0; i < space->n; i++) {
         const struct param *parent = &space->params[i];
-        if (parent->type != PARAM_CATEGORICAL || coin())
+        const uint64_t levels = param_levels(parent);
+        if (rank[i] >= rank[child] || levels == 0 || coin() || coin())
             continue;
         struct condition *condition = arena_alloc(arena, 1, sizeof *condition);
         condition->parent = i;
-        condition->n = 1 + below(parent->n_values);
+        condition->n = 1 + below(3);
         struct value *values = arena_alloc(arena, condition->n, sizeof *values);
         for (size_t j = 0; j < condition->n; j++)
-            values[j].whole = (int64_t)j;
+            values[j] = param_level(parent, draw() % levels);
         condition->values = values;
         condition->next = space->params[child].when;
         space->params[child].when = condition;
@@ -176,20 +180,23 @@ static void draw_condition(const struct space *space, size_t child)
 
 static struct space draw_space(void)
 {
-    struct space space = {.n = 1 + below(6)};
+    struct space space = {.n = 1 + below(9)};
+    uint64_t rank[9];
     space.params = arena_alloc(arena, space.n, sizeof *space.params);
     for (size_t i = 0; i < space.n; i++) {
         struct param *param = &space.params[i];
         param->name = draw_name("p", i);
         param->type = (enum param_type)below(4);
+        rank[i] = draw();
         if (param->type == PARAM_DOUBLE)
             draw_real(param);
         else if (param->type == PARAM_INTEGER)
             draw_whole(param);
         else
             draw_list(param);
-        draw_condition(&space, i);
     }
+    for (size_t i = 0; i < space.n; i++)
+        draw_conditions(&space, rank, i);
     return space;
 }
 
@@ -197,6 +204,33 @@ static bool has_finite_levels(const struct space *space)
 {
     uint64_t size = space_size(space);
     return size > 0 && size <= HT_MAX_GRID;
+}
+
+static int64_t draw_ms(void)
+{
+    return coin() ? 1 + (int64_t)below(100000000) : 0;
+}
+
+static int64_t draw_moment(void)
+{
+    return coin() ? 1 + (int64_t)(draw() % 253402300799999) : 0;
+}
+
+static void draw_until(struct stopping *until)
+{
+    until->min_trials = (int64_t)below(3);
+    until->min_time_ms = draw_ms();
+    until->min_end_ms = draw_moment();
+    until->has_target = coin();
+    until->target = until->has_target ? draw_double() : 0;
+    until->time_ms = draw_ms();
+    until->end_ms = draw_moment();
+    until->no_progress = (int64_t)below(3);
+    until->no_progress_ms = draw_ms();
+    /* Without a rule there is nothing to finish, and readers say so. */
+    until->let_finish =
+        coin() && (until->has_target || until->time_ms || until->end_ms ||
+                   until->no_progress || until->no_progress_ms);
 }
 
 static void draw_study(struct job *job)
@@ -208,25 +242,36 @@ static void draw_study(struct job *job)
     job->metrics = metrics;
     job->space = draw_space();
     job->constraints = draw_constraints(&job->space);
-    job->algorithm = coin() ? ALGORITHM_DEFAULT : ALGORITHM_RANDOM;
-    if (has_finite_levels(&job->space) && coin())
-        job->algorithm = ALGORITHM_GRID;
+    job->algorithm = (enum job_algorithm)below(4);
+    if (job->algorithm == ALGORITHM_GRID && !has_finite_levels(&job->space))
+        job->algorithm = ALGORITHM_RANDOM;
     job->has_seed = coin();
     job->seed = job->has_seed ? (int64_t)(draw() >> 1) : 0;
     job->selection = (enum job_selection)below(2);
     job->early_stop = (enum job_early_stop)below(3);
+    draw_until(&job->until);
+}
+
+static void draw_counts(struct job *job)
+{
+    if (job->kind == JOB_CUSTOM) {
+        job->max_trials = job->parallel = 1;
+        return;
+    }
     job->max_trials = 1 + (int64_t)below(HT_MAX_TRIALS);
+    job->parallel = 1;
+    if (job->kind == JOB_STUDY && coin())
+        job->max_trials = 0;
+    if (job->kind == JOB_STUDY)
+        return;
     job->parallel = 1 + (int64_t)below(HT_MAX_PARALLEL);
     job->max_failed = (int64_t)below(3);
-    job->until.has_target = coin();
-    job->until.target = job->until.has_target ? draw_double() : 0;
-    job->until.time_ms = (int64_t)below(3) * (int64_t)below(100000000);
-    job->until.no_progress = (int64_t)below(3);
 }
 
 static void draw_pools(struct job *job)
 {
     static const char *const types[] = {"master", "worker", "ps", "evaluator"};
+    static const char *const module[] = {"python3", "-m", "trainer.task"};
     job->pools = arena_alloc(arena, 4, sizeof *job->pools);
     for (size_t i = 0; i < 4; i++) {
         if (i > 0 && coin())
@@ -234,24 +279,53 @@ static void draw_pools(struct job *job)
         job->pools[job->n_pools++] =
             (struct pool){.type = types[i],
                           .count = i == 0 ? 1 : 1 + (int)below(5),
-                          .image = coin() ? draw_text() : NULL,
-                          .command = {1, &types[i]},
+                          .image = i > 0 && coin() ? draw_text() : NULL,
+                          .command = coin() ? (struct strings){1, &types[i]}
+                                            : (struct strings){3, module},
                           .args = draw_strings(),
                           .env = draw_pairs(),
                           .gpus = (int64_t)below(9)};
     }
 }
 
-static struct job *draw_job(void)
+/* Members without effect, as the readers would keep them. */
+static void draw_kept(struct job *job)
 {
-    struct job *job = arena_alloc(arena, 1, sizeof *job);
-    draw_study(job);
-    draw_pools(job);
-    job->name = coin() ? draw_name("s", 0) : NULL;
-    job->display = coin() ? draw_text() : job->name;
-    job->labels = draw_pairs();
+    static const struct {
+        const char *path, *json;
+        int kinds; /* one bit each */
+    } members[] = {
+        {"studySpec.observationNoise", "\"HIGH\"", 3},
+        {"studySpec.metrics[0].safetyConfig.safetyThreshold", "0.5", 3},
+        {"encryptionSpec.kmsKeyName", "\"key\"", 5},
+        {"trialJobSpec.network", "\"n\"", 1},
+        {"trialJobSpec.models", "[\"a\",\"b\"]", 1},
+        {"trialJobSpec.enableWebAccess", "false", 1},
+        {"trialJobSpec.scheduling.strategy", "\"SPOT\"", 1},
+        {"trialJobSpec.workerPoolSpecs[0].pythonPackageSpec.executorImageUri",
+         "\"eu.gcr.io/tf\"", 1},
+        {"trialJobSpec.workerPoolSpecs[0].machineSpec.machineType",
+         "\"n1-standard-4\"", 1},
+        {"trialJobSpec.workerPoolSpecs[3].diskSpec.bootDiskSizeGb", "100", 1},
+        {"jobSpec.network", "\"n\"", 4},
+        {"jobSpec.workerPoolSpecs[0].diskSpec", "{}", 4},
+        {"trainingInput.region", "\"us-central1\"", 5},
+        {"trainingInput.workerConfig.diskConfig", "{\"a\":[1e400,null]}", 5}};
+    struct kept **last = &job->kept;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if ((members[i].kinds & 1 << job->kind) == 0 || coin())
+            continue;
+        struct kept *kept = arena_alloc(arena, 1, sizeof *kept);
+        *kept = (struct kept){members[i].path, members[i].json, NULL};
+        *last = kept;
+        last = &kept->next;
+    }
+}
+
+static void draw_run(struct job *job)
+{
     job->trial_timeout_ms = (int64_t)below(2) * (1 + (int64_t)below(99999));
-    job->retries = (int64_t)below(HT_MAX_RETRIES + 1);
+    job->retries = (int64_t)below(HT_MAX_RETRIES + 1) * (int64_t)below(2);
     job->grace_ms = (int64_t)below(100000);
     job->args_mode = (enum job_args_mode)below(3);
     job->substitute = coin();
@@ -263,6 +337,28 @@ static struct job *draw_job(void)
     job->volumes = draw_strings();
     job->stdout_patterns = draw_strings();
     job->metrics_file = coin() ? draw_text() : NULL;
+    job->job_dir = coin() ? draw_text() : NULL;
+    job->output_dir = coin() ? arena_printf(arena, "/%s", draw_text()) : NULL;
+    job->chief = coin();
+}
+
+static struct job *draw_job(enum job_kind kind)
+{
+    struct job *job = arena_alloc(arena, 1, sizeof *job);
+    job->kind = kind;
+    job->retries = JOB_RETRIES;
+    job->grace_ms = JOB_GRACE_MS;
+    if (kind != JOB_CUSTOM)
+        draw_study(job);
+    draw_counts(job);
+    job->name = coin() ? draw_name("s", 0) : NULL;
+    job->display = coin() ? draw_text() : job->name;
+    if (kind != JOB_STUDY) {
+        job->labels = draw_pairs();
+        draw_pools(job);
+        draw_run(job);
+    }
+    draw_kept(job);
     return job;
 }
 
@@ -297,7 +393,8 @@ static bool same_conditions(const struct condition *a,
         if (a->parent != b->parent || a->n != b->n)
             return false;
         for (size_t i = 0; i < a->n; i++)
-            if (a->values[i].whole != b->values[i].whole)
+            if (a->values[i].whole != b->values[i].whole ||
+                a->values[i].real != b->values[i].real)
                 return false;
     }
     return a == b;
@@ -326,6 +423,31 @@ static bool same_param(const struct param *a, const struct param *b)
     return same;
 }
 
+static void check_until(const struct stopping *a, const struct stopping *b)
+{
+    CHECK(a->has_target == b->has_target && same_bits(a->target, b->target));
+    CHECK(a->time_ms == b->time_ms && a->end_ms == b->end_ms);
+    CHECK(a->no_progress == b->no_progress);
+    CHECK(a->no_progress_ms == b->no_progress_ms);
+    CHECK(a->min_trials == b->min_trials);
+    CHECK(a->min_time_ms == b->min_time_ms && a->min_end_ms == b->min_end_ms);
+    CHECK(a->let_finish == b->let_finish);
+}
+
+static void check_kept(const struct kept *a, const struct kept *b)
+{
+    size_t n = 0, m = 0;
+    for (const struct kept *other = b; other; other = other->next)
+        m++;
+    for (; a; a = a->next, n++) {
+        const struct kept *other = b;
+        while (other && strcmp(other->path, a->path) != 0)
+            other = other->next;
+        CHECK_TEXT(other ? other->json : "lost", a->json);
+    }
+    CHECK(n == m);
+}
+
 static void check_study(const struct job *a, const struct job *b)
 {
     CHECK(a->space.n == b->space.n);
@@ -339,10 +461,7 @@ static void check_study(const struct job *a, const struct job *b)
     CHECK(a->seed == b->seed && a->selection == b->selection);
     CHECK(a->early_stop == b->early_stop && a->max_trials == b->max_trials);
     CHECK(a->parallel == b->parallel && a->max_failed == b->max_failed);
-    CHECK(a->until.has_target == b->until.has_target &&
-          same_bits(a->until.target, b->until.target));
-    CHECK(a->until.time_ms == b->until.time_ms &&
-          a->until.no_progress == b->until.no_progress);
+    check_until(&a->until, &b->until);
 }
 
 static void check_rest(const struct job *a, const struct job *b)
@@ -361,39 +480,128 @@ static void check_rest(const struct job *a, const struct job *b)
     CHECK(same_strings(a->stdout_patterns, b->stdout_patterns));
     CHECK(same_text(a->metrics_file, b->metrics_file));
     CHECK(same_strings(a->constraints, b->constraints));
+    CHECK(a->kind == b->kind && a->chief == b->chief);
+    CHECK(same_text(a->job_dir, b->job_dir));
+    CHECK(same_text(a->output_dir, b->output_dir));
+    check_kept(a->kept, b->kept);
     CHECK(a->n_pools == b->n_pools);
     for (size_t i = 0; i < a->n_pools && i < b->n_pools; i++) {
         const struct pool *x = &a->pools[i], *y = &b->pools[i];
         CHECK(same_text(x->type, y->type) && x->count == y->count);
-        CHECK(same_text(x->image, y->image));
+        CHECK(same_text(x->image, y->image) && x->gpus == y->gpus);
         CHECK(same_strings(x->command, y->command));
         CHECK(same_strings(x->args, y->args));
         CHECK(same_pairs(x->env, y->env));
     }
 }
 
+static void check_vertex(const struct job *job, uint64_t seed)
+{
+    struct text json = {0}, diff = {0};
+    struct job *back = NULL;
+    struct ht_error err;
+    json_print(job_write_vertex(job), &json);
+    enum ht_status status = job_parse(arena, json.data, &back, &err);
+    if (status != HT_OK) {
+        printf("# seed %d: %s\n# %s\n", (int)seed, err.text, json.data);
+        CHECK(status == HT_OK);
+    } else {
+        check_study(job, back);
+        check_rest(job, back);
+        CHECK(job_diff(job, back, &diff) == 0);
+    }
+    text_free(&json);
+    text_free(&diff);
+}
+
 static void writing_and_reading_is_the_identity(void)
 {
-    for (uint64_t seed = 1; seed <= 400; seed++) {
+    for (uint64_t seed = 1; seed <= 600; seed++) {
         state = seed * 0x9e3779b97f4a7c15;
-        const struct job *job = draw_job();
+        check_vertex(draw_job((enum job_kind)(seed % 3)), seed);
+        arena_reset(arena);
+    }
+}
+
+/* Takes away what job_native_omits() names, and texts that the native form
+ * refuses. */
+static void make_native(struct job *job)
+{
+    job->display = job->name;
+    job->substitute = true;
+    job->kept = NULL;
+    job->stdout_patterns = (struct strings){0};
+    job->captured_env = (struct pairs){0};
+    for (size_t i = 1; i < job->n_pools; i++)
+        if (job->pools[i].image && job->pools[i].image[0] == '\0')
+            job->pools[i].image = NULL;
+    const char **texts[] = {&job->workdir, &job->metrics_file, &job->job_dir};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (*texts[i] && **texts[i] == '\0')
+            *texts[i] = NULL;
+}
+
+static void the_native_form_keeps_a_tuning_job(void)
+{
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        state = seed * 0xd1342543de82ef95;
+        struct job *job = draw_job(JOB_TUNING);
         struct text json = {0}, diff = {0};
-        struct job *back = NULL;
-        struct ht_error err;
-        json_print(job_write_vertex(job), &json);
-        enum ht_status status = job_parse(arena, json.data, &back, &err);
-        if (status != HT_OK) {
-            printf("# seed %d: %s\n", (int)seed, err.text);
-            CHECK(status == HT_OK);
-        } else {
+        struct diag diag;
+        make_native(job);
+        json_print(job_write_native(job), &json);
+        diag_init(&diag, arena, "spec", json.data, json.len);
+        job_native_omits(job, &diag);
+        CHECK(diag.warnings == 0);
+        const struct node *root =
+            node_read_json(arena, json.data, json.len, &diag);
+        const struct job *back = root ? job_read_native(root, &diag) : NULL;
+        CHECK(back != NULL);
+        if (back == NULL)
+            diag_print(&diag, &diff);
+        if (back)
+            job_diff(job, back, &diff);
+        CHECK_TEXT(diff.data ? diff.data : "", "");
+        if (back)
             check_study(job, back);
-            check_rest(job, back);
-            CHECK(job_diff(job, back, &diff) == 0);
-        }
         text_free(&json);
         text_free(&diff);
         arena_reset(arena);
     }
+}
+
+/* What it cannot keep it lists. */
+static void what_the_native_form_cannot_say_is_named(void)
+{
+    static const struct pair pair = {"A", "${lr}"};
+    struct param lr = {.name = "lr", .type = PARAM_DOUBLE, .max = 1};
+    struct kept kept = {"studySpec.observationNoise", "\"LOW\"", NULL};
+    const char *word = "--x";
+    struct pool pools[2] = {
+        {.type = "master", .count = 1, .image = "i", .args = {1, &word}},
+        {.type = "worker", .count = 1, .command = {1, &word}}};
+    struct job job = {.display = "My job",
+                      .name = "my-job",
+                      .space = {1, &lr},
+                      .n_pools = 2,
+                      .pools = pools,
+                      .kept = &kept};
+    static const char *const paths[] = {"displayName", "master", "worker",
+                                        "worker", "studySpec.observationNoise"};
+    struct diag diag;
+    pools[1].env = (struct pairs){1, &pair};
+    diag_init(&diag, arena, "job", NULL, 0);
+    job_native_omits(&job, &diag);
+    CHECK(diag.warnings == sizeof paths / sizeof *paths && diag.errors == 0);
+    const struct diag_item *item = diag.first;
+    for (size_t i = 0; item && i < sizeof paths / sizeof *paths; i++) {
+        CHECK_TEXT(item->path, paths[i]);
+        item = item->next;
+    }
+    job = (struct job){.kind = JOB_STUDY};
+    diag_init(&diag, arena, "job", NULL, 0);
+    job_native_omits(&job, &diag);
+    CHECK(diag.warnings == 1);
 }
 
 int main(void)
@@ -401,6 +609,8 @@ int main(void)
     json_init();
     arena = arena_new();
     RUN(writing_and_reading_is_the_identity);
+    RUN(the_native_form_keeps_a_tuning_job);
+    RUN(what_the_native_form_cannot_say_is_named);
     arena_free(arena);
     return check_done();
 }
