@@ -5,11 +5,17 @@
 
 static struct arena *arena;
 
-static struct job *read_text(const char *text, struct diag *diag)
+static struct job *read_kind(const char *text, enum job_kind kind,
+                             struct diag *diag)
 {
     diag_init(diag, arena, "job", text, strlen(text));
     const struct node *root = node_read_json(arena, text, strlen(text), diag);
-    return root ? job_read_vertex(root, JOB_TUNING, diag) : NULL;
+    return root ? job_read_vertex(root, kind, diag) : NULL;
+}
+
+static struct job *read_text(const char *text, struct diag *diag)
+{
+    return read_kind(text, JOB_TUNING, diag);
 }
 
 /* ---- Google's jobs ---- */
@@ -105,6 +111,283 @@ static void what_is_ignored_is_named(void)
     }
 }
 
+/* ---- conditions ---- */
+
+static const char conditional[] =
+    "{\"displayName\":\"s\",\"studySpec\":{\"metrics\":["
+    "{\"metricId\":\"loss\",\"goal\":\"MINIMIZE\"}],\"parameters\":["
+    "{\"parameterId\":\"opt\",\"categoricalValueSpec\":{\"values\":["
+    "\"adam\",\"sgd\"]},\"conditionalParameterSpecs\":["
+    "{\"parentCategoricalValues\":{\"values\":[\"sgd\"]},\"parameterSpec\":"
+    "{\"parameterId\":\"layers\",\"integerValueSpec\":{\"minValue\":\"1\","
+    "\"maxValue\":\"9007199254740993\"},\"conditionalParameterSpecs\":["
+    "{\"parentIntValues\":{\"values\":[\"3\",\"9007199254740993\"]},"
+    "\"parameterSpec\":{\"parameterId\":\"width\",\"discreteValueSpec\":"
+    "{\"values\":[0.5,2]},\"conditionalParameterSpecs\":["
+    "{\"parentDiscreteValues\":{\"values\":[0.5]},\"parameterSpec\":"
+    "{\"parameterId\":\"drop\",\"doubleValueSpec\":{\"minValue\":0,"
+    "\"maxValue\":1}}}]}}]}}]},"
+    "{\"parameterId\":\"lr\",\"doubleValueSpec\":{\"minValue\":0,"
+    "\"maxValue\":1}}]}}";
+
+static void a_study_keeps_its_nested_conditions(void)
+{
+    struct diag diag;
+    struct text out = {0};
+    const struct job *job = read_kind(conditional, JOB_STUDY, &diag);
+    CHECK(job != NULL && diag.warnings == 0);
+    if (job == NULL)
+        return;
+    CHECK(job->kind == JOB_STUDY && job->n_pools == 0 && job->max_trials == 0);
+    CHECK(job->space.n == 5 && job->space.params[0].when == NULL);
+    for (size_t i = 1; i < 4; i++)
+        CHECK(job->space.params[i].when->parent == i - 1);
+    CHECK(job->space.params[2].when->values[1].whole == 9007199254740993);
+    CHECK(job->space.params[3].when->values[0].whole == 0);
+    json_print(job_write_vertex(job), &out);
+    CHECK_TEXT(out.data, conditional);
+    text_free(&out);
+}
+
+static const char *written(const struct job *job)
+{
+    struct text text = {0};
+    json_print(job_write_vertex(job), &text);
+    const char *copy = arena_strdup(arena, text.data);
+    text_free(&text);
+    return copy;
+}
+
+static struct param *find_param(const struct job *job, const char *name)
+{
+    return &job->space.params[space_find(&job->space, name)];
+}
+
+/* A child before its parent, two parents, a parent with steps: Google has no
+ * words for these, so they stand in hypertune and the order is kept. */
+static void what_google_cannot_nest_is_kept_beside_it(void)
+{
+    static const char spec[] =
+        "goal: maximize a\ncommand: [train]\nparameters:\n"
+        "  early: {values: [1, 2], when: {opt: x}}\n"
+        "  opt: [x, y]\n"
+        "  both: {values: [1, 2], when: {opt: x, early: 2}}\n"
+        "  step: {type: double, min: 0, max: 1, step: 0.5}\n"
+        "  fine: {values: [1, 2], when: {step: 0.5}}\n";
+    struct diag diag;
+    struct job *back;
+    diag_init(&diag, arena, "spec", spec, strlen(spec));
+    const struct node *root = node_read(arena, spec, strlen(spec), &diag);
+    const struct job *job = job_read_native(root, &diag);
+    CHECK(job != NULL);
+    if (job == NULL)
+        return;
+    const char *json = written(job);
+    CHECK(strstr(json, "\"parentCategoricalValues\":{\"values\":[\"x\"]},"
+                       "\"parameterSpec\":{\"parameterId\":\"early\"") != NULL);
+    CHECK(strstr(json, "\"parameterOrder\":[\"early\",\"opt\",\"both\","
+                       "\"step\",\"fine\"]") != NULL);
+    CHECK(strstr(json, "\"fine\":{\"when\":[{\"parent\":\"step\",\"values\":"
+                       "[0.5]}]}") != NULL);
+    CHECK(job_parse(arena, json, &back, NULL) == HT_OK);
+    CHECK(space_find(&back->space, "early") == 0);
+    CHECK(find_param(back, "early")->when->parent == 1);
+    CHECK(find_param(back, "both")->when->next != NULL);
+    CHECK_TEXT(written(back), json);
+}
+
+/* Sixty-four levels would nest deeper than any reader of ours goes. */
+static void a_long_chain_of_conditions_is_read_back(void)
+{
+    struct job *job = NULL;
+    struct text text = {0};
+    text_puts(&text, "{\"studySpec\":{\"metrics\":[{\"metricId\":\"a\","
+                     "\"goal\":1}],\"parameters\":[");
+    for (int i = 0; i < 64; i++)
+        text_printf(&text,
+                    "%s{\"parameterId\":\"p%d\",\"categoricalValueSpec\":"
+                    "{\"values\":[\"a\",\"b\"]}}",
+                    i > 0 ? "," : "", i);
+    text_puts(&text, "]},\"hypertune\":{\"parameters\":{");
+    for (int i = 1; i < 64; i++)
+        text_printf(&text,
+                    "%s\"p%d\":{\"when\":[{\"parent\":\"p%d\",\"values\":"
+                    "[\"b\"]}]}",
+                    i > 1 ? "," : "", i, i - 1);
+    text_puts(&text, "}}}");
+    CHECK(job_parse(arena, text.data, &job, NULL) == HT_OK);
+    text_free(&text);
+    if (job == NULL)
+        return;
+    const char *json = written(job);
+    CHECK(job_parse(arena, json, &job, NULL) == HT_OK);
+    CHECK_TEXT(written(job), json);
+    CHECK(job->space.n == 64 && job->space.params[63].when->parent == 62);
+}
+
+/* ---- the end of a study ---- */
+
+static void every_stopping_rule_is_understood_and_told(void)
+{
+    static const char study[] =
+        "{\"displayName\":\"s\",\"studySpec\":{\"metrics\":[{\"metricId\":"
+        "\"a\",\"goal\":\"MAXIMIZE\"}],\"parameters\":[{\"parameterId\":\"x\","
+        "\"doubleValueSpec\":{\"minValue\":0,\"maxValue\":1}}],"
+        "\"studyStoppingConfig\":{\"maxNumTrials\":40,\"minNumTrials\":5,"
+        "\"maxNumTrialsNoProgress\":7,\"maxDurationNoProgress\":\"90.250s\","
+        "\"minimumRuntimeConstraint\":{\"maxDuration\":\"60s\"},"
+        "\"maximumRuntimeConstraint\":{\"endTime\":"
+        "\"2026-12-31T18:00:00.500Z\"},\"shouldStopAsap\":true}}}";
+    struct diag diag;
+    const struct job *job = read_kind(study, JOB_STUDY, &diag);
+    CHECK(job != NULL && diag.warnings == 0);
+    if (job == NULL)
+        return;
+    const struct stopping *until = &job->until;
+    CHECK(job->max_trials == 40 && until->min_trials == 5);
+    CHECK(until->no_progress == 7 && until->no_progress_ms == 90250);
+    CHECK(until->min_time_ms == 60000 && until->time_ms == 0);
+    CHECK(until->end_ms == 1798740000500 && !until->let_finish);
+    CHECK_TEXT(written(job), study);
+}
+
+static void running_trials_finish_unless_google_says_asap(void)
+{
+    static const char format[] =
+        "{\"studySpec\":{\"metrics\":[{\"metricId\":\"a\",\"goal\":1}],"
+        "\"parameters\":[{\"parameterId\":\"x\",\"doubleValueSpec\":"
+        "{\"maxValue\":1}}]%s}}";
+    static const struct {
+        const char *config;
+        bool let_finish;
+    } cases[] = {
+        {"", false}, /* nothing ends it early */
+        {",\"studyStoppingConfig\":{\"maxNumTrials\":3}", false},
+        {",\"studyStoppingConfig\":{\"maxNumTrialsNoProgress\":3}", true},
+        {",\"studyStoppingConfig\":{\"maxNumTrialsNoProgress\":3,"
+         "\"shouldStopAsap\":false}",
+         true},
+        {",\"studyStoppingConfig\":{\"maxNumTrialsNoProgress\":3,"
+         "\"shouldStopAsap\":true}",
+         false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct diag diag;
+        const char *text = arena_printf(arena, format, cases[i].config);
+        const struct job *job = read_kind(text, JOB_STUDY, &diag);
+        CHECK(job != NULL && job->until.let_finish == cases[i].let_finish);
+    }
+}
+
+/* ---- custom jobs ---- */
+
+#define CUSTOM(spec) "{\"displayName\":\"c\",\"jobSpec\":{" spec "}}"
+
+static void a_custom_job_is_one_trial_without_parameters(void)
+{
+    struct diag diag;
+    const struct job *job =
+        read_kind(CUSTOM("\"workerPoolSpecs\":[{\"containerSpec\":{\"command\":"
+                         "[\"train\"]},\"replicaCount\":\"1\"}],"
+                         "\"baseOutputDirectory\":{\"outputUriPrefix\":"
+                         "\"file:///data/out\"}"),
+                  JOB_CUSTOM, &diag);
+    CHECK(job != NULL && diag.warnings == 0);
+    if (job == NULL)
+        return;
+    CHECK(job->kind == JOB_CUSTOM && job->max_trials == 1);
+    CHECK(job->space.n == 0 && job->n_metrics == 0 && job->parallel == 1);
+    CHECK_TEXT(job->output_dir, "/data/out");
+    CHECK_TEXT(written(job),
+               CUSTOM("\"workerPoolSpecs\":[{\"containerSpec\":{\"command\":"
+                      "[\"train\"]},\"replicaCount\":\"1\"}],"
+                      "\"baseOutputDirectory\":{\"outputUriPrefix\":"
+                      "\"/data/out\"}"));
+}
+
+static void a_python_package_is_run_as_its_module(void)
+{
+    static const char spec[] =
+        CUSTOM("\"workerPoolSpecs\":[{\"pythonPackageSpec\":{"
+               "\"pythonModule\":\"trainer.task\",\"args\":[\"--e=3\"],"
+               "\"env\":[{\"name\":\"A\",\"value\":\"1\"}],"
+               "\"packageUris\":[\"gs://b/t.tar.gz\"],"
+               "\"executorImageUri\":\"us-docker.pkg.dev/x\"},"
+               "\"replicaCount\":\"1\"}]");
+    struct diag diag;
+    const struct job *job = read_kind(spec, JOB_CUSTOM, &diag);
+    CHECK(job != NULL && diag.warnings == 2);
+    if (job == NULL)
+        return;
+    const struct pool *pool = &job->pools[0];
+    CHECK(pool->command.n == 3 && pool->args.n == 1 && pool->env.n == 1);
+    CHECK_TEXT(pool->command.items[0], "python3");
+    CHECK_TEXT(pool->command.items[2], "trainer.task");
+    CHECK(pool->image == NULL);
+    const char *json = written(job);
+    CHECK(strstr(json, "containerSpec") == NULL);
+    CHECK(strstr(json, "\"packageUris\":[\"gs://b/t.tar.gz\"]") != NULL);
+    CHECK(strstr(json, "\"pythonModule\":\"trainer.task\"") != NULL);
+    job = read_kind(json, JOB_CUSTOM, &diag);
+    CHECK(job != NULL && strcmp(written(job), json) == 0);
+}
+
+static void stored_jobs_are_told_apart_by_their_members(void)
+{
+    struct job *job = NULL;
+    CHECK(job_parse(arena, conditional, &job, NULL) == HT_OK &&
+          job->kind == JOB_STUDY);
+    CHECK(job_parse(arena, sdk_job, &job, NULL) == HT_OK &&
+          job->kind == JOB_TUNING);
+    CHECK(job_parse(arena,
+                    CUSTOM("\"workerPoolSpecs\":[{\"containerSpec\":"
+                           "{\"imageUri\":\"i\"}}]"),
+                    &job, NULL) == HT_OK &&
+          job->kind == JOB_CUSTOM);
+}
+
+/* ---- members without effect ---- */
+
+static void what_has_no_effect_is_told_back_at_its_place(void)
+{
+    struct diag diag;
+    const struct job *job = read_text(sdk_job, &diag);
+    if (job == NULL)
+        return;
+    const char *json = written(job);
+    CHECK(strstr(json, "\"observationNoise\":\"LOW\"") != NULL);
+    CHECK(strstr(json, "\"serviceAccount\":\"a@b\"") != NULL);
+    CHECK(strstr(json, "\"machineType\":\"n1-standard-4\"") != NULL);
+    CHECK(strstr(json, "\"acceleratorType\":\"NVIDIA_TESLA_P4\"") != NULL);
+    CHECK(strstr(json, "\"disableRetries\":true") != NULL);
+}
+
+static void a_default_is_kept_without_a_warning(void)
+{
+    struct diag diag;
+    const struct job *job =
+        read_kind(CUSTOM("\"enableWebAccess\":false,\"network\":\"\","
+                         "\"scheduling\":{\"strategy\":0},\"workerPoolSpecs\":["
+                         "{\"containerSpec\":{\"imageUri\":\"i\"}}]"),
+                  JOB_CUSTOM, &diag);
+    CHECK(job != NULL && diag.warnings == 0);
+    if (job)
+        CHECK(strstr(written(job), "\"enableWebAccess\":false") != NULL);
+}
+
+static void folders_of_google_get_a_warning(void)
+{
+    struct diag diag;
+    const struct job *job = read_kind(
+        CUSTOM("\"baseOutputDirectory\":{\"outputUriPrefix\":\"gs://b/o\"},"
+               "\"workerPoolSpecs\":[{\"containerSpec\":{\"imageUri\":"
+               "\"i\"}}]"),
+        JOB_CUSTOM, &diag);
+    CHECK(job != NULL && diag.warnings == 1 && job->output_dir == NULL);
+    CHECK_TEXT(diag.first->text, "nothing is written to gs://b/o");
+    if (job)
+        CHECK(strstr(written(job), "\"outputUriPrefix\":\"gs://b/o\"") != NULL);
+}
+
 /* ---- faults ---- */
 
 #define METRICS "\"metrics\":[{\"metricId\":\"a\",\"goal\":\"MAXIMIZE\"}]"
@@ -190,6 +473,79 @@ static const struct {
     {OURS("\"cpus\":-1"), "hypertune.cpus", "must be from 0"},
     {OURS("\"parameters\":{\"q\":{}}"), "hypertune.parameters.q",
      "there is no parameter \"q\""},
+    {PARAM("\"categoricalValueSpec\":{\"values\":[\"a\"]},"
+           "\"conditionalParameterSpecs\":[{\"parentIntValues\":"
+           "{\"values\":[1]},\"parameterSpec\":" LR "}]"),
+     "studySpec.parameters[0].conditionalParameterSpecs[0].parentIntValues",
+     "use parentCategoricalValues"},
+    {PARAM("\"categoricalValueSpec\":{\"values\":[\"a\"]},"
+           "\"conditionalParameterSpecs\":[{\"parentCategoricalValues\":"
+           "{\"values\":[\"b\"]},\"parameterSpec\":" LR "}]"),
+     "studySpec.parameters[0].conditionalParameterSpecs[0]"
+     ".parentCategoricalValues.values[0]",
+     "can never have it"},
+    {PARAM("\"categoricalValueSpec\":{\"values\":[\"a\"]},"
+           "\"conditionalParameterSpecs\":[{\"parentCategoricalValues\":"
+           "{\"values\":[\"a\"]}}]"),
+     "studySpec.parameters[0].conditionalParameterSpecs[0]",
+     "parameterSpec is missing"},
+    {PARAM("\"categoricalValueSpec\":{\"values\":[\"a\"]},"
+           "\"conditionalParameterSpecs\":[{\"parameterSpec\":" LR "}]"),
+     "studySpec.parameters[0].conditionalParameterSpecs[0]",
+     "add parentCategoricalValues"},
+    {PARAM("\"categoricalValueSpec\":{\"values\":[\"a\",\"b\"]},"
+           "\"conditionalParameterSpecs\":[{\"parentCategoricalValues\":"
+           "{\"values\":[\"a\"]},\"parameterSpec\":" LR
+           "},{\"parentCategoricalValues\":{\"values\":[\"b\"]},"
+           "\"parameterSpec\":" LR "}]"),
+     "studySpec.parameters[0].conditionalParameterSpecs[1].parameterSpec",
+     "first as "
+     "studySpec.parameters[0].conditionalParameterSpecs[0].parameterSpec"},
+    {"{\"studySpec\":{" METRICS ",\"parameters\":[" LR
+     "],\"studyStoppingConfig\":{\"maximumRuntimeConstraint\":"
+     "{\"endTime\":\"soon\"}}}," TRIAL "}",
+     "studySpec.studyStoppingConfig.maximumRuntimeConstraint.endTime",
+     "no time after 1970"},
+    {"{\"studySpec\":{" METRICS ",\"parameters\":[" LR
+     "],\"medianAutomatedStoppingSpec\":{},\"decayCurveStoppingSpec\":{}}"
+     "," TRIAL "}",
+     "studySpec.decayCurveStoppingSpec", "one early stopping rule"},
+    {"{\"studySpec\":{" METRICS ",\"parameters\":[" LR
+     "],\"observationNoise\":\"MEDIUM\"}," TRIAL "}",
+     "studySpec.observationNoise", "one of OBSERVATION_NOISE_UNSPECIFIED"},
+    {"{\"studySpec\":{\"metrics\":[{\"metricId\":\"a\",\"goal\":1,"
+     "\"safetyConfig\":{\"desiredMinSafeTrialsFraction\":2}}],"
+     "\"parameters\":[" LR "]}," TRIAL "}",
+     "studySpec.metrics[0].safetyConfig.desiredMinSafeTrialsFraction",
+     "must be from 0 to 1"},
+    {POOL("[{\"containerSpec\":{\"imageUri\":\"i\"},\"machineSpec\":"
+          "{\"acceleratorType\":\"TPU_V3\"}}]"),
+     "trialJobSpec.workerPoolSpecs[0].machineSpec.acceleratorType", "no TPUs"},
+    {POOL("[{\"containerSpec\":{\"imageUri\":\"i\"},\"machineSpec\":"
+          "{\"machineType\":\"ct5lp-hightpu-4t\"}}]"),
+     "trialJobSpec.workerPoolSpecs[0].machineSpec.machineType", "no TPUs"},
+    {POOL("[{\"containerSpec\":{\"imageUri\":\"i\"},\"pythonPackageSpec\":"
+          "{\"pythonModule\":\"m\"}}]"),
+     "trialJobSpec.workerPoolSpecs[0]", "both containerSpec and"},
+    {POOL("[{\"containerSpec\":{\"imageUri\":\"i\"}},"
+          "{\"replicaCount\":2,\"machineSpec\":{}}]"),
+     "trialJobSpec.workerPoolSpecs[1]", "containerSpec is missing"},
+    {POOL("[{\"containerSpec\":{\"imageUri\":\"i\"},\"diskSpec\":"
+          "{\"bootDiskSize\":1}}]"),
+     "trialJobSpec.workerPoolSpecs[0].diskSpec.bootDiskSize",
+     "did you mean \"bootDiskSizeGb\"?"},
+    {"{" STUDY(LR) ",\"trialJobSpec\":{\"workerPoolSpecs\":" POOLS
+                   ",\"baseOutputDirectory\":{\"outputUriPrefix\":\"out\"}}}",
+     "trialJobSpec.baseOutputDirectory.outputUriPrefix", "no absolute path"},
+    {"{" STUDY(LR) ",\"trialJobSpec\":{\"workerPoolSpecs\":" POOLS
+                   ",\"networks\":\"n\"}}",
+     "trialJobSpec.networks", "did you mean \"network\"?"},
+    {OURS("\"parameterOrder\":[\"lr\",\"lr\"]"), "hypertune.parameterOrder",
+     "every parameter exactly once"},
+    {OURS("\"kept\":{\"studySpec.x\":1}"), "hypertune.kept.studySpec.x",
+     "a place of its own"},
+    {OURS("\"kept\":{\"a[999].b\":1}"), "hypertune.kept.a[999].b",
+     "no path of a member"},
     {OURS("\"parameters\":{\"lr\":{\"step\":2}}"),
      "hypertune.parameters.lr.step", "larger than the range"}};
 
@@ -232,6 +588,17 @@ int main(void)
     RUN(a_job_of_googles_client_is_understood);
     RUN(its_parameters_are_understood);
     RUN(what_is_ignored_is_named);
+    RUN(a_study_keeps_its_nested_conditions);
+    RUN(what_google_cannot_nest_is_kept_beside_it);
+    RUN(a_long_chain_of_conditions_is_read_back);
+    RUN(every_stopping_rule_is_understood_and_told);
+    RUN(running_trials_finish_unless_google_says_asap);
+    RUN(a_custom_job_is_one_trial_without_parameters);
+    RUN(a_python_package_is_run_as_its_module);
+    RUN(stored_jobs_are_told_apart_by_their_members);
+    RUN(what_has_no_effect_is_told_back_at_its_place);
+    RUN(a_default_is_kept_without_a_warning);
+    RUN(folders_of_google_get_a_warning);
     RUN(every_fault_has_its_path);
     RUN(what_cannot_be_read_back_is_corrupt);
     arena_free(arena);
