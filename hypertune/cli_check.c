@@ -7,52 +7,127 @@
 #include "hypertune/cli_spec.h"
 #include "hypertune/cli_study.h"
 #include "hypertune/cli_submit.h"
+#include "hypertune/cli_tail.h"
 #include "hypertune/cli_watch.h"
 #include "proto/clock.h"
+#include "proto/command.h"
 #include "proto/json.h"
 #include "proto/token.h"
 
-enum { LOG_TAIL = 2000, LOG_LINES = 8 };
+/* ---- forms ---- */
 
-static int show_plan(struct cli *cli, const struct cli_spec *spec)
+static const struct node *tree_of(struct cli *cli, cJSON *object)
 {
-    struct text out = {0};
-    if (cli->format == FORMAT_JSON || cli->format == FORMAT_JSONL ||
-        cli->format == FORMAT_YAML) {
-        struct text json = {0};
-        struct diag diag;
-        json_print(job_write_native(spec->job), &json);
-        diag_init(&diag, cli->arena, "job", json.data, json.len);
-        cli_output_resource(
-            cli->format, node_read_json(cli->arena, json.data, json.len, &diag),
-            &out);
-        text_free(&json);
-    } else {
-        cli_spec_describe(cli, spec, &out);
+    struct text json = {0};
+    struct diag diag;
+    json_print(object, &json);
+    diag_init(&diag, cli->arena, "job", json.data, json.len);
+    const struct node *root =
+        node_read_json(cli->arena, json.data, json.len, &diag);
+    text_free(&json);
+    return root;
+}
+
+/* Whether some word mentions a parameter as the native form would. */
+static bool mentions_parameter(struct cli *cli, const struct job *job)
+{
+    struct value *point =
+        arena_alloc(cli->arena, job->space.n + 1, sizeof *point);
+    struct job native = *job;
+    native.substitute = true;
+    native.args_mode = ARGS_AUTO;
+    for (size_t i = 0; i < job->space.n; i++)
+        point[i] = param_from_unit(&job->space.params[i], 0.5);
+    for (size_t i = 0; i < job->n_pools; i++) {
+        const struct pool *pool = &job->pools[i];
+        if (command_line(cli->arena, &native, pool, point).n <
+            pool->command.n + pool->args.n + job->space.n)
+            return true;
     }
+    return false;
+}
+
+/* What is lost shows when the native form is read back. */
+static const struct node *native_tree(struct cli *cli, const struct job *job,
+                                      struct diag *losses)
+{
+    struct diag diag;
+    struct text lines = {0};
+    struct job said = *job;
+    const struct node *tree = tree_of(cli, job_write_native(job));
+    diag_init(&diag, cli->arena, "job", NULL, 0);
+    const struct job *back = job_read_native(tree, &diag);
+    said.substitute = job->substitute || !mentions_parameter(cli, job);
+    said.kept = NULL;
+    if (back != NULL)
+        job_diff(&said, back, &lines);
+    char *rest = NULL;
+    for (char *line = lines.data ? strtok_r(lines.data, "\n", &rest) : NULL;
+         line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        char *colon = strchr(line, ':');
+        if (colon != NULL)
+            *colon = '\0';
+        diag_warning(losses, 0, 0, line, "becomes%s",
+                     colon != NULL ? colon + 1 : " something else");
+    }
+    for (const struct kept *kept = job->kept; kept != NULL; kept = kept->next)
+        diag_warning(losses, 0, 0, kept->path, "is left out");
+    text_free(&lines);
+    return tree;
+}
+
+/* The tree of the form that -o names, and the format it is shown in. */
+static int find_form(struct cli *cli, const struct job *job,
+                     struct diag *losses, const struct node **tree)
+{
+    const char *name = cli->set.output;
+    bool vertex = strcmp(name, "vertex") == 0;
+    if (vertex || (job->kind == JOB_CUSTOM && cli->format != FORMAT_TABLE)) {
+        *tree = tree_of(cli, job_write_vertex(job));
+    } else if (strcmp(name, "aip") == 0) {
+        *tree = tree_of(cli, job_write_aip(job, losses));
+    } else if (job->kind == JOB_CUSTOM) {
+        return cli_fail(cli, CLI_USAGE,
+                        "a job without hyperparameters has no native form; "
+                        "there are -o vertex and -o aip");
+    } else {
+        *tree = native_tree(cli, job, losses);
+    }
+    if (cli->format == FORMAT_TABLE)
+        cli->format = vertex ? FORMAT_JSON : FORMAT_YAML;
+    return CLI_DONE;
+}
+
+static int show_form(struct cli *cli)
+{
+    struct cli_spec spec;
+    struct diag losses;
+    struct text said = {0}, out = {0};
+    const struct node *tree = NULL;
+    int code = cli_spec_read(cli, &spec);
+    if (code != CLI_DONE)
+        return code;
+    diag_init(&losses, cli->arena, spec.file, NULL, 0);
+    code = find_form(cli, spec.job, &losses, &tree);
+    if (code != CLI_DONE)
+        return code;
+    diag_print(&losses, &said);
+    if (said.data != NULL && !cli->set.quiet)
+        fputs(said.data, stderr);
+    text_free(&said);
+    cli_output_resource(cli->format, tree, &out);
     return cli_print(&out);
 }
 
-/* ---- one real trial ---- */
-
-/* What the trial printed last, so that a person sees why. */
-static void show_log(struct cli *cli, const char *study, const char *stream)
+/* -o vertex, aip, native and the formats of documents. */
+static bool wants_form(const struct cli *cli)
 {
-    char *data = arena_strdup(
-        cli->arena, cli_trial_log_tail(cli, study, "1", stream, LOG_TAIL));
-    char *start = data + strlen(data);
-    for (int lines = 0; start > data; start--) {
-        if (start[-1] == '\n' && ++lines == LOG_LINES)
-            break;
-    }
-    if (*start == '\0')
-        return;
-    cli_say(cli, "last lines of %s:", stream);
-    char *rest = NULL;
-    for (char *line = strtok_r(start, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest))
-        cli_say(cli, "  %s", line);
+    return cli->set.output != NULL &&
+           (cli->format == FORMAT_JSON || cli->format == FORMAT_JSONL ||
+            cli->format == FORMAT_YAML || cli_format_is_form(cli));
 }
+
+/* ---- one real trial ---- */
 
 static void show_metrics(struct cli *cli, const struct node *trial)
 {
@@ -73,7 +148,8 @@ static int judge(struct cli *cli, const struct cli_spec *spec,
     const struct node *ours = node_find(trial, "hypertune");
     const struct metric_goal *goal = &spec->job->metrics[0];
     bool succeeded = strcmp(cli_trial_state(trial), "SUCCEEDED") == 0;
-    if (succeeded && node_find(ours, "objective") != NULL) {
+    bool silent = node_find(ours, "objective") == NULL;
+    if (succeeded && !silent) {
         struct text value = {0};
         cli_trial_objective(trial, &value);
         cli_say(cli, "smoke: one trial ran in %s and reported %s=%s (step %s)",
@@ -86,11 +162,11 @@ static int judge(struct cli *cli, const struct cli_spec *spec,
              cli_trial_state(trial),
              node_get_string(ours, "reason", "")[0] ? ": " : "",
              node_get_string(ours, "reason", ""));
-    if (node_find(ours, "objective") == NULL)
+    if (silent)
         cli_say(cli, "the objective \"%s\" was not seen", goal->name);
     show_metrics(cli, trial);
-    show_log(cli, study, "stdout");
-    show_log(cli, study, "stderr");
+    cli_tail_say(cli, study, "stdout");
+    cli_tail_say(cli, study, "stderr");
     return CLI_FAILED;
 }
 
@@ -108,7 +184,7 @@ static void remove_study(struct cli *cli, const char *name)
         cli_watch_wait(cli, name);
         cli->set.quiet = quiet;
     }
-    char *path = arena_printf(cli->arena, CLI_JOBS "/%s",
+    char *path = arena_printf(cli->arena, "%s/%s", study.home->path,
                               cli_http_segment(cli->arena, name));
     if (cli_call(cli, "DELETE", path, NULL, &answer, &err) != HT_OK)
         cli_say(cli, "study %s could not be removed: %s", name, err.text);
@@ -148,8 +224,20 @@ static int smoke(struct cli *cli, const struct cli_spec *spec)
 int cli_check(struct cli *cli)
 {
     struct cli_spec spec;
+    struct text out = {0};
+    if (wants_form(cli) && !cli->set.smoke)
+        return show_form(cli);
     int code = cli_spec_load(cli, &spec);
-    if (code == CLI_DONE)
-        code = show_plan(cli, &spec);
-    return code == CLI_DONE && cli->set.smoke ? smoke(cli, &spec) : code;
+    if (code != CLI_DONE)
+        return code;
+    cli_spec_describe(cli, &spec, &out);
+    code = cli_print(&out);
+    if (code != CLI_DONE || !cli->set.smoke)
+        return code;
+    if (spec.job->kind == JOB_CUSTOM)
+        return cli_fail(cli, CLI_USAGE,
+                        "--smoke runs one trial of a search; run this job: "
+                        "hypertune run %s",
+                        spec.file);
+    return smoke(cli, &spec);
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hypertune/cli_commands.h"
 #include "hypertune/cli_server.h"
 #include "proto/diag.h"
 #include "proto/token.h"
@@ -64,12 +65,19 @@ static size_t terminal_width(const struct cli *cli)
 
 const char cli_formats[] = "table wide json jsonl yaml csv name args";
 
+bool cli_format_is_form(const struct cli *cli)
+{
+    return cli->set.output != NULL && cli->command != NULL &&
+           strcmp(cli->command->name, "check") == 0 &&
+           words_has("native vertex aip", cli->set.output);
+}
+
 static enum ht_status read_format(struct cli *cli, struct ht_error *err)
 {
     const char *names[FORMAT_ARGS + 2] = {NULL};
     char *rest = NULL;
     size_t n = 0;
-    if (cli->set.output == NULL)
+    if (cli->set.output == NULL || cli_format_is_form(cli))
         return HT_OK;
     for (char *name =
              strtok_r(arena_strdup(cli->arena, cli_formats), " ", &rest);
@@ -291,32 +299,26 @@ static const char *state_folder(const struct cli *cli)
     return cli_server_state_folder(cli->lasting, &homes);
 }
 
-static int connect_own(struct cli *cli, const char *token_file)
+/* `log` gets the last words of a server that did not start. */
+static enum ht_status connect_own(struct cli *cli, const char *token_file,
+                                  struct text *log, struct ht_error *err)
 {
-    struct ht_error err;
     struct cli_server_info info;
-    struct text log = {0};
     bool started;
     cli->state_folder = state_folder(cli);
     if (cli->state_folder == NULL)
-        return cli_fail(cli, CLI_UNREACHABLE,
-                        "no folder for a server: HOME is not set\n"
-                        "  name one with HYPERTUNE_STATE, or a server with "
-                        "--server or HYPERTUNE_SERVER");
-    enum ht_status status = cli_server_ensure(cli->lasting, cli->state_folder,
-                                              &info, &started, &log, &err);
-    if (status != HT_OK) {
-        cli_fail(cli, CLI_UNREACHABLE, "%s", err.text);
-        fputs(log.data ? log.data : "", stderr);
-        text_free(&log);
-        return CLI_UNREACHABLE;
-    }
+        return ht_fail(err, HT_UNAVAILABLE,
+                       "no folder for a server: HOME is not set\n"
+                       "  name one with HYPERTUNE_STATE, or a server with "
+                       "--server or HYPERTUNE_SERVER");
+    if (cli_server_ensure(cli->lasting, cli->state_folder, &info, &started, log,
+                          err) != HT_OK)
+        return err->status = HT_UNAVAILABLE;
     if (started && cli->set.verbose)
         cli_say(cli, "started a server at %s, data in %s", info.url,
                 cli->state_folder);
-    status = use_server(cli, info.url,
-                        token_file ? token_file : info.token_file, &err);
-    return status == HT_OK ? CLI_DONE : cli_fail_error(cli, &err);
+    return use_server(cli, info.url, token_file ? token_file : info.token_file,
+                      err);
 }
 
 static const char *named_token_file(const struct cli *cli)
@@ -333,20 +335,25 @@ static const char *named_server(const struct cli *cli)
     return cli_variable(cli, "HYPERTUNE_SERVER");
 }
 
-static int reconnect(struct cli *cli)
+static enum ht_status reconnect(struct cli *cli, struct text *log,
+                                struct ht_error *err)
 {
-    struct ht_error err;
     const char *url = named_server(cli);
-    if (url == NULL)
-        return connect_own(cli, named_token_file(cli));
-    cli->detached = true;
-    enum ht_status status = use_server(cli, url, named_token_file(cli), &err);
-    return status == HT_OK ? CLI_DONE : cli_fail_error(cli, &err);
+    cli->detached = url != NULL;
+    return cli->detached ? use_server(cli, url, named_token_file(cli), err)
+                         : connect_own(cli, named_token_file(cli), log, err);
 }
 
 int cli_connect(struct cli *cli)
 {
-    return cli->http != NULL ? CLI_DONE : reconnect(cli);
+    struct ht_error err;
+    struct text log = {0};
+    if (cli->http != NULL || reconnect(cli, &log, &err) == HT_OK)
+        return CLI_DONE;
+    int code = cli_fail_error(cli, &err);
+    fputs(log.data != NULL ? log.data : "", stderr);
+    text_free(&log);
+    return code;
 }
 
 bool cli_connect_silently(struct cli *cli, int64_t timeout_ms)
@@ -380,9 +387,13 @@ enum ht_status cli_call(struct cli *cli, const char *method, const char *path,
      * here with a dead server, and asking a changed name twice is safe: the
      * second answer says that it is done. */
     struct cli_server_info info;
+    struct ht_error why;
+    struct text log = {0};
     if (cli_server_find(cli->arena, cli->state_folder, &info, NULL) == HT_OK)
         return status;
-    if (reconnect(cli) != CLI_DONE)
+    enum ht_status started = reconnect(cli, &log, &why);
+    text_free(&log);
+    if (started != HT_OK)
         return status;
     return cli_http_call(cli->http, cli->arena, &request, answer, err);
 }

@@ -93,6 +93,9 @@ void cli_fini(struct cli *cli);
  * HT_INVALID  the format is unknown */
 enum ht_status cli_settle(struct cli *cli, struct ht_error *err);
 
+/* Does -o name a form of specs, as it may for `check`? */
+bool cli_format_is_form(const struct cli *cli);
+
 /* A variable of the environment, NULL when absent or empty. */
 const char *cli_variable(const struct cli *cli, const char *name);
 

@@ -1,3 +1,5 @@
+#include "hypertune/cli_logs.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,6 +115,15 @@ static int follow_log(struct cli *cli, struct log_reader *reader)
     }
     cli_follow_close(&follow);
     return code;
+}
+
+int cli_logs_follow(struct cli *cli, const char *study, const char *trial)
+{
+    struct log_reader reader = {.study = study,
+                                .trial = trial,
+                                .attempt = CLI_UNSET,
+                                .tail = CLI_UNSET};
+    return follow_log(cli, &reader);
 }
 
 int cli_logs(struct cli *cli)

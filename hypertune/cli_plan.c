@@ -7,6 +7,8 @@
 #include "proto/clock.h"
 #include "proto/command.h"
 
+enum { EXAMPLES = 3 }; /* of a plan */
+
 const char *cli_spec_algorithm(enum job_algorithm algorithm)
 {
     switch (algorithm) {
@@ -138,16 +140,35 @@ static struct value rounded(const struct param *param, struct value value)
     return value;
 }
 
-/* The middle of every range, so that a person sees how values arrive. */
-static struct value *middle(struct cli *cli, const struct space *space)
+/* splitmix64: the same seed gives the same examples. */
+static double next_unit(uint64_t *state)
 {
-    struct value *point = arena_alloc(cli->arena, space->n + 1, sizeof *point);
+    uint64_t x = *state += UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return (double)((x ^ (x >> 31)) >> 11) * 0x1p-53;
+}
+
+/* The middle of every range, or its default, so that a person sees how values
+ * arrive. */
+static void middle(const struct space *space, struct value point[])
+{
     for (size_t i = 0; i < space->n; i++)
         point[i] = space->params[i].has_default
                        ? space->params[i].fallback
                        : rounded(&space->params[i],
                                  param_from_unit(&space->params[i], 0.5));
-    return point;
+    space_settle(space, point);
+}
+
+static void anywhere(const struct space *space, uint64_t *state,
+                     struct value point[])
+{
+    for (size_t i = 0; i < space->n; i++)
+        point[i] =
+            rounded(&space->params[i],
+                    param_from_unit(&space->params[i], next_unit(state)));
+    space_settle(space, point);
 }
 
 static void add_words(const struct strings *words, struct text *out)
@@ -169,20 +190,56 @@ static void add_line(const char *label, const char *value, struct text *out)
     text_puts(out, "\n");
 }
 
-void cli_spec_body(struct cli *cli, const struct job *job, struct text *out)
+static void describe_replicas(const struct job *job, struct text *out)
+{
+    if (job->n_pools < 2)
+        return;
+    text_puts(out, "  replicas    ");
+    for (size_t i = 0; i < job->n_pools; i++)
+        text_printf(out, "%s%d %s", i > 0 ? ", " : "", job->pools[i].count,
+                    job->pools[i].type);
+    text_puts(out, "\n");
+}
+
+/* What the master runs at one point. */
+static void describe_example(struct cli *cli, const struct job *job,
+                             const struct value point[], const char *label,
+                             struct text *out)
+{
+    struct strings words = command_line(cli->arena, job, &job->pools[0], point);
+    text_printf(out, "  %-11s ", label);
+    add_words(&words, out);
+}
+
+static void describe_body(struct cli *cli, const struct job *job,
+                          size_t examples, struct text *out)
 {
     const struct pool *pool = &job->pools[0];
-    describe_goals(job, out);
-    describe_parameters(cli, &job->space, out);
-    describe_search(job, out);
-    struct strings words =
-        command_line(cli->arena, job, pool, middle(cli, &job->space));
-    text_puts(out, "  for example ");
-    add_words(&words, out);
+    struct value *point =
+        arena_alloc(cli->arena, job->space.n + 1, sizeof *point);
+    uint64_t state = job->has_seed ? (uint64_t)job->seed : 0;
+    bool search = job->kind == JOB_TUNING;
+    if (search) {
+        describe_goals(job, out);
+        describe_parameters(cli, &job->space, out);
+        describe_search(job, out);
+    }
+    describe_replicas(job, out);
+    middle(&job->space, point);
+    describe_example(cli, job, point, search ? "for example" : "command", out);
+    for (size_t i = 1; i < examples && search; i++) {
+        anywhere(&job->space, &state, point);
+        describe_example(cli, job, point, "", out);
+    }
     if (pool->image != NULL)
         add_line("image", pool->image, out);
     else
         add_line("folder", job->workdir, out);
+}
+
+void cli_spec_body(struct cli *cli, const struct job *job, struct text *out)
+{
+    describe_body(cli, job, 1, out);
 }
 
 void cli_spec_describe(struct cli *cli, const struct cli_spec *spec,
@@ -191,7 +248,7 @@ void cli_spec_describe(struct cli *cli, const struct cli_spec *spec,
     text_escape(out, spec->file);
     text_puts(out, " is valid\n");
     add_line("name", spec->job->name, out);
-    cli_spec_body(cli, spec->job, out);
+    describe_body(cli, spec->job, EXAMPLES, out);
     if (spec->program != NULL)
         add_line("program", spec->program, out);
 }

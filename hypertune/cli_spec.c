@@ -5,12 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "hypertune/cli_flags.h"
+#include "hypertune/cli_launch.h"
 #include "hypertune/cli_name.h"
-#include "hypertune/cli_program.h"
 #include "proto/diag.h"
 #include "proto/job_check.h"
 #include "proto/json.h"
@@ -159,14 +158,12 @@ static int read_source(struct cli *cli, struct source *source)
     if (words->n > 1)
         return cli_fail(cli, CLI_USAGE, "one spec at a time, not %zu",
                         words->n);
-    bool flags = cli->args.has_rest || cli->set.params.n > 0;
-    if (words->n == 1 && flags)
-        return cli_fail(cli, CLI_USAGE,
-                        "either %s or --param and a command, not both",
+    if (words->n == 1 && cli->set.params.n > 0)
+        return cli_fail(cli, CLI_USAGE, "either %s or --param, not both",
                         words->items[0]);
     if (words->n == 1)
         return read_path(cli, words->items[0], source);
-    if (flags)
+    if (cli->args.has_rest || cli->set.params.n > 0)
         return read_flags(cli, source);
     if (access("spec.yaml", F_OK) == 0)
         return read_path(cli, "spec.yaml", source);
@@ -177,46 +174,45 @@ static int read_source(struct cli *cli, struct source *source)
                     "  \"hypertune init\" writes a spec.yaml");
 }
 
-static struct job *read_job(struct source *source)
-{
-    if (source->root == NULL)
-        return NULL;
-    bool vertex = node_find(source->root, "studySpec") != NULL ||
-                  node_find(source->root, "trialJobSpec") != NULL;
-    return vertex ? job_read_vertex(source->root, JOB_TUNING, &source->diag)
-                  : job_read_native(source->root, &source->diag);
-}
-
-/* ---- completing ---- */
+/* ---- flags ---- */
 
 /* A count that a flag puts in place of the spec's. */
 struct override {
     const char *flag;
     int64_t given, *field;
     int64_t least, most;
+    bool search; /* has a meaning for trials of a search only */
 };
+
+static void apply_count(struct source *source, const struct job *job,
+                        const struct override *one)
+{
+    if (one->given == CLI_UNSET)
+        return;
+    if (one->search && job->kind == JOB_CUSTOM)
+        diag_error(&source->diag, 0, 0, one->flag,
+                   "has no meaning for a job without hyperparameters");
+    else if (one->given < one->least || one->given > one->most)
+        diag_error(&source->diag, 0, 0, one->flag,
+                   "must be %lld to %lld, is %lld", (long long)one->least,
+                   (long long)one->most, (long long)one->given);
+    *one->field = one->given;
+}
 
 static void apply_counts(struct cli *cli, struct source *source,
                          struct job *job)
 {
     const struct cli_settings *set = &cli->set;
     struct override overrides[] = {
-        {"--trials", set->trials, &job->max_trials, 1, HT_MAX_TRIALS},
-        {"--parallel", set->parallel, &job->parallel, 1, HT_MAX_PARALLEL},
-        {"--retries", set->retries, &job->retries, 0, HT_MAX_RETRIES},
-        {"--max-failed", set->max_failed, &job->max_failed, 0, HT_MAX_TRIALS},
+        {"--trials", set->trials, &job->max_trials, 1, HT_MAX_TRIALS, true},
+        {"--parallel", set->parallel, &job->parallel, 1, HT_MAX_PARALLEL, true},
+        {"--retries", set->retries, &job->retries, 0, HT_MAX_RETRIES, false},
+        {"--max-failed", set->max_failed, &job->max_failed, 0, HT_MAX_TRIALS,
+         true},
         {"--trial-timeout", set->trial_timeout_ms, &job->trial_timeout_ms, 1,
-         INT64_MAX}};
-    for (size_t i = 0; i < sizeof overrides / sizeof *overrides; i++) {
-        const struct override *one = &overrides[i];
-        if (one->given == CLI_UNSET)
-            continue;
-        if (one->given < one->least || one->given > one->most)
-            diag_error(&source->diag, 0, 0, one->flag,
-                       "must be %lld to %lld, is %lld", (long long)one->least,
-                       (long long)one->most, (long long)one->given);
-        *one->field = one->given;
-    }
+         INT64_MAX, false}};
+    for (size_t i = 0; i < sizeof overrides / sizeof *overrides; i++)
+        apply_count(source, job, &overrides[i]);
 }
 
 /* The rule of the spec's own name, so that a bad one is refused before a
@@ -255,6 +251,33 @@ static void apply_flags(struct cli *cli, struct source *source, struct job *job)
     }
 }
 
+static bool same_words(const struct strings *a, const struct strings *b)
+{
+    for (size_t i = 0; i < a->n && a->n == b->n; i++)
+        if (strcmp(a->items[i], b->items[i]) != 0)
+            return false;
+    return a->n == b->n;
+}
+
+/* The command after "--" is what the master runs, and every pool that has no
+ * other command than the master's; images have no part in it any more. */
+static void apply_command(struct cli *cli, const struct source *source,
+                          struct job *job)
+{
+    const struct words *rest = &cli->args.rest;
+    if (source->path == NULL || rest->n == 0)
+        return; /* no command, or the spec is made of it */
+    const struct strings old = job->pools[0].command;
+    for (size_t i = 0; i < job->n_pools; i++) {
+        struct pool *pool = &job->pools[i];
+        if (pool->command.n == 0 || same_words(&pool->command, &old))
+            pool->command = (struct strings){rest->n, rest->items};
+        pool->image = NULL;
+    }
+}
+
+/* ---- completing ---- */
+
 static void derive_name(struct cli *cli, const struct source *source,
                         struct job *job)
 {
@@ -267,106 +290,45 @@ static void derive_name(struct cli *cli, const struct source *source,
         job->display = job->name;
 }
 
-static void record_variable(struct cli *cli, const char *name,
-                            struct pair pairs[], size_t *n)
+/* Reads the spec and applies the flags; spec->job is NULL after a fault that
+ * was not yet told. */
+static int read_spec(struct cli *cli, struct source *source,
+                     struct cli_spec *spec)
 {
-    const char *value = cli_variable(cli, name);
-    if (value == NULL)
-        return;
-    for (size_t i = 0; i < *n; i++) {
-        if (strcmp(pairs[i].name, name) == 0)
-            return;
-    }
-    pairs[(*n)++] = (struct pair){.name = name, .value = value};
+    int code = read_source(cli, source);
+    if (code != CLI_DONE)
+        return code;
+    *spec = (struct cli_spec){.file = source->diag.file};
+    if (source->root != NULL)
+        spec->job = job_read(source->root, &source->diag);
+    if (spec->job == NULL)
+        return CLI_DONE;
+    apply_flags(cli, source, spec->job);
+    apply_command(cli, source, spec->job);
+    spec->named = spec->job->name != NULL;
+    return CLI_DONE;
 }
 
-/* The variables that decide which programs and libraries a command finds. */
-static void record_shell(struct cli *cli, struct source *source,
-                         struct job *job)
+int cli_spec_read(struct cli *cli, struct cli_spec *spec)
 {
-    static const char *const names[] = {"PATH", "VIRTUAL_ENV", "CONDA_PREFIX",
-                                        "LD_LIBRARY_PATH", "PYTHONPATH"};
-    enum { N_NAMES = sizeof names / sizeof *names };
-    struct pair *pairs =
-        arena_alloc(cli->arena, N_NAMES + job->pass_env.n, sizeof *pairs);
-    size_t n = 0;
-    for (size_t i = 0; i < N_NAMES; i++)
-        record_variable(cli, names[i], pairs, &n);
-    for (size_t i = 0; i < job->pass_env.n; i++) {
-        const char *name = job->pass_env.items[i];
-        if (cli_variable(cli, name) == NULL)
-            diag_warning(&source->diag, 0, 0, "passEnv",
-                         "%s is not set in this shell", name);
-        record_variable(cli, name, pairs, &n);
-    }
-    job->captured_env = (struct pairs){.n = n, .items = pairs};
-}
-
-static void settle_workdir(struct cli *cli, struct source *source,
-                           struct job *job)
-{
-    if (job->workdir == NULL)
-        job->workdir = source->folder;
-    else if (job->workdir[0] != '/')
-        job->workdir =
-            arena_printf(cli->arena, "%s/%s", source->folder, job->workdir);
-    struct stat info;
-    if (stat(job->workdir, &info) != 0 || !S_ISDIR(info.st_mode)) {
-        const struct node *place = node_find(source->root, "workdir");
-        diag_error(&source->diag, place ? place->line : 0,
-                   place ? place->column : 0, "workdir", "%s is no folder",
-                   job->workdir);
-    }
-}
-
-static const char *find_program(struct cli *cli, struct source *source,
-                                const struct job *job)
-{
-    const struct node *place = node_find(source->root, "command");
-    struct cli_program_query query = {
-        .name =
-            job->pools[0].command.n > 0 ? job->pools[0].command.items[0] : NULL,
-        .workdir = job->workdir,
-        .path = cli_variable(cli, "PATH")};
-    const char *program = NULL;
-    struct ht_error err;
-    if (query.name == NULL || (job->substitute && strstr(query.name, "${")))
-        return query.name;
-    if (cli_program_find(cli->arena, &query, &program, &err) == HT_OK)
-        return program;
-    diag_error(&source->diag, place ? place->line : 0,
-               place ? place->column : 0, "command", "%s", err.text);
-    if (strchr(query.name, '/') == NULL)
-        diag_hint(&source->diag, "searched %s",
-                  query.path ? query.path : "nothing: PATH is not set");
-    return NULL;
+    struct source source = {0};
+    int code = read_spec(cli, &source, spec);
+    return code == CLI_DONE ? report_faults(cli, &source) : code;
 }
 
 int cli_spec_load(struct cli *cli, struct cli_spec *spec)
 {
     struct source source = {0};
-    int code = read_source(cli, &source);
+    int code = read_spec(cli, &source, spec);
     if (code != CLI_DONE)
         return code;
-    struct job *job = read_job(&source);
-    const char *program = NULL;
-    bool named = false;
-    if (job != NULL) {
-        apply_flags(cli, &source, job);
-        named = job->name != NULL;
-        derive_name(cli, &source, job);
-        if (job->n_pools > 0 && job->pools[0].image == NULL) {
-            record_shell(cli, &source, job);
-            settle_workdir(cli, &source, job);
-            program = find_program(cli, &source, job);
-        }
+    if (spec->job != NULL) {
+        struct cli_launch launch = {.cli = cli,
+                                    .diag = &source.diag,
+                                    .root = source.root,
+                                    .folder = source.folder};
+        derive_name(cli, &source, spec->job);
+        spec->program = cli_launch_settle(&launch, spec->job);
     }
-    code = report_faults(cli, &source);
-    if (code != CLI_DONE)
-        return code;
-    *spec = (struct cli_spec){.job = job,
-                              .file = source.diag.file,
-                              .program = program,
-                              .named = named};
-    return CLI_DONE;
+    return report_faults(cli, &source);
 }

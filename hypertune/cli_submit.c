@@ -1,11 +1,68 @@
 #include "hypertune/cli_submit.h"
 
+#include <string.h>
+
 #include "hypertune/cli_commands.h"
 #include "hypertune/cli_control.h"
+#include "hypertune/cli_logs.h"
 #include "hypertune/cli_summary.h"
+#include "hypertune/cli_tail.h"
 #include "hypertune/cli_watch.h"
 #include "proto/diag.h"
 #include "proto/json.h"
+
+/* ---- engines ---- */
+
+/* Whether some runner has an engine for images. A server that was named may
+ * get one later; this user's own starts processes. */
+static enum ht_status has_containers(struct cli *cli, bool *has,
+                                     struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    enum ht_status status =
+        cli_call(cli, "GET", "/hypertune/v1/runners", NULL, &answer, err);
+    if (status != HT_OK)
+        return status;
+    const struct node *runners = node_find(answer.root, "runners");
+    const struct node *runner = runners ? runners->first : NULL;
+    *has = runner == NULL && cli->detached;
+    for (; runner != NULL; runner = runner->next)
+        *has |= strcmp(node_get_string(runner, "engine", ""), "process") != 0;
+    return HT_OK;
+}
+
+/* Refuses what no runner could start. */
+static int check_engines(struct cli *cli, const struct cli_spec *spec)
+{
+    struct ht_error err;
+    bool has = false;
+    const struct pool *pool = spec->job->pools;
+    const struct pool *end = pool + spec->job->n_pools;
+    while (pool < end && (pool->image == NULL || pool->command.n > 0))
+        pool++;
+    if (pool == end)
+        return CLI_DONE;
+    if (has_containers(cli, &has, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    if (has)
+        return CLI_DONE;
+    return cli_fail(cli, CLI_USAGE,
+                    "the %s runs what image %s has as its entry point, but "
+                    "this server's runners start processes\n"
+                    "  say which command runs it here: hypertune %s %s -- "
+                    "python3 -m trainer.task",
+                    pool->type, pool->image, cli->command->name, spec->file);
+}
+
+/* ---- the study of a spec ---- */
+
+static const char *home_of(enum job_kind kind)
+{
+    size_t i = 0;
+    while (i + 1 < CLI_COLLECTIONS && cli_collections[i].kind != kind)
+        i++;
+    return cli_collections[i].path;
+}
 
 static enum ht_status create(struct cli *cli, const struct cli_spec *spec,
                              struct cli_study *study, struct ht_error *err)
@@ -13,8 +70,8 @@ static enum ht_status create(struct cli *cli, const struct cli_spec *spec,
     struct text body = {0};
     struct cli_http_answer answer;
     json_print(job_write_vertex(spec->job), &body);
-    enum ht_status status =
-        cli_call(cli, "POST", CLI_JOBS, body.data, &answer, err);
+    enum ht_status status = cli_call(cli, "POST", home_of(spec->job->kind),
+                                     body.data, &answer, err);
     text_free(&body);
     if (status == HT_OK)
         cli_study_read(answer.root, study);
@@ -27,7 +84,12 @@ static int compare(struct cli *cli, const struct cli_study *study,
 {
     struct diag diag;
     diag_init(&diag, cli->arena, "the server's job", NULL, 0);
-    struct job *theirs = job_read_vertex(study->job, JOB_TUNING, &diag);
+    if (study->home->kind != spec->job->kind)
+        return cli_fail(cli, CLI_CONFLICT,
+                        "the name %s is taken by a %s; choose another with "
+                        "--name",
+                        study->name, study->home->kind_name);
+    struct job *theirs = job_read_vertex(study->job, spec->job->kind, &diag);
     if (theirs == NULL)
         return cli_fail(cli, CLI_REFUSED,
                         "the server's job \"%s\" cannot be read: %s",
@@ -107,25 +169,35 @@ static int settle_existing(struct cli *cli, const struct cli_spec *spec,
     return code;
 }
 
+static void say_created(struct cli *cli, const struct job *job,
+                        const struct cli_study *study)
+{
+    if (job->kind == JOB_CUSTOM) {
+        cli_say(cli, "created custom job %s (id %s)", study->name, study->id);
+        return;
+    }
+    cli_say(cli,
+            "created study %s (id %s): %lld trials, %lld at a time, %s, %s %s",
+            study->name, study->id, (long long)job->max_trials,
+            (long long)job->parallel, cli_spec_algorithm(job->algorithm),
+            job->metrics[0].maximize ? "maximize" : "minimize",
+            job->metrics[0].name);
+}
+
 static void say_result(struct cli *cli, const struct cli_spec *spec,
                        const struct cli_study *study, enum submit_result result)
 {
     const struct job *job = spec->job;
     switch (result) {
     case SUBMIT_CREATED:
-        cli_say(cli,
-                "created study %s (id %s): %lld trials, %lld at a time, %s, "
-                "%s %s",
-                study->name, study->id, (long long)job->max_trials,
-                (long long)job->parallel, cli_spec_algorithm(job->algorithm),
-                job->metrics[0].maximize ? "maximize" : "minimize",
-                job->metrics[0].name);
+        say_created(cli, job, study);
         return;
     case SUBMIT_ATTACHED:
         cli_say(cli,
-                "study %s exists with the same spec: %s, %lld of %lld "
+                "%s %s exists with the same spec: %s, %lld of %lld "
                 "trials ended",
-                study->name, study->state, cli_study_ended(study),
+                job->kind == JOB_CUSTOM ? "custom job" : "study", study->name,
+                study->state, cli_study_ended(study),
                 (long long)job->max_trials);
         return;
     case SUBMIT_CHANGED:
@@ -139,6 +211,8 @@ int cli_submit_spec(struct cli *cli, const struct cli_spec *spec,
 {
     struct ht_error err;
     int code = cli_connect(cli);
+    if (code == CLI_DONE)
+        code = check_engines(cli, spec);
     if (code != CLI_DONE)
         return code;
     *result = SUBMIT_CREATED;
@@ -195,6 +269,27 @@ int cli_submit(struct cli *cli)
     return CLI_DONE;
 }
 
+/* A job without a search has no best trial to show: its log is what a person
+ * waits for. */
+static int run_custom(struct cli *cli, const char *name)
+{
+    struct ht_error err;
+    struct cli_study study;
+    int code = cli_logs_follow(cli, name, "1");
+    if (code == CLI_DONE)
+        code = cli_watch_wait(cli, name);
+    if (code != CLI_DONE && code != CLI_FAILED)
+        return code;
+    if (cli_study_get(cli, name, &study, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    if (code == CLI_FAILED)
+        cli_tail_say(cli, name, "stderr");
+    const char *reason = node_get_string(study.status, "reason", "");
+    cli_say(cli, "custom job %s %s%s%s", study.name, study.state,
+            reason[0] != '\0' ? ": " : "", reason);
+    return code;
+}
+
 int cli_run_study(struct cli *cli)
 {
     struct cli_spec spec;
@@ -203,6 +298,8 @@ int cli_run_study(struct cli *cli)
     int code = submit_asked(cli, &spec, &study, &planned);
     if (code != CLI_DONE || planned)
         return code;
+    if (spec.job->kind == JOB_CUSTOM)
+        return run_custom(cli, study.name);
     code = cli_watch_run(cli, study.name);
     return code == CLI_DONE || code == CLI_FAILED
                ? cli_summary_run(cli, &spec, study.name, code)

@@ -184,7 +184,7 @@ def flags_change_a_spec_or_are_refused():
         tap.equal("2 errors, nothing was created" in err, True, err)
         _, err = home.cli("submit", "--algorithm", "random", want=2)
         tap.equal("--algorithm belongs into spec.yaml" in err, True, err)
-        home.cli("submit", "spec.yaml", "--", "true", want=2)
+        home.cli("submit", "spec.yaml", "--param", "lr=1,2", want=2)
         for name in "bad name", "77", "-x":
             _, err = home.cli("check", "spec.yaml", "--name=" + name, want=2)
             tap.equal("--name: " in err, True, err)
