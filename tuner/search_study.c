@@ -11,17 +11,64 @@
 
 enum { PAGE = 500 }; /* events read at a time */
 
+/* Trials whose results are out, by id. */
+struct open_trials {
+    size_t n, cap;
+    struct open_trial {
+        int64_t id;
+        struct value *point; /* owned */
+    } * items;
+};
+
 struct search_study {
     int64_t id;
     struct arena *arena; /* the job */
     struct job *job;     /* NULL: nothing read yet */
     const struct algorithm *algorithm;
     void *state;
-    int64_t revision; /* newest event that is in here */
+    int64_t revision;     /* newest event that is in here */
+    int64_t newest_trial; /* id */
+    int64_t max_trials;   /* of the job as it is now */
+    struct open_trials open;
     struct point_set taken;
     struct point_set proposed; /* of the question at hand */
     struct text scratch;
 };
+
+/* --- trials that are out --- */
+
+static void open_add(struct open_trials *open, int64_t id,
+                     const struct value point[], size_t n)
+{
+    if (open->n == open->cap) {
+        open->cap = open->cap == 0 ? 16 : 2 * open->cap;
+        open->items = ht_xrealloc(open->items, open->cap, sizeof *open->items);
+    }
+    struct value *copy = ht_xcalloc(n + 1, sizeof *copy);
+    memcpy(copy, point, n * sizeof *copy);
+    open->items[open->n++] = (struct open_trial){id, copy};
+}
+
+static void open_drop(struct open_trials *open, int64_t id)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < open->n; i++)
+        if (open->items[i].id == id)
+            free(open->items[i].point);
+        else
+            open->items[kept++] = open->items[i];
+    open->n = kept;
+}
+
+static void open_free(struct open_trials *open)
+{
+    for (size_t i = 0; i < open->n; i++)
+        free(open->items[i].point);
+    free(open->items);
+    *open = (struct open_trials){0};
+}
+
+/* --- life --- */
 
 struct search_study *search_study_new(int64_t id)
 {
@@ -37,6 +84,7 @@ void search_study_free(struct search_study *study)
         return;
     if (study->state != NULL)
         study->algorithm->free(study->state);
+    open_free(&study->open);
     point_set_free(&study->taken);
     point_set_free(&study->proposed);
     text_free(&study->scratch);
@@ -49,6 +97,8 @@ int64_t search_study_id(const struct search_study *study)
     return study->id;
 }
 
+/* --- the events --- */
+
 /* The space, the metrics and the seed of a study never change. */
 static enum ht_status begin(struct search_study *study, struct db *db,
                             struct ht_error *err)
@@ -60,21 +110,42 @@ static enum ht_status begin(struct search_study *study, struct db *db,
         status = job_parse(study->arena, row.spec, &study->job, err);
     if (status != HT_OK)
         return status;
+    study->max_trials = study->job->max_trials;
     study->algorithm = search_method(study->job);
     return study->algorithm->new (&study->job->space, (uint64_t)row.seed,
                                   &study->state, err);
 }
 
-static enum ht_status observe(struct search_study *study, struct arena *arena,
-                              const struct trial_row *trial,
-                              struct ht_error *err)
+/* As if nothing had been read yet. */
+static void forget(struct search_study *study)
 {
-    struct value *point =
-        arena_alloc(arena, study->job->space.n + 1, sizeof *point);
-    const enum ht_status status =
-        point_parse(&study->job->space, trial->params, point, err);
-    if (status != HT_OK)
-        return status;
+    if (study->state != NULL)
+        study->algorithm->free(study->state);
+    open_free(&study->open);
+    point_set_clear(&study->taken);
+    arena_reset(study->arena);
+    study->job = NULL;
+    study->state = NULL;
+    study->revision = study->newest_trial = 0;
+}
+
+static enum ht_status read_max_trials(struct search_study *study, struct db *db,
+                                      struct arena *arena, struct ht_error *err)
+{
+    struct study_row row;
+    struct job *job;
+    enum ht_status status = db_study_get(db, arena, study->id, &row, err);
+    if (status == HT_OK)
+        status = job_parse(arena, row.spec, &job, err);
+    if (status == HT_OK)
+        study->max_trials = job->max_trials;
+    return status;
+}
+
+static enum ht_status observe(struct search_study *study,
+                              const struct trial_row *trial,
+                              const struct value point[], struct ht_error *err)
+{
     const bool maximize =
         study->job->n_metrics == 0 || study->job->metrics[0].maximize;
     const struct observation seen = {.point = point,
@@ -84,57 +155,107 @@ static enum ht_status observe(struct search_study *study, struct arena *arena,
     return study->algorithm->observe(study->state, &seen, err);
 }
 
-static bool is_result(const struct event_row *event)
+/* A final state; a cancelled trial has none to observe. */
+static bool is_end(const struct event_row *event, bool *has_result)
 {
-    static const enum trial_state results[] = {TRIAL_SUCCEEDED, TRIAL_STOPPED,
-                                               TRIAL_FAILED, TRIAL_INFEASIBLE};
+    static const enum trial_state ends[] = {TRIAL_SUCCEEDED, TRIAL_STOPPED,
+                                            TRIAL_FAILED, TRIAL_INFEASIBLE,
+                                            TRIAL_CANCELLED};
     if (strcmp(event->kind, "trial.moved") != 0)
         return false;
-    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
-        if (strcmp(event->to, trial_state_name(results[i])) == 0)
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (strcmp(event->to, trial_state_name(ends[i])) == 0) {
+            *has_result = ends[i] != TRIAL_CANCELLED;
             return true;
+        }
+    }
     return false;
 }
 
-static enum ht_status take_in(struct search_study *study, struct db *db,
-                              struct arena *arena,
-                              const struct event_row *event,
-                              struct ht_error *err)
+static enum ht_status take_in_trial(struct search_study *study, struct db *db,
+                                    struct arena *arena,
+                                    const struct event_row *event,
+                                    struct ht_error *err)
 {
     const bool created = strcmp(event->kind, "trial.created") == 0;
-    if (!created && !is_result(event))
+    bool has_result = false;
+    if (!created && !is_end(event, &has_result))
         return HT_OK;
+    const struct space *space = &study->job->space;
+    struct value *point = arena_alloc(arena, space->n + 1, sizeof *point);
     struct trial_row trial;
-    const enum ht_status status =
+    enum ht_status status =
         db_trial_get(db, arena, study->id, event->trial, &trial, err);
+    if (status == HT_NOT_FOUND)
+        return HT_OK; /* deleted since: as if it had never been */
+    if (status == HT_OK)
+        status = point_parse(space, trial.params, point, err);
     if (status != HT_OK)
         return status;
-    if (!created)
-        return observe(study, arena, &trial, err);
+    if (!created) {
+        open_drop(&study->open, trial.id);
+        return has_result ? observe(study, &trial, point, err) : HT_OK;
+    }
+    open_add(&study->open, trial.id, point, space->n);
     point_set_add(&study->taken, trial.params);
+    study->newest_trial = trial.id;
     return HT_OK;
 }
 
-enum ht_status search_study_catch_up(struct search_study *study, struct db *db,
-                                     struct ht_error *err)
+/* `forgets` is set when a trial that is in here was deleted, that is, one of
+ * those up to `known`, read in an earlier transaction. */
+static enum ht_status take_in(struct search_study *study, struct db *db,
+                              const struct event_row *event, int64_t known,
+                              bool *forgets, struct ht_error *err)
 {
+    struct arena *arena = arena_new();
     enum ht_status status = HT_OK;
-    if (study->job == NULL)
-        status = begin(study, db, err);
+    if (strcmp(event->kind, "trial.deleted") == 0)
+        *forgets = *forgets || event->trial <= known;
+    else if (strcmp(event->kind, "study.changed") == 0)
+        status = read_max_trials(study, db, arena, err);
+    else
+        status = take_in_trial(study, db, arena, event, err);
+    study->revision = event->revision;
+    arena_free(arena);
+    return status;
+}
+
+static enum ht_status read_events(struct search_study *study, struct db *db,
+                                  bool *forgets, struct ht_error *err)
+{
+    const int64_t known = study->newest_trial;
+    enum ht_status status = HT_OK;
     struct arena *arena = arena_new();
     struct event_list page = {.n = PAGE};
     while (status == HT_OK && page.n == PAGE) {
         arena_reset(arena);
         status = db_event_list(db, arena, study->id, study->revision, PAGE,
                                &page, err);
-        for (size_t i = 0; status == HT_OK && i < page.n; i++) {
-            status = take_in(study, db, arena, &page.rows[i], err);
-            study->revision = page.rows[i].revision;
-        }
+        for (size_t i = 0; status == HT_OK && i < page.n; i++)
+            status = take_in(study, db, &page.rows[i], known, forgets, err);
     }
     arena_free(arena);
     return status;
 }
+
+enum ht_status search_study_catch_up(struct search_study *study, struct db *db,
+                                     struct ht_error *err)
+{
+    bool forgets = false;
+    enum ht_status status = HT_OK;
+    if (study->job == NULL)
+        status = begin(study, db, err);
+    if (status == HT_OK)
+        status = read_events(study, db, &forgets, err);
+    if (status != HT_OK || !forgets)
+        return status;
+    forget(study);
+    status = begin(study, db, err);
+    return status == HT_OK ? read_events(study, db, &forgets, err) : status;
+}
+
+/* --- suggestions --- */
 
 static bool is_taken(void *context, const struct value point[])
 {
@@ -145,13 +266,33 @@ static bool is_taken(void *context, const struct value point[])
            point_set_has(&study->proposed, study->scratch.data);
 }
 
+/* Open trials first, room for the batch's own behind. */
+static const struct value **list_pending(const struct search_study *study,
+                                         size_t more, struct arena *arena)
+{
+    const struct value **pending =
+        arena_alloc(arena, study->open.n + more, sizeof(struct value *));
+    for (size_t i = 0; i < study->open.n; i++)
+        pending[i] = study->open.items[i].point;
+    return pending;
+}
+
+static const char *propose(struct search_study *study,
+                           const struct value point[], struct arena *arena)
+{
+    text_clear(&study->scratch);
+    point_text(&study->job->space, point, &study->scratch);
+    point_set_add(&study->proposed, study->scratch.data);
+    return arena_strdup(arena, study->scratch.data);
+}
+
 enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
                                     size_t n, struct arena *arena,
                                     struct suggestions *found,
                                     struct ht_error *err)
 {
-    const struct space *space = &study->job->space;
-    struct value *point = arena_alloc(arena, space->n + 1, sizeof *point);
+    const size_t width = study->job->space.n + 1;
+    const struct value **pending = list_pending(study, n, arena);
     struct suggestions made = {.study = study->id};
     made.points = arena_alloc(arena, n, sizeof *made.points);
     point_set_clear(&study->proposed);
@@ -160,7 +301,12 @@ enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
                                     .context = study,
                                     .n = study->taken.n + study->proposed.n};
         const struct suggest_request request = {
-            .ordinal = (uint64_t)ordinal + made.n, .taken = &taken};
+            .ordinal = (uint64_t)ordinal + made.n,
+            .taken = &taken,
+            .n_pending = study->open.n + made.n,
+            .pending = pending,
+            .max_trials = (uint64_t)study->max_trials};
+        struct value *point = arena_alloc(arena, width, sizeof *point);
         const enum ht_status status =
             study->algorithm->suggest(study->state, &request, point, err);
         made.exhausted = status == HT_EXHAUSTED;
@@ -168,10 +314,8 @@ enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
             return status;
         if (made.exhausted)
             continue;
-        text_clear(&study->scratch);
-        point_text(space, point, &study->scratch);
-        point_set_add(&study->proposed, study->scratch.data);
-        made.points[made.n++] = arena_strdup(arena, study->scratch.data);
+        pending[study->open.n + made.n] = point;
+        made.points[made.n++] = propose(study, point, arena);
     }
     *found = made;
     return HT_OK;

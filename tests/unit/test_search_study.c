@@ -1,6 +1,7 @@
 /* Suggestions: the same ones however the worker came to its state. */
 #include "tests/unit/core_fixture.h"
 #include "tuner/search_study.h"
+#include "tuner/vizier.h"
 
 static const char spec[] =
     "spec: 1\nname: s\ngoal: maximize accuracy\nseed: 7\n"
@@ -99,10 +100,56 @@ static void committed_points_are_never_suggested_again(void)
     fixture_close(&f);
 }
 
+static void erase_trial(struct fixture *fixture, const char *trial)
+{
+    struct request *req = fixture_request(fixture, trial_erase, NULL);
+    req->study = "1";
+    req->trial = trial;
+    core_post(fixture->core, req);
+    fixture_wait(fixture, req);
+    CHECK(req->status == HT_OK);
+}
+
+/* Whoever saw the trial forgets it, and whoever starts later never hears. */
+static void a_deleted_trial_is_forgotten(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    fixture_submit(&f, "spec: 1\nname: s\ngoal: maximize accuracy\nseed: 3\n"
+                       "parameters:\n  lr: {type: integer, min: 1, max: 9}\n"
+                       "algorithm: random\ntrials: 4\nparallel: 4\n"
+                       "command: [./train]\n");
+    CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 4));
+    struct db *db = fixture_db(&f);
+    struct search_study *early = search_study_new(1);
+    struct search_study *late = search_study_new(1);
+    struct suggestions before = {0}, after = {0}, fresh = {0};
+    CHECK(search_study_catch_up(early, db, NULL) == HT_OK);
+    CHECK(search_study_suggest(early, 4, 64, f.arena, &before, NULL) == HT_OK);
+    const char *point = fixture_trial(&f, 1, 2).params;
+    erase_trial(&f, "2");
+    CHECK(search_study_catch_up(early, db, NULL) == HT_OK);
+    CHECK(search_study_catch_up(late, db, NULL) == HT_OK);
+    CHECK(search_study_suggest(early, 4, 64, f.arena, &after, NULL) == HT_OK);
+    CHECK(search_study_suggest(late, 4, 64, f.arena, &fresh, NULL) == HT_OK);
+    CHECK(before.n == 5 && after.n == 6 && fresh.n == 6);
+    bool again = false;
+    for (size_t i = 0; i < after.n; i++) {
+        CHECK_TEXT(fresh.points[i], after.points[i]);
+        again = again || strcmp(after.points[i], point) == 0;
+    }
+    CHECK(again);
+    search_study_free(early);
+    search_study_free(late);
+    db_close(db);
+    fixture_close(&f);
+}
+
 int main(void)
 {
     RUN(a_restart_does_not_change_the_suggestions);
     RUN(many_at_once_are_the_same_as_one_by_one);
     RUN(committed_points_are_never_suggested_again);
+    RUN(a_deleted_trial_is_forgotten);
     return check_done();
 }
