@@ -38,6 +38,10 @@ struct suggest_request {
     uint64_t max_trials; /* of the study; 0: no limit */
 };
 
+/* Once in a process, before the first algorithm is made: numeric libraries
+ * must report failures instead of ending the program, and use one thread. */
+void algorithms_init(void);
+
 struct algorithm {
     const char *name; /* Vertex's, or in its manner: "RANDOM_SEARCH" */
 
@@ -56,6 +60,7 @@ struct algorithm {
     void (*free)(void *state); /* accepts NULL */
 };
 
+extern const struct algorithm bayesian_search;
 extern const struct algorithm random_search;
 extern const struct algorithm grid_search;
 

@@ -1,8 +1,20 @@
 #include <string.h>
 
+#include <gsl/gsl_errno.h>
+
 #include "algorithms/algorithm.h"
 
+/* Of every OpenBLAS; its own header cannot stand beside GSL's. */
+void openblas_set_num_threads(int n);
+
+void algorithms_init(void)
+{
+    gsl_set_error_handler_off();
+    openblas_set_num_threads(1);
+}
+
 static const struct algorithm *const algorithms[] = {
+    &bayesian_search,
     &random_search,
     &grid_search,
     NULL,
@@ -18,5 +30,5 @@ const struct algorithm *algorithm_find(const char *name)
 
 const struct algorithm *algorithm_default(void)
 {
-    return &random_search;
+    return &bayesian_search;
 }

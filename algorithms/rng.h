@@ -9,6 +9,17 @@
 
 #include <stdint.h>
 
+/* First draw of each use, so that no two uses share a number. */
+enum rng_use {
+    RNG_UNTRIED = 0,      /* random points */
+    RNG_DESIGN = 1 << 10, /* the shift of the first points */
+    RNG_FIT = 2 << 10,    /* starts of fits, by prior */
+    RNG_GLOBAL = 3 << 10, /* the shift of candidates everywhere */
+    RNG_SWEEP = 4 << 10,  /* the order of coordinates, by start and round */
+    RNG_NUDGE = 5 << 10,  /* steps away from known points */
+    RNG_LOCAL = 16 << 10  /* candidates near known points, by candidate */
+};
+
 struct rng_place {
     uint64_t seed;    /* of the study */
     uint64_t ordinal; /* of the suggestion in its study */

@@ -33,7 +33,8 @@ static int measure(const char *name, const struct space *space)
     const uint64_t rounds = 500000;
     const double start = now_s();
     for (uint64_t k = 0; k < rounds; k++) {
-        const struct suggest_request request = {k, &nothing};
+        const struct suggest_request request = {.ordinal = k,
+                                                .taken = &nothing};
         if (algorithm->suggest(state, &request, point, &err) != HT_OK)
             break;
     }

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "algorithms/algorithm.h"
 #include "tuner/core.h"
 #include "tuner/log.h"
 #include "tuner/search_study.h"
@@ -172,6 +173,7 @@ enum ht_status search_start(struct core *core, const char *path,
                             struct search **out, struct ht_error *err)
 {
     struct search *search = ht_xcalloc(1, sizeof *search);
+    algorithms_init();
     search->core = core;
     search->path = ht_xstrdup(path);
     search->last = &search->first;

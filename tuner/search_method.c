@@ -6,6 +6,7 @@ static const struct method {
     enum job_algorithm named; /* in a job */
     const struct algorithm *algorithm;
 } methods[] = {
+    {ALGORITHM_BAYESIAN, &bayesian_search},
     {ALGORITHM_GRID, &grid_search},
     {ALGORITHM_RANDOM, &random_search},
 };

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <gsl/gsl_errno.h>
+#include "algorithms/algorithm.h"
 
 #include "algorithms/gp.h"
 #include "algorithms/gp_fit.h"
@@ -340,7 +340,7 @@ static void equal_points_with_different_values_are_a_model(void)
 
 int main(void)
 {
-    gsl_set_error_handler_off();
+    algorithms_init();
     RUN(the_kernel_is_the_reference);
     RUN(the_exponential_keeps_its_digits_over_its_whole_range);
     RUN(a_mixed_covariance_and_its_posterior_are_the_reference);

@@ -53,7 +53,7 @@ static void *start(const struct space *space, uint64_t seed)
 static enum ht_status suggest(void *state, uint64_t ordinal,
                               const struct taken *taken, struct value point[])
 {
-    const struct suggest_request request = {ordinal, taken};
+    const struct suggest_request request = {.ordinal = ordinal, .taken = taken};
     return random_search.suggest(state, &request, point, NULL);
 }
 
@@ -177,7 +177,8 @@ static void a_space_of_32_points_gives_32_and_then_ends(void)
             CHECK(taken_set_add(&set, point));
         }
         struct ht_error err = {0};
-        const struct suggest_request request = {32, &set.taken};
+        const struct suggest_request request = {.ordinal = 32,
+ .taken = &set.taken};
         CHECK(random_search.suggest(state, &request, point, &err) ==
               HT_EXHAUSTED);
         CHECK_TEXT(err.text, "all 32 points of the search space were tried");
@@ -284,7 +285,7 @@ static void a_continuous_space_that_never_is_free_ends_in_words(void)
     void *state = start(&mixed, 1);
     struct value point[3] = {{.whole = -7}};
     struct ht_error err = {0};
-    const struct suggest_request request = {0, &all};
+    const struct suggest_request request = {.taken = &all};
     CHECK(random_search.suggest(state, &request, point, &err) == HT_EXHAUSTED);
     CHECK_TEXT(err.text, "64 random points in a row were tried before");
     CHECK(point[0].whole == -7); /* written only on success */

@@ -1,0 +1,29 @@
+#include "algorithms/design.h"
+
+#include "algorithms/sequence.h"
+
+enum { LEAST = 3, FEW = 5, MANY = 10 };
+
+size_t design_size(size_t dim, uint64_t max_trials)
+{
+    size_t size = dim + 1 < FEW ? FEW : dim + 1 > MANY ? MANY : dim + 1;
+    if (max_trials > 0 && size > max_trials / 4)
+        size = (size_t)(max_trials / 4);
+    return size < LEAST ? LEAST : size;
+}
+
+void design_point(const struct encoding *encoding, uint64_t seed,
+                  uint64_t index, double x[])
+{
+    const struct rng_place place = {seed, 0, RNG_DESIGN};
+    struct sequence sequence;
+    double usual[HT_MAX_PARAMETERS];
+    sequence_init(&sequence, encoding->dim, &place);
+    for (size_t c = 0; c < encoding->dim; c++) {
+        usual[c] = encoding->at[c].usual;
+        x[c] = index == 0 ? usual[c]
+                          : encoding_draw(encoding, c,
+                                          sequence_at(&sequence, index, c));
+    }
+    encoding_settle(encoding, usual, x);
+}

@@ -1,0 +1,34 @@
+/* history.h - a study's results in their committed order, as models see them.
+ */
+#ifndef HT_ALGORITHMS_HISTORY_H
+#define HT_ALGORITHMS_HISTORY_H
+
+#include <stddef.h>
+
+#include "algorithms/algorithm.h"
+#include "algorithms/encoding.h"
+#include "algorithms/gp.h"
+
+struct history {
+    const struct encoding *encoding; /* borrowed */
+    size_t n, cap;
+    double *x;         /* owned, a row of coordinates for each */
+    double *objective; /* owned; NaN: none came out */
+};
+
+void history_init(struct history *history, const struct encoding *encoding);
+void history_fini(struct history *history);
+void history_add(struct history *history, const struct observation *seen);
+
+/* How many of the first n results have an objective. */
+size_t history_feasible(const struct history *history, size_t n);
+
+/* A model with room for `extra` more points that has seen the first n results,
+ * or, when they are more than `most`, the best two thirds of `most` and the
+ * newest for the rest. Values are warped. A result without an objective counts
+ * as half a deviation worse than the worst: leaving it out would let the
+ * search return to the same failing place for ever. The caller owns it. */
+struct gp *history_model(const struct history *history, size_t n, size_t most,
+                         size_t extra, bool fits);
+
+#endif

@@ -1,0 +1,36 @@
+/* hyper.h - a study's hyperparameters as its history grows.
+ *
+ * They are a function of the first n results alone, not of when they were
+ * asked for: at certain sizes, the anchors, they are found from nothing, in
+ * between improved from the anchor before. So a state that is built again
+ * after a restart fits one anchor, however long the study is. Beyond
+ * HYPER_IMPROVED results an anchor's serve until the next, and beyond
+ * HYPER_ROWS a fit sees only that many results (history.h). */
+#ifndef HT_ALGORITHMS_HYPER_H
+#define HT_ALGORITHMS_HYPER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "algorithms/history.h"
+#include "algorithms/prior.h"
+
+enum { HYPER_IMPROVED = 150, HYPER_ROWS = 300 };
+
+struct hyper {          /* what was found last, for one prior */
+    size_t anchor_n, n; /* results they belong to; 0: none */
+    bool anchor_found, found;
+    double anchor[HYPER_MAX], theta[HYPER_MAX];
+};
+
+/* The size of the newest anchor that is not above n >= 1: every result up to
+ * 20, every fifth up to 100, then every 5 %. */
+size_t hyper_anchor(size_t n);
+
+/* Writes the hyperparameters after the first n >= 1 results; false when no
+ * covariance factored. */
+bool hyper_find(struct hyper *hyper, const struct history *history, size_t n,
+                enum prior prior, uint64_t seed, double theta[]);
+
+#endif

@@ -1,0 +1,16 @@
+/* untried.h - a random point that nobody has tried. */
+#ifndef HT_ALGORITHMS_UNTRIED_H
+#define HT_ALGORITHMS_UNTRIED_H
+
+#include <stdint.h>
+
+#include "algorithms/algorithm.h"
+
+/* Writes a point drawn uniformly from the scaled space, a function of the
+ * seed, the request's ordinal and what is taken.
+ * HT_EXHAUSTED  every point is taken, or as good as every one */
+enum ht_status untried_draw(const struct space *space, uint64_t seed,
+                            const struct suggest_request *request,
+                            struct value point[], struct ht_error *err);
+
+#endif
