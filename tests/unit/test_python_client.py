@@ -228,14 +228,25 @@ def errors_have_the_servers_text_and_their_own_class():
              ("RESOURCE_EXHAUSTED", 429, hypertune.ResourceExhausted),
              ("SOMETHING_NEW", 500, hypertune.ApiError))
     for status, code, kind in kinds:
+        plain = {"code": code, "status": status, "message": "no, because"}
+        tap.equal(str(errors.from_answer(code, {"error": plain})),
+                  "no, because")
         error = errors.from_answer(code, {"error": {
-            "code": code, "status": status, "message": "no, because",
+            **plain,
             "details": [{"fieldViolations": [
                 {"field": "a.b", "description": "is wrong"}]}]}})
         tap.equal(type(error), kind)
-        tap.equal(str(error), "no, because\n  a.b: is wrong")
+        tap.equal(str(error), "a.b: is wrong")
         tap.equal((error.code, error.status, error.violations),
                   (code, status, {"a.b": "is wrong"}))
+
+
+def an_operation_brings_a_response_or_its_error():
+    tap.equal(errors.response_of({"done": True, "response": {"a": 1}}),
+              {"a": 1})
+    error = raises(hypertune.DeadlineExceeded, errors.response_of,
+                   {"error": {"code": 4, "message": "too late"}})
+    tap.equal(str(error), "too late")
 
 
 def an_answer_that_is_not_ours_says_so():
@@ -530,6 +541,7 @@ if __name__ == "__main__":
         the_token_goes_into_the_header,
         a_server_that_does_not_answer_is_given_up_in_time,
         errors_have_the_servers_text_and_their_own_class,
+        an_operation_brings_a_response_or_its_error,
         an_answer_that_is_not_ours_says_so,
         conditions_compare_numbers_as_numbers_and_words_without_case,
         times_are_read_as_a_person_writes_them,

@@ -65,6 +65,10 @@ _BY_STATUS: Dict[str, Type[ApiError]] = {
     "UNAVAILABLE": Unavailable,
     "DEADLINE_EXCEEDED": DeadlineExceeded,
 }
+# An Operation has google.rpc.Code's numbers.
+_NUMBERS = {3: "INVALID_ARGUMENT", 4: "DEADLINE_EXCEEDED", 5: "NOT_FOUND",
+            8: "RESOURCE_EXHAUSTED", 9: "FAILED_PRECONDITION",
+            10: "ABORTED", 14: "UNAVAILABLE"}
 
 
 def from_answer(code: int, body: Any) -> ApiError:
@@ -77,8 +81,18 @@ def from_answer(code: int, body: Any) -> ApiError:
         for item in detail.get("fieldViolations", ()):
             violations[item.get("field", "")] = item.get("description", "")
     status = error.get("status", "")
-    text = error.get("message", "HTTP status %d" % code)
-    more = ["%s: %s" % pair for pair in violations.items()
-            if pair[1] not in text]
+    # The message is the first of the violations, if there are any.
+    lines = (["%s: %s" % item for item in violations.items()] or
+             [error.get("message", "HTTP status %d" % code)])
     kind = _BY_STATUS.get(status, ApiError)
-    return kind("\n  ".join([text] + more), code, status, violations)
+    return kind("\n".join(lines), code, status, violations)
+
+
+def response_of(operation: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a done Operation of Google's API brought; raises its error."""
+    if "error" not in operation:
+        return operation["response"]
+    error = operation["error"]
+    status = _NUMBERS.get(error.get("code"), "")
+    raise _BY_STATUS.get(status, ApiError)(error.get("message", ""),
+                                           status=status)

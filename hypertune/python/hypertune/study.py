@@ -9,8 +9,8 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator,
                     List, Mapping, Optional, Tuple, Union)
 
 from hypertune import plot, show, where as conditions
-from hypertune.errors import (ApiError, FailedPrecondition, NotFound,
-                              NoTrialYet)
+from hypertune.errors import (FailedPrecondition, NotFound, NoTrialYet,
+                              response_of)
 from hypertune.summary import Summary
 from hypertune.transport import Transport
 from hypertune.trial import Metrics, Trial, measurement
@@ -334,11 +334,8 @@ class Study:
             "POST", self._trials_path() + ":suggest",
             {"suggestionCount": int(count),
              "clientId": client_id or self._client_id()}, repeatable=True)
-        if "error" in operation:
-            raise ApiError(operation["error"].get("message", ""),
-                           status=str(operation["error"].get("code", "")))
-        return [Trial(self, resource) for resource in
-                operation.get("response", {}).get("trials", ())]
+        return [Trial(self, resource)
+                for resource in response_of(operation).get("trials", ())]
 
     def ask(self, count: int, client_id: Optional[str] = None
             ) -> Iterator[Trial]:
@@ -352,8 +349,6 @@ class Study:
         suggest(), or one `client_id` for each worker.
         """
         for _ in range(count):
-            if not self.summary().is_open:
-                return
             trials = self.suggest(1, client_id)
             if not trials:
                 return

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Union
 
 from hypertune import show
-from hypertune.errors import ApiError
+from hypertune.errors import ApiError, response_of
 
 if TYPE_CHECKING:
     from hypertune.study import Study
@@ -161,7 +161,7 @@ class Trial:
     def should_stop(self) -> bool:
         """Asks whether going on is worth it, by the study's early stopping."""
         operation = self._post(":checkTrialEarlyStoppingState", {})
-        return bool(operation.get("response", {}).get("shouldStop", False))
+        return bool(response_of(operation).get("shouldStop", False))
 
     def complete(self, value: Union[None, float, Metrics] = None, *,
                  step: Optional[int] = None, **metrics: float) -> None:
