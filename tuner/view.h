@@ -20,7 +20,8 @@
 enum ht_status view_job(struct db *db, struct arena *arena,
                         const struct study_row *study, cJSON **out,
                         struct ht_error *err);
-/* One trial; `with_attempts` adds the attempts and the measurements. */
+/* One trial; `with_attempts` adds the attempts and the measurements. In a
+ * JOB_STUDY measurements are always there, the first thousand of them. */
 enum ht_status view_trial(struct db *db, struct arena *arena,
                           const struct study_row *study, const struct job *job,
                           const struct trial_row *trial, bool with_attempts,

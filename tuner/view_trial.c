@@ -7,16 +7,15 @@
 #include "proto/json.h"
 #include "proto/node.h"
 
-enum { VIEW_MEASUREMENTS = 10000 }; /* shown with one trial; more by pages */
+enum {
+    VIEW_MEASUREMENTS = 10000, /* shown with one trial; more by pages */
+    VIEW_LISTED = 1000         /* with each of a list, where clients report */
+};
 
-/* Seconds as protobuf's JSON writes a Duration. */
-static void add_elapsed(cJSON *object, struct arena *arena, int64_t ms)
+static void add_elapsed(cJSON *object, int64_t ms)
 {
     if (ms >= 0)
-        json_add_string(object, "elapsedDuration",
-                        arena_printf(arena, "%lld.%03llds",
-                                     (long long)(ms / 1000),
-                                     (long long)(ms % 1000)));
+        json_add_duration(object, "elapsedDuration", ms);
 }
 
 static void add_metrics(cJSON *object, struct arena *arena, const char *json)
@@ -40,6 +39,8 @@ static void add_parameters(cJSON *object, const struct space *space,
     cJSON *array = json_add_array(object, "parameters");
     for (size_t i = 0; i < space->n; i++) {
         const struct param *param = &space->params[i];
+        if (point[i].absent)
+            continue;
         cJSON *item = json_push_object(array);
         json_add_string(item, "parameterId", param->name);
         switch (param->type) {
@@ -60,13 +61,16 @@ static void add_parameters(cJSON *object, const struct space *space,
 }
 
 static void add_final(cJSON *object, struct arena *arena,
+                      const struct study_row *study,
                       const struct trial_row *trial)
 {
     if (trial->final_metrics == NULL)
         return;
     cJSON *measurement = json_add_object(object, "finalMeasurement");
-    if (trial->started_ms > 0 && trial->ended_ms > 0)
-        add_elapsed(measurement, arena, trial->ended_ms - trial->started_ms);
+    if (study->kind == JOB_STUDY)
+        add_elapsed(measurement, trial->final_elapsed_ms);
+    else if (trial->started_ms > 0 && trial->ended_ms > 0)
+        add_elapsed(measurement, trial->ended_ms - trial->started_ms);
     json_add_int_text(measurement, "stepCount", trial->final_step);
     add_metrics(measurement, arena, trial->final_metrics);
 }
@@ -132,18 +136,18 @@ static void add_own(cJSON *object, const struct trial_row *trial,
 static enum ht_status add_measurements(cJSON *object, struct db *db,
                                        struct arena *arena,
                                        const struct trial_row *trial,
-                                       struct ht_error *err)
+                                       size_t most, struct ht_error *err)
 {
     struct measurement_list list;
-    enum ht_status status = db_measurement_list(
-        db, arena, trial->study, trial->id, VIEW_MEASUREMENTS, &list, err);
+    enum ht_status status = db_measurement_list(db, arena, trial->study,
+                                                trial->id, most, &list, err);
     if (status != HT_OK)
         return status;
     cJSON *array = json_add_array(object, "measurements");
     for (size_t i = 0; i < list.n; i++) {
         cJSON *item = json_push_object(array);
         if (trial->started_ms > 0)
-            add_elapsed(item, arena, list.rows[i].time_ms - trial->started_ms);
+            add_elapsed(item, list.rows[i].time_ms - trial->started_ms);
         json_add_int_text(item, "stepCount", list.rows[i].step);
         add_metrics(item, arena, list.rows[i].metrics);
     }
@@ -177,6 +181,8 @@ static void add_vertex(cJSON *object, struct arena *arena,
                         clock_stamp(stamp, trial->started_ms));
     if (trial->ended_ms > 0)
         json_add_string(object, "endTime", clock_stamp(stamp, trial->ended_ms));
+    if (trial->client[0] != '\0')
+        json_add_string(object, "clientId", trial->client);
     if (strcmp(trial_state_vertex(trial->state), "INFEASIBLE") == 0)
         json_add_string(object, "infeasibleReason", trial->reason);
 }
@@ -187,7 +193,7 @@ enum ht_status view_trial(struct db *db, struct arena *arena,
                           const struct trial_row *trial, bool with_attempts,
                           cJSON **out, struct ht_error *err)
 {
-    struct value *point = arena_alloc(arena, job->space.n, sizeof *point);
+    struct value *point = arena_alloc(arena, job->space.n + 1, sizeof *point);
     struct attempt_list attempts = {0};
     enum ht_status status = point_parse(&job->space, trial->params, point, err);
     if (status != HT_OK)
@@ -202,12 +208,14 @@ enum ht_status view_trial(struct db *db, struct arena *arena,
     struct strings args = command_params(arena, &job->space, point);
     add_vertex(object, arena, study, trial);
     add_parameters(object, &job->space, point);
-    add_final(object, arena, trial);
+    add_final(object, arena, study, trial);
     add_own(object, trial, &args, &attempts);
-    if (with_attempts) {
+    if (with_attempts)
         add_detail(object, &attempts);
-        status = add_measurements(object, db, arena, trial, err);
-    }
+    if (with_attempts || study->kind == JOB_STUDY)
+        status = add_measurements(
+            object, db, arena, trial,
+            with_attempts ? VIEW_MEASUREMENTS : VIEW_LISTED, err);
     if (status != HT_OK) {
         cJSON_Delete(object);
         return status;
