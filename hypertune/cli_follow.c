@@ -1,12 +1,13 @@
 #include "hypertune/cli_follow.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "proto/clock.h"
 
-enum { EVENTS_A_ROUND = 500, RETRY_MS = 10000, RETRY_PAUSE_MS = 300 };
+enum { EVENTS_A_ROUND = 500, ROUND_MS = 100 };
 
 void cli_follow_open(struct cli_follow *follow, struct cli *cli,
                      const char *study, int64_t since)
@@ -15,17 +16,17 @@ void cli_follow_open(struct cli_follow *follow, struct cli *cli,
                                   .study = arena_strdup(cli->lasting, study),
                                   .since = since,
                                   .deadline_ms = INT64_MAX,
-                                  .round = arena_new()};
+                                  .round = arena_new(),
+                                  .spare = arena_new()};
     if (cli->set.timeout_ms != CLI_UNSET)
         follow->deadline_ms = clock_monotonic_ms() + cli->set.timeout_ms;
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
-    sigaddset(&set, SIGWINCH);
-    sigprocmask(SIG_BLOCK, &set, &follow->before);
-    follow->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    sigemptyset(&follow->taken);
+    sigaddset(&follow->taken, SIGINT);
+    sigaddset(&follow->taken, SIGTERM);
+    sigaddset(&follow->taken, SIGHUP);
+    sigaddset(&follow->taken, SIGWINCH);
+    sigprocmask(SIG_BLOCK, &follow->taken, &follow->before);
+    follow->signals = signalfd(-1, &follow->taken, SFD_CLOEXEC | SFD_NONBLOCK);
     if (follow->signals < 0)
         abort();
     cli->arena = follow->round;
@@ -35,8 +36,28 @@ void cli_follow_close(struct cli_follow *follow)
 {
     follow->cli->arena = follow->cli->lasting;
     arena_free(follow->round);
+    arena_free(follow->spare);
     close(follow->signals);
     sigprocmask(SIG_SETMASK, &follow->before, NULL);
+}
+
+void cli_follow_take(struct cli_follow *follow, int signal)
+{
+    sigaddset(&follow->taken, signal);
+    sigprocmask(SIG_BLOCK, &follow->taken, NULL);
+    if (signalfd(follow->signals, &follow->taken, SFD_CLOEXEC | SFD_NONBLOCK) <
+        0)
+        abort();
+}
+
+void cli_follow_default(int signal)
+{
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    raise(signal);
+    sigprocmask(SIG_UNBLOCK, &one, NULL);
+    sigprocmask(SIG_BLOCK, &one, NULL);
 }
 
 static enum ht_status fetch(struct cli_follow *follow, struct cli_study *study,
@@ -56,25 +77,40 @@ static enum ht_status fetch(struct cli_follow *follow, struct cli_study *study,
     return status;
 }
 
+/* A busy study has news all the time; nobody reads faster than this. A signal
+ * ends the pause and stays for cli_follow_wait(). */
+static void pace(const struct cli_follow *follow)
+{
+    int64_t left = follow->round_ms + ROUND_MS - clock_monotonic_ms();
+    struct pollfd signals = {.fd = follow->signals, .events = POLLIN};
+    if (left > 0 && !follow->behind)
+        poll(&signals, 1, (int)left);
+}
+
 enum ht_status cli_follow_round(struct cli_follow *follow,
                                 struct cli_study *study,
                                 const struct node **events,
                                 struct ht_error *err)
 {
-    int64_t give_up = clock_monotonic_ms() + RETRY_MS;
-    enum ht_status status;
-    for (;;) {
-        arena_reset(follow->round);
-        status = fetch(follow, study, events, err);
-        if (status != HT_UNAVAILABLE || clock_monotonic_ms() >= give_up)
-            break;
-        usleep(RETRY_PAUSE_MS * 1000);
-    }
+    struct cli_study fetched;
+    const struct node *list = NULL;
+    pace(follow);
+    arena_reset(follow->spare);
+    follow->cli->arena = follow->spare;
+    enum ht_status status = fetch(follow, &fetched, &list, err);
+    follow->cli->arena = follow->round;
+    follow->round_ms = clock_monotonic_ms();
     if (status != HT_OK)
-        return status;
-    for (const struct node *event = *events ? (*events)->first : NULL;
+        return status == HT_TIMEOUT ? HT_UNAVAILABLE : status;
+    follow->cli->arena = follow->spare;
+    follow->spare = follow->round;
+    follow->round = follow->cli->arena;
+    for (const struct node *event = list != NULL ? list->first : NULL;
          event != NULL; event = event->next)
         follow->since = node_get_int(event, "revision", follow->since);
+    follow->behind = list != NULL && list->count == EVENTS_A_ROUND;
+    *study = fetched;
+    *events = list;
     return HT_OK;
 }
 

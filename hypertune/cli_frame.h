@@ -10,7 +10,7 @@
 #include "proto/limits.h"
 #include "proto/text.h"
 
-enum { FRAME_CURVE = 16, FRAME_LAST = 3 };
+enum { FRAME_CURVE = 20, FRAME_LAST = 3, FRAME_LAST_BYTES = 160 };
 
 struct frame_slot { /* one running trial */
     char id[24], step[24], runner[64];
@@ -19,6 +19,7 @@ struct frame_slot { /* one running trial */
     size_t n_curve;
     int64_t start_ms;
     char *params; /* "lr=0.01 opt=adam", owned by whoever fills the slot */
+    char *brief;  /* the same in fewer columns, owned too */
 };
 
 struct frame {
@@ -26,19 +27,28 @@ struct frame {
     bool color;
     int64_t now_ms;
     char metric[HT_MAX_NAME + 1];
-    const char *note; /* last line, "" for none */
+    const char *note;    /* last line, "" for none */
+    bool away;           /* the server does not answer */
+    int64_t slots, busy; /* of all runners, slots 0: none is known */
     size_t n_slots;
-    struct frame_slot *slots;
-    char last[FRAME_LAST][160]; /* newest first, "" when fewer */
+    struct frame_slot *running;
+    size_t n_history; /* objectives of ended trials, oldest first */
+    double *history;
+    char last[FRAME_LAST][FRAME_LAST_BYTES]; /* newest first, "" when fewer */
 };
 
-/* Appends the picture, no line wider than the terminal, no more lines than it
- * has; returns the number of lines. */
+/* Appends the picture, every line narrower than the terminal and fewer lines
+ * than it has; returns their number. */
 size_t cli_frame_print(const struct frame *frame, const struct cli_study *study,
                        struct text *out);
 
 /* Appends a curve in 7 levels of height, lowest to highest of its own. */
 void cli_frame_curve(const double values[], size_t n, struct text *out);
+/* Appends `width` columns that show how the best of n objectives grew between
+ * its first and its newest value. False, with nothing appended, when there are
+ * fewer than two finite ones. */
+bool cli_frame_history(const double values[], size_t n, bool maximize,
+                       size_t width, struct text *out);
 /* Appends a bar of `width` columns with the part done/all filled. */
 void cli_frame_bar(int64_t done, int64_t all, size_t width, struct text *out);
 

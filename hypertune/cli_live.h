@@ -1,7 +1,8 @@
 /* cli_live.h - the live view of a study on a terminal, redrawn in place.
  *
- * Between open and close the terminal is in raw mode without echo; close (and
- * every way out of the program that goes through it) restores it. */
+ * Between open and close the terminal gives single keys without echo; close
+ * (and every way out of the program that goes through it) restores it, and so
+ * does a stop by Ctrl-Z until the process is continued. */
 #ifndef HT_HYPERTUNE_CLI_LIVE_H
 #define HT_HYPERTUNE_CLI_LIVE_H
 
@@ -18,6 +19,11 @@ void cli_live_close(struct cli_live *live); /* accepts NULL */
 /* Takes the news of one round and draws, at most 4 times a second. */
 void cli_live_round(struct cli_live *live, const struct cli_study *study,
                     const struct node *events);
+/* The server did not answer: draws the newest study (NULL: none was seen) and
+ * says so. */
+void cli_live_away(struct cli_live *live, const struct cli_study *study);
+/* What a signal means for the terminal: Ctrl-Z, a new size. */
+void cli_live_signal(struct cli_live *live, int signal);
 /* Reads keys: pause or resume, stop, logs, best, quit. False when the person
  * wants to leave. */
 bool cli_live_keys(struct cli_live *live);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hypertune/cli_brief.h"
 #include "proto/text.h"
 
 enum { ITEMS_A_PAGE = 200 };
@@ -302,13 +303,7 @@ void cli_trial_params(const struct node *trial, struct text *out)
         text_puts(out, param == params->first ? "" : " ");
         text_escape(out, param->key);
         text_puts(out, "=");
-        double value;
-        int64_t whole;
-        if (param->kind == NODE_NUMBER && !node_int64(param, &whole) &&
-            node_double(param, &value))
-            text_printf(out, "%.4g", value);
-        else
-            text_escape(out, cli_scalar(param));
+        cli_brief_value(param, out);
     }
 }
 

@@ -1,7 +1,7 @@
 #include "hypertune/cli_watch.h"
 
 #include <signal.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hypertune/cli_commands.h"
@@ -23,47 +23,49 @@ enum view { VIEW_NONE, VIEW_LINES, VIEW_LIVE };
 struct watch {
     struct cli_follow follow;
     enum view view;
-    const char *until;     /* state that ends the watch, NULL: any end */
-    struct cli_live *live; /* with VIEW_LIVE */
+    const char *until;      /* state that ends the watch, NULL: any end */
+    struct cli_live *live;  /* with VIEW_LIVE */
+    struct cli_study study; /* as the newest round had it */
+    int64_t id;             /* its number, 0 before the first round */
+    bool away;              /* the server did not answer */
 };
 
-static bool reached(const struct watch *watch, const struct cli_study *study)
+static bool reached(const struct watch *watch)
 {
-    if (watch->until != NULL && strcasecmp(study->state, watch->until) == 0)
+    const char *state = watch->study.state;
+    if (watch->until != NULL && strcasecmp(state, watch->until) == 0)
         return true;
-    return cli_study_is_over(study->state);
+    return cli_study_is_over(state);
 }
 
 /* The end as --until sees it: another end than the wanted one is a failure. */
-static int verdict(const struct watch *watch, const struct cli_study *study)
+static int verdict(const struct watch *watch)
 {
     if (watch->until != NULL)
-        return strcasecmp(study->state, watch->until) == 0 ? CLI_DONE
-                                                           : CLI_FAILED;
-    return cli_study_verdict(study);
+        return strcasecmp(watch->study.state, watch->until) == 0 ? CLI_DONE
+                                                                 : CLI_FAILED;
+    return cli_study_verdict(&watch->study);
 }
 
-static int show_lines(struct watch *watch, const struct cli_study *study,
-                      const struct node *events)
+static int show_lines(struct watch *watch, const struct node *events)
 {
     struct text out = {0};
     for (const struct node *event = events ? events->first : NULL;
          event != NULL; event = event->next)
-        cli_event_line(watch->follow.cli, study, event, &out);
+        cli_event_line(watch->follow.cli, &watch->study, event, &out);
     return cli_print(&out);
 }
 
 /* Shows one round; CLI_DONE, or why watching has to end. */
-static int show(struct watch *watch, const struct cli_study *study,
-                const struct node *events)
+static int show(struct watch *watch, const struct node *events)
 {
     switch (watch->view) {
     case VIEW_NONE:
         return CLI_DONE;
     case VIEW_LINES:
-        return show_lines(watch, study, events);
+        return show_lines(watch, events);
     case VIEW_LIVE:
-        cli_live_round(watch->live, study, events);
+        cli_live_round(watch->live, &watch->study, events);
         return CLI_DONE;
     }
     return CLI_DONE;
@@ -81,32 +83,74 @@ static enum wake await(struct watch *watch)
     int signal = cli_follow_wait(&watch->follow, fd, pause);
     if (signal == SIGINT)
         return WAKE_DETACH;
-    if (signal == SIGTERM || signal == SIGHUP)
+    if (signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT)
         return WAKE_TERMINATE;
+    if (watch->live != NULL)
+        cli_live_signal(watch->live, signal);
     if (watch->live != NULL && !cli_live_keys(watch->live))
         return WAKE_DETACH;
     return cli_follow_overdue(&watch->follow) ? WAKE_OVERDUE : WAKE_ROUND;
 }
 
+/* Everything that goes wrong with a round but an absent server ends it. */
+static int give_up(struct watch *watch, struct ht_error *err)
+{
+    struct cli *cli = watch->follow.cli;
+    cli_live_close(watch->live);
+    watch->live = NULL;
+    if (err->status == HT_NOT_FOUND && watch->id != 0)
+        return cli_fail(cli, CLI_ABSENT,
+                        "study %s was deleted while it was watched",
+                        watch->follow.study);
+    return cli_fail_error(cli, err);
+}
+
+/* Said once each time, on the screen as long as it lasts. */
+static void show_away(struct watch *watch)
+{
+    if (watch->live != NULL)
+        cli_live_away(watch->live, watch->id != 0 ? &watch->study : NULL);
+    else if (!watch->away)
+        cli_say(watch->follow.cli, "server away, trying again");
+    watch->away = true;
+}
+
+/* One round; CLI_DONE with *over when there is nothing more to wait for. */
+static int do_round(struct watch *watch, bool *more, bool *over)
+{
+    struct ht_error err;
+    const struct node *events = NULL;
+    enum ht_status status =
+        cli_follow_round(&watch->follow, &watch->study, &events, &err);
+    *more = *over = false;
+    if (status == HT_UNAVAILABLE) {
+        show_away(watch);
+        return CLI_DONE;
+    }
+    int64_t id = status == HT_OK ? strtoll(watch->study.id, NULL, 10) : 0;
+    /* Another study may have got the name of one that was deleted. */
+    if (status == HT_OK && watch->id != 0 && id != watch->id)
+        status = ht_fail(&err, HT_NOT_FOUND, "another study");
+    if (status != HT_OK)
+        return give_up(watch, &err);
+    if (watch->away && watch->live == NULL)
+        cli_say(watch->follow.cli, "the server is back");
+    watch->id = id;
+    watch->away = false;
+    *more = events != NULL && events->count > 0;
+    int code = show(watch, events);
+    *over = code != CLI_DONE || (!*more && reached(watch));
+    return code != CLI_DONE || !*over ? code : verdict(watch);
+}
+
 /* Rounds until the study is over, somebody interrupts, or time is up. */
 static int rounds(struct watch *watch, enum wake *woken)
 {
-    struct ht_error err;
-    struct cli_study study;
-    const struct node *events;
     for (;;) {
-        if (cli_follow_round(&watch->follow, &study, &events, &err) != HT_OK) {
-            if (watch->live != NULL)
-                cli_live_close(watch->live);
-            watch->live = NULL;
-            return cli_fail_error(watch->follow.cli, &err);
-        }
-        int code = show(watch, &study, events);
-        bool more = events != NULL && events->count > 0;
-        if (code != CLI_DONE)
+        bool more, over;
+        int code = do_round(watch, &more, &over);
+        if (over || code != CLI_DONE)
             return code;
-        if (!more && reached(watch, &study))
-            return verdict(watch, &study);
         if (more)
             continue;
         *woken = await(watch);

@@ -234,7 +234,7 @@ def ctrl_c_once_leaves_the_study_running():
         home.write("train.py", SLOW)
         path = home.write("spec.yaml", spec())
         with Terminal(home, "run", path) as terminal:
-            terminal.expect("RUNNING ID")
+            terminal.expect("RUNNING   ID")
             terminal.press("\x03")
             terminal.expect("stop: hypertune stop quick")
             tap.equal(terminal.wait(), 130)
@@ -247,7 +247,7 @@ def ctrl_c_twice_stops_the_study():
         home.write("train.py", SLOW)
         path = home.write("spec.yaml", spec())
         with Terminal(home, "run", path) as terminal:
-            terminal.expect("RUNNING ID")
+            terminal.expect("RUNNING   ID")
             terminal.press("\x03")
             terminal.expect("Ctrl-C again")
             terminal.press("\x03")
@@ -259,7 +259,7 @@ def the_live_view_answers_keys_and_restores_the_terminal():
     with Home() as home:
         a_submitted_home(home, SLOW)
         with Terminal(home, "watch", "quick") as terminal:
-            terminal.expect("quick  RUNNING  maximize accuracy")
+            terminal.expect("quick  RUNNING  grid  maximize accuracy")
             terminal.press("p")
             terminal.expect("quick  PAUSED")
             terminal.press("p")
@@ -274,7 +274,7 @@ def the_live_view_answers_keys_and_restores_the_terminal():
             tap.equal(terminal.wait(), 0)
             tap.equal(terminal.is_raw(), False)
         with Terminal(home, "watch", "quick") as terminal:
-            terminal.expect("RUNNING ID")
+            terminal.expect("RUNNING   ID")
             os.kill(terminal.pid, signal.SIGTERM)
             tap.equal(terminal.wait(), 143)
             tap.equal(terminal.is_raw(), False)

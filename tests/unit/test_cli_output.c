@@ -139,7 +139,7 @@ static void frames_fit_the_terminal(void)
     CHECK_TEXT(study.id, "7");
     struct frame_slot slot = {.id = "3", .value = NAN};
     struct frame frame = {
-        .width = 40, .height = 24, .n_slots = 1, .slots = &slot};
+        .width = 40, .height = 24, .n_slots = 1, .running = &slot};
     struct text out = {0};
     size_t lines = cli_frame_print(&frame, &study, &out), seen = 0;
     char *rest = NULL;
