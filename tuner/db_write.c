@@ -342,6 +342,15 @@ enum ht_status db_attempt_save(struct db *db, const struct attempt_row *row,
                   row->started_ms, row->ended_ms);
 }
 
+enum ht_status db_attempt_clear_winner(struct db *db, int64_t study,
+                                       int64_t trial, struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE attempts SET winner=0 "
+                  "WHERE study=? AND trial=? AND winner=1",
+                  "ii", study, trial);
+}
+
 enum ht_status db_attempt_set_token(struct db *db,
                                     const struct attempt_row *row,
                                     const unsigned char hash[TOKEN_HASH_BYTES],

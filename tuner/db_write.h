@@ -134,6 +134,9 @@ enum ht_status db_attempt_insert(struct db *db, const struct attempt_row *row,
                                  struct ht_error *err);
 enum ht_status db_attempt_save(struct db *db, const struct attempt_row *row,
                                struct ht_error *err);
+/* No attempt has decided the trial any more. */
+enum ht_status db_attempt_clear_winner(struct db *db, int64_t study,
+                                       int64_t trial, struct ht_error *err);
 enum ht_status db_attempt_get(struct db *db, struct arena *arena,
                               const struct trial_name *name,
                               struct attempt_row *row, struct ht_error *err);

@@ -74,10 +74,11 @@ enum ht_status progress_note(struct core *core, struct arena *arena,
         gain ? progress_used_ms(core, study) : study->gain_ms, err);
 }
 
-enum ht_status progress_restart(struct core *core,
-                                const struct study_row *study,
+enum ht_status progress_restart(struct core *core, struct study_row *study,
                                 struct ht_error *err)
 {
-    return db_study_set_progress(core_db(core), study->id, 0,
-                                 progress_used_ms(core, study), err);
+    study->stale_trials = 0;
+    study->gain_ms = progress_used_ms(core, study);
+    return db_study_set_progress(core_db(core), study->id, 0, study->gain_ms,
+                                 err);
 }

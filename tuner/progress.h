@@ -31,8 +31,7 @@ enum ht_status progress_note(struct core *core, struct arena *arena,
 
 /* Whatever counts time or trials without gain starts anew, for a study that
  * goes on after its end. */
-enum ht_status progress_restart(struct core *core,
-                                const struct study_row *study,
+enum ht_status progress_restart(struct core *core, struct study_row *study,
                                 struct ht_error *err);
 
 #endif

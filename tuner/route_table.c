@@ -100,6 +100,8 @@ const struct route route_table[] = {
     QUERY(ANY, OURS "/studies/{study}", read_any_kind),
     QUERY(ANY, OURS "/studies/{study}/trials", read_trials),
     QUERY(ANY, OURS "/studies/{study}/trials/{trial}", read_trial),
+    CHANGE("POST", ANY, OURS "/studies/{study}/trials/{trial}:retry",
+           trial_retry),
     CHANGE("POST", ANY, OURS "/studies/{study}:cancel", study_cancel),
     CHANGE("DELETE", ANY, OURS "/studies/{study}", study_delete),
     CHANGE("POST", ANY, OURS "/studies/{study}:pause", study_pause),

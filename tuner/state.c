@@ -39,10 +39,11 @@ static const unsigned trial_moves[] = {
     [TRIAL_STOPPING] =
         TO(TRIAL_STOPPED) | TO(TRIAL_INFEASIBLE) | TO(TRIAL_CANCELLED),
     [TRIAL_SUCCEEDED] = 0,
-    [TRIAL_STOPPED] = 0,
-    [TRIAL_FAILED] = 0,
-    [TRIAL_INFEASIBLE] = 0,
-    [TRIAL_CANCELLED] = 0,
+    /* Without success it may be tried again. */
+    [TRIAL_STOPPED] = TO(TRIAL_REQUESTED),
+    [TRIAL_FAILED] = TO(TRIAL_REQUESTED),
+    [TRIAL_INFEASIBLE] = TO(TRIAL_REQUESTED),
+    [TRIAL_CANCELLED] = TO(TRIAL_REQUESTED),
 };
 
 static const unsigned attempt_moves[] = {

@@ -303,6 +303,21 @@ enum ht_status trial_find_named(struct core *core, struct request *req,
                : status;
 }
 
+enum ht_status trial_reply(struct core *core, struct request *req,
+                           const struct study_row *study,
+                           const struct trial_row *trial, struct ht_error *err)
+{
+    const struct job *job;
+    cJSON *view = NULL;
+    enum ht_status status = memory_job(core_memory(core), study, &job, err);
+    if (status == HT_OK)
+        status = view_trial(core_db(core), req->arena, study, job, trial, true,
+                            &view, err);
+    if (status == HT_OK)
+        json_print(view, &req->reply);
+    return status;
+}
+
 enum ht_status trial_stop(struct core *core, struct request *req,
                           struct ht_error *err)
 {
@@ -314,15 +329,7 @@ enum ht_status trial_stop(struct core *core, struct request *req,
     if (trial_state_is_final(trial.state))
         return ht_fail(err, HT_PRECONDITION, "trial %lld has ended: %s",
                        (long long)trial.id, trial_state_name(trial.state));
-    const struct job *job;
     status = trial_end(core, &trial, "stopped by user", err);
-    if (status == HT_OK)
-        status = memory_job(core_memory(core), &study, &job, err);
-    cJSON *view = NULL;
-    if (status == HT_OK)
-        status = view_trial(core_db(core), req->arena, &study, job, &trial,
-                            true, &view, err);
-    if (status == HT_OK)
-        json_print(view, &req->reply);
-    return status;
+    return status == HT_OK ? trial_reply(core, req, &study, &trial, err)
+                           : status;
 }

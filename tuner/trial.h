@@ -17,6 +17,10 @@
 
 /* HTTP: ends one trial early, its results kept. Replies with the trial. */
 request_handler trial_stop;
+/* HTTP, trial_retry.c: a trial that ended without success runs again with the
+ * same parameters, and a finished study goes on for it. Replies with the
+ * trial. */
+request_handler trial_retry;
 
 /* A trial and its newest attempt, both read together. */
 struct trial_pair {
@@ -66,6 +70,11 @@ enum ht_status trial_conclude(struct core *core, struct arena *arena,
 enum ht_status trial_find_named(struct core *core, struct request *req,
                                 struct study_row *study,
                                 struct trial_row *trial, struct ht_error *err);
+
+/* Replies with the trial, its attempts and measurements. */
+enum ht_status trial_reply(struct core *core, struct request *req,
+                           const struct study_row *study,
+                           const struct trial_row *trial, struct ht_error *err);
 
 /* Ends a trial on purpose: a waiting one is cancelled, a running one is told
  * to stop. One that is stopping or final is left alone. */

@@ -23,10 +23,10 @@ static const char trial_table[9][10] = {
     /* ACTIVE     */ ".+.++++++",
     /* STOPPING   */ ".....+.++",
     /* SUCCEEDED  */ ".........",
-    /* STOPPED    */ ".........",
-    /* FAILED     */ ".........",
-    /* INFEASIBLE */ ".........",
-    /* CANCELLED  */ ".........",
+    /* STOPPED    */ ".+.......",
+    /* FAILED     */ ".+.......",
+    /* INFEASIBLE */ ".+.......",
+    /* CANCELLED  */ ".+.......",
 };
 
 static const char attempt_table[4][5] = {
