@@ -89,7 +89,7 @@ enum job_kind {
 
 /* A member that is known and echoed but has no effect here. */
 struct kept {
-    const char *path; /* in the form it came in: "trialJobSpec.network" */
+    const char *path; /* "trialJobSpec.network"; of Vertex where it has one */
     const char *json; /* its value */
     struct kept *next;
 };

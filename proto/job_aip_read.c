@@ -252,5 +252,6 @@ struct job *job_read_aip(const struct node *root, struct diag *diag)
     job_check(&reader, &aip->draft);
     job->display = job->name;
     job->kept = kept.first;
+    aip_move_kept(diag->arena, job);
     return diag->errors > 0 ? NULL : job;
 }

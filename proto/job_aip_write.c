@@ -195,26 +195,30 @@ static void add_config(const struct aip_writer *writer, const struct pool *pool,
 }
 
 /* Is it "trainingInput.PREFIXType"? */
-static bool names_machine(const char *path, const char *prefix)
+static bool names_machine(const char *path)
 {
-    const char *member = strchr(path, '.');
-    size_t len = strlen(prefix);
-    return member && strncmp(member + 1, prefix, len) == 0 &&
-           strcmp(member + 1 + len, "Type") == 0;
+    for (size_t i = 0; path && i < AIP_ROLES; i++) {
+        const char *member = path + strlen("trainingInput.");
+        size_t len = strlen(aip_roles[i].prefix);
+        if (strncmp(member, aip_roles[i].prefix, len) == 0 &&
+            strcmp(member + len, "Type") == 0)
+            return true;
+    }
+    return false;
 }
 
 /* Google wants the tier CUSTOM where a cluster or a machine is described; a
  * preset was kept. */
-static bool is_custom(const struct job *job)
+static bool is_custom(const struct aip_writer *writer)
 {
+    const struct job *job = writer->job;
     bool custom = job->n_pools > 1;
     for (size_t i = 0; i < job->n_pools; i++)
         custom |= job->pools[i].gpus > 0;
     for (const struct kept *kept = job->kept; kept; kept = kept->next) {
         if (strcmp(kept->path, "trainingInput.scaleTier") == 0)
             return false;
-        for (size_t i = 0; i < AIP_ROLES; i++)
-            custom |= names_machine(kept->path, aip_roles[i].prefix);
+        custom |= names_machine(aip_path(writer->diag->arena, job, kept->path));
     }
     return custom;
 }
@@ -224,7 +228,7 @@ static void add_pools(const struct aip_writer *writer)
     const struct job *job = writer->job;
     enum wording wording = find_wording(job);
     bool evaluator = false;
-    if (is_custom(job))
+    if (is_custom(writer))
         json_add_string(writer->input, "scaleTier", "CUSTOM");
     for (size_t i = 0; i < job->n_pools; i++)
         evaluator |= strcmp(job->pools[i].type, "evaluator") == 0;
@@ -256,11 +260,15 @@ static void add_limit(const struct aip_writer *writer)
 
 static void add_kept(const struct aip_writer *writer)
 {
-    for (const struct kept *kept = writer->job->kept; kept; kept = kept->next)
-        if (strncmp(kept->path, "trainingInput.", 14) == 0)
-            kept_put(writer->root, kept);
+    struct diag *diag = writer->diag;
+    for (const struct kept *kept = writer->job->kept; kept; kept = kept->next) {
+        struct kept named = *kept;
+        named.path = aip_path(diag->arena, writer->job, kept->path);
+        if (named.path)
+            kept_put(writer->root, &named);
         else
-            diag_warning(writer->diag, 0, 0, kept->path, "is left out");
+            diag_warning(diag, 0, 0, kept->path, "is left out");
+    }
 }
 
 static bool is_named_apart(const struct job *job)
