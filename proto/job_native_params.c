@@ -125,6 +125,11 @@ static void add_conditions(const struct field_reader *reader,
         field_wrong_kind(reader, at, "a map such as {optimizer: sgd}");
         return;
     }
+    if (at.node->count > HT_MAX_PARAMETERS) {
+        field_error(reader, at, "has %zu conditions, at most %d are allowed",
+                    at.node->count, HT_MAX_PARAMETERS);
+        return;
+    }
     struct condition_draft **last = &draft->conditions;
     while (*last)
         last = &(*last)->next;

@@ -114,8 +114,9 @@ static void read_extra_when(const struct field_reader *reader,
                             size_t child)
 {
     size_t i = 0;
-    if (at.node->kind != NODE_LIST) {
-        field_wrong_kind(reader, at, "a list");
+    if (at.node->kind != NODE_LIST || at.node->count > HT_MAX_PARAMETERS) {
+        field_error(reader, at, "must be a list of at most %d conditions",
+                    HT_MAX_PARAMETERS);
         return;
     }
     for (const struct node *node = at.node->first; node;

@@ -49,6 +49,9 @@ bool space_active(const struct space *space, const struct value point[],
 
 void space_settle(const struct space *space, struct value point[])
 {
+    /* A mark of an earlier settling says nothing about this point. */
+    for (size_t i = 0; i < space->n; i++)
+        point[i].absent = false;
     for (size_t i = 0; i < space->n; i++)
         point[i].absent = !space_active(space, point, i);
 }

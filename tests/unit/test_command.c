@@ -112,6 +112,60 @@ static void other_forms_are_passed_untouched(void)
                "<${net/depth}>");
 }
 
+/* A flag for a value that does not exist would be a lie or an empty text. */
+static void words_that_mention_an_absent_parameter_are_left_out(void)
+{
+    struct value absent[] = {point[0], point[1], point[2]};
+    struct job job = make_job(ARGS_AUTO, true);
+    absent[0].absent = absent[2].absent = true;
+    CHECK_TEXT(joined(command_line(arena, &job, &pool, absent)),
+               "train|${HOME}|$lr|tail");
+    CHECK(command_env(arena, &job, &pool, absent).n == 1);
+    absent[1].absent = true;
+    CHECK(command_env(arena, &job, &pool, absent).n == 0);
+    job = make_job(ARGS_APPEND, true);
+    absent[0].absent = false;
+    CHECK_TEXT(joined(command_line(arena, &job, &pool, absent)),
+               "train|--rate=0.1|${HOME}|$lr|0.1${net/depth|tail|--lr=0.1");
+    absent[0].absent = true;
+    job.substitute = false; /* then a word mentions nothing */
+    CHECK_TEXT(joined(command_line(arena, &job, &pool, absent)),
+               "train|--rate=${lr}|${HOME}|$lr|${lr}${net/depth|tail");
+    CHECK_TEXT(joined(command_params(arena, &job.space, absent)), "");
+}
+
+/* Google: $(NAME) is an earlier variable, $$(NAME) the text itself. */
+static void variables_of_googles_forms_refer_to_earlier_ones(void)
+{
+    static const struct pair pairs[] = {{"A", "1"},
+                                        {"B", "<$(A)$(C)>"},
+                                        {"C", "$$(A) $(B) $(A"},
+                                        {"A", "2$(A)"},
+                                        {"D", "$(A)$$$()$$(x"}};
+    static const char *const want[] = {"1", "<1$(C)>", "$(A) <1$(C)> $(A", "21",
+                                       "21$$$()$$(x"};
+    const struct pool google = {.type = "master", .env = {5, pairs}};
+    struct job job = make_job(ARGS_AUTO, false);
+    struct pairs read = command_env(arena, &job, &google, point);
+    CHECK(read.n == 5);
+    for (size_t i = 0; i < read.n; i++)
+        CHECK_TEXT(read.items[i].value, want[i]);
+    job.substitute = true; /* the native form has no such references */
+    CHECK_TEXT(command_env(arena, &job, &google, point).items[1].value,
+               "<$(A)$(C)>");
+}
+
+static void references_are_found_in_words_and_variables(void)
+{
+    const struct space space = {.n = 3, .params = params};
+    const struct pool words = {.command = {1, command + 1}};
+    const struct pool others = {.command = {2, command + 2}, .args = {1, args}};
+    const struct pool variables = {.env = {1, env}};
+    CHECK(command_has_reference(&space, &words));
+    CHECK(command_has_reference(&space, &variables));
+    CHECK(!command_has_reference(&space, &others));
+}
+
 static void parameters_alone_come_in_declared_order(void)
 {
     struct space space = {.n = 3, .params = params};
@@ -127,6 +181,9 @@ int main(void)
     RUN(unused_parameters_are_appended_in_order);
     RUN(args_modes_append_all_or_none);
     RUN(other_forms_are_passed_untouched);
+    RUN(words_that_mention_an_absent_parameter_are_left_out);
+    RUN(variables_of_googles_forms_refer_to_earlier_ones);
+    RUN(references_are_found_in_words_and_variables);
     RUN(parameters_alone_come_in_declared_order);
     arena_free(arena);
     return check_done();

@@ -34,6 +34,18 @@ static void each_difference_is_one_line_in_native_names(void)
         {HEAD LR, HEAD LR "trials: 60\n", "trials: 20 -> 60\n"},
         {HEAD LR, HEAD LR "until: {time: 2h, target: 1}\n",
          "until.target: none -> 1\nuntil.time: none -> 2h\n"},
+        {HEAD LR "until: {end: \"2026-12-31T19:00:00+01:00\"}\n",
+         HEAD LR "until: {end: \"2026-12-31T18:00:00Z\", letFinish: true}\n",
+         "until.letFinish: none -> true\n"},
+        {HEAD LR "replicas: {worker: {count: 2}}\n",
+         HEAD LR "replicas: {worker: {count: 3, args: [-x]}}\n",
+         "replicas.worker.count: 2 -> 3\n"
+         "replicas.worker.command: [\"train\"] -> [\"train\",\"-x\"]\n"},
+        {HEAD LR, HEAD LR "outputDir: /o\nreplicas: {chief: true}\n",
+         "outputDir: none -> /o\nreplicas.chief: none -> true\n"},
+        {HEAD "parameters: {a: [1, 2], b: {values: [1], when: {a: 1}}}\n",
+         HEAD "parameters: {a: [1, 2], b: {values: [1], when: {a: 2}}}\n",
+         "parameters.b.when.a: [1] -> [2]\n"},
         {HEAD LR "env: {A: 1, B: 2}\n", HEAD LR "env: {B: 3}\n",
          "env.A: 1 -> none\nenv.B: 2 -> 3\n"},
         {HEAD LR, "goal: minimize acc\ncommand: [train, -x]\n" LR,
@@ -98,6 +110,24 @@ static void other_replicas_are_compared_too(void)
     text_free(&out);
 }
 
+static void members_without_effect_are_compared_by_their_path(void)
+{
+    struct job *old = read_text(HEAD LR), *new = read_text(HEAD LR);
+    struct kept low = {"studySpec.observationNoise", "\"LOW\"", NULL};
+    struct kept high = {"studySpec.observationNoise", "\"HIGH\"", NULL};
+    struct text out = {0};
+    old->kept = &low;
+    new->kept = &high;
+    CHECK(job_diff(old, new, &out) == 1);
+    CHECK_TEXT(out.data,
+               "kept.studySpec.observationNoise: \"LOW\" -> \"HIGH\"\n");
+    text_free(&out);
+    new->kept = NULL;
+    new->kind = JOB_STUDY;
+    CHECK(job_diff(old, new, &out) == 2);
+    text_free(&out);
+}
+
 int main(void)
 {
     json_init();
@@ -105,6 +135,7 @@ int main(void)
     RUN(each_difference_is_one_line_in_native_names);
     RUN(what_submit_recorded_is_no_difference);
     RUN(other_replicas_are_compared_too);
+    RUN(members_without_effect_are_compared_by_their_path);
     arena_free(arena);
     return check_done();
 }

@@ -215,6 +215,160 @@ static void points_between_steps_are_refused_and_near_ones_snap(void)
     CHECK(point_parse(&space, "{\"x\":0.35}", point, NULL) == HT_INVALID);
 }
 
+/* ---- conditions ---- */
+
+/* width exists for layers 2 and 3, layers for sgd; both stand before opt. */
+static const struct value deep[] = {{.whole = 2}, {.whole = 3}};
+static const struct value sgd[] = {{.whole = 1}};
+static struct condition when_deep = {.parent = 1, .n = 2, .values = deep};
+static struct condition when_sgd = {.parent = 2, .n = 1, .values = sgd};
+
+static struct space conditional_space(struct param params[4])
+{
+    params[0] = discrete;
+    params[0].name = "width";
+    params[0].when = &when_deep;
+    params[1] = whole;
+    params[1].name = "layers";
+    params[1].int_max = 3;
+    params[1].when = &when_sgd;
+    params[2] = category;
+    params[3] = real;
+    return (struct space){.n = 4, .params = params};
+}
+
+static void a_child_of_an_absent_parent_is_absent(void)
+{
+    struct param params[4];
+    const struct space space = conditional_space(params);
+    static const struct {
+        int64_t layers, opt;
+        bool width, has_layers;
+    } cases[] = {{2, 1, true, true},
+                 {1, 1, false, true},
+                 {2, 0, false, false},
+                 {1, 0, false, false}};
+    CHECK(!space_is_flat(&space));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct value point[4] = {{.whole = 1},
+                                 {.whole = cases[i].layers},
+                                 {.whole = cases[i].opt},
+                                 {.real = 0.01}};
+        CHECK(space_active(&space, point, 0) == cases[i].width);
+        space_settle(&space, point);
+        CHECK(point[0].absent == !cases[i].width);
+        CHECK(point[1].absent == !cases[i].has_layers);
+        CHECK(!point[2].absent && !point[3].absent);
+    }
+    params[0].when = params[1].when = NULL;
+    CHECK(space_is_flat(&space));
+}
+
+/* What settling marked comes back when the parent does. */
+static void settling_again_follows_the_parents(void)
+{
+    struct param params[4];
+    const struct space space = conditional_space(params);
+    struct value point[4] = {
+        {.whole = 2}, {.whole = 3}, {.whole = 0}, {.real = 0.01}};
+    space_settle(&space, point);
+    CHECK(point[0].absent && point[1].absent);
+    point[2].whole = 1;
+    space_settle(&space, point);
+    CHECK(!point[0].absent && !point[1].absent && point[0].whole == 2);
+}
+
+static void all_conditions_of_a_parameter_must_hold(void)
+{
+    struct param params[4];
+    const struct space space = conditional_space(params);
+    struct condition both = when_deep;
+    struct value point[4] = {
+        {.whole = 0}, {.whole = 2}, {.whole = 0}, {.real = 0.01}};
+    both.next = &when_sgd;
+    params[0].when = &both;
+    params[1].when = NULL;
+    CHECK(!space_active(&space, point, 0));
+    point[2].whole = 1;
+    CHECK(space_active(&space, point, 0));
+    point[1].whole = 1;
+    CHECK(!space_active(&space, point, 0));
+}
+
+static void absent_values_are_left_out_of_the_text(void)
+{
+    struct param params[4];
+    const struct space space = conditional_space(params);
+    struct value point[4] = {
+        {.whole = 1}, {.whole = 3}, {.whole = 0}, {.real = 0.01}};
+    struct text text = {0};
+    space_settle(&space, point);
+    point_text(&space, point, &text);
+    CHECK_TEXT(text.data, "{\"opt\":\"adam\",\"lr\":0.01}");
+    struct value back[4] = {{0}};
+    CHECK(point_parse(&space, text.data, back, NULL) == HT_OK);
+    for (size_t i = 0; i < 4; i++)
+        CHECK(value_equal(&params[i], point[i], back[i]));
+    text_free(&text);
+}
+
+static void values_stand_where_the_conditions_hold_and_only_there(void)
+{
+    static const struct {
+        const char *json, *fault; /* NULL: it is a good point */
+    } cases[] = {
+        {"{\"lr\":0.01,\"opt\":\"adam\"}", NULL},
+        {"{\"lr\":0.01,\"opt\":\"s\\\"gd\",\"layers\":1}", NULL},
+        {"{\"lr\":0.01,\"opt\":\"s\\\"gd\",\"layers\":2,\"width\":64}", NULL},
+        {"{\"lr\":0.01}", "parameter opt is missing"},
+        {"{\"lr\":0.01,\"opt\":\"s\\\"gd\"}", "parameter layers is missing"},
+        {"{\"lr\":0.01,\"opt\":\"s\\\"gd\",\"layers\":2}",
+         "parameter width is missing"},
+        {"{\"lr\":0.01,\"opt\":\"adam\",\"layers\":2}",
+         "parameter layers has a value although"},
+        {"{\"lr\":0.01,\"opt\":\"s\\\"gd\",\"layers\":1,\"width\":64}",
+         "parameter width has a value although"},
+        {"{\"lr\":0.01,\"opt\":\"adam\",\"width\":64}",
+         "parameter width has a value although"}};
+    struct param params[4];
+    const struct space space = conditional_space(params);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct value point[4] = {{.whole = 7}};
+        struct ht_error err = {0};
+        const enum ht_status status =
+            point_parse(&space, cases[i].json, point, &err);
+        CHECK(status == (cases[i].fault ? HT_INVALID : HT_OK));
+        if (cases[i].fault) {
+            CHECK(strstr(err.text, cases[i].fault) != NULL);
+            CHECK(point[0].whole == 7 && !point[0].absent);
+        }
+    }
+}
+
+/* Combinations are counted with the levels of absent parameters. */
+static void the_size_of_a_conditional_space_counts_every_level(void)
+{
+    struct param params[4];
+    struct space space = conditional_space(params);
+    CHECK(space_size(&space) == 0);
+    space.n = 3;
+    CHECK(space_size(&space) == 3 * 3 * 2);
+}
+
+static void values_go_into_json_as_their_kind(void)
+{
+    const struct value two = {.whole = 1}, some = {.real = 0.5};
+    cJSON *array = cJSON_CreateArray();
+    value_push_json(&real, some, array);
+    value_push_json(&whole, two, array);
+    value_push_json(&discrete, two, array);
+    value_push_json(&category, two, array);
+    char *printed = cJSON_PrintUnformatted(array);
+    CHECK_TEXT(printed, "[0.5,1,64,\"s\\\"gd\"]");
+    cJSON_free(printed);
+    cJSON_Delete(array);
+}
+
 int main(void)
 {
     RUN(every_scale_stays_in_bounds_and_is_monotone);
@@ -227,5 +381,12 @@ int main(void)
     RUN(minus_zero_is_zero);
     RUN(wrong_points_are_refused_and_leave_the_point_alone);
     RUN(points_between_steps_are_refused_and_near_ones_snap);
+    RUN(a_child_of_an_absent_parent_is_absent);
+    RUN(settling_again_follows_the_parents);
+    RUN(all_conditions_of_a_parameter_must_hold);
+    RUN(absent_values_are_left_out_of_the_text);
+    RUN(values_stand_where_the_conditions_hold_and_only_there);
+    RUN(the_size_of_a_conditional_space_counts_every_level);
+    RUN(values_go_into_json_as_their_kind);
     return check_done();
 }
