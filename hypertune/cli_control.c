@@ -7,19 +7,13 @@
 #include "proto/json.h"
 #include "proto/limits.h"
 
-static enum ht_status post(struct cli *cli, const char *base, const char *study,
-                           const char *verb, struct ht_error *err)
-{
-    struct cli_http_answer answer;
-    char *path = arena_printf(cli->arena, "%s/%s:%s", base,
-                              cli_http_segment(cli->arena, study), verb);
-    return cli_call(cli, "POST", path, "{}", &answer, err);
-}
-
 enum ht_status cli_control_post(struct cli *cli, const char *study,
                                 const char *verb, struct ht_error *err)
 {
-    return post(cli, CLI_OURS, study, verb, err);
+    struct cli_http_answer answer;
+    char *path = arena_printf(cli->arena, CLI_OURS "/%s:%s",
+                              cli_http_segment(cli->arena, study), verb);
+    return cli_call(cli, "POST", path, "{}", &answer, err);
 }
 
 /* Finds the study of the only argument. */
@@ -58,15 +52,7 @@ static int change_state(struct cli *cli, const char *verb, const char *said)
     int code = get_study(cli, &study);
     if (code != CLI_DONE)
         return code;
-    /* Google's API has cancel itself, the others are ours. */
-    bool google = strcmp(verb, "cancel") == 0;
-    if (google && study.home->kind == JOB_STUDY)
-        return cli_fail(cli, CLI_USAGE,
-                        "%s is a study without a job, nothing runs that could "
-                        "be cancelled; \"hypertune stop %s\" ends it",
-                        study.name, study.name);
-    const char *base = google ? study.home->path : CLI_OURS;
-    if (post(cli, base, study.name, verb, &err) != HT_OK)
+    if (cli_control_post(cli, study.name, verb, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     cli_say(cli, "study %s %s", study.name, said);
     return CLI_DONE;

@@ -1,3 +1,4 @@
+#include "hypertune/cli_brief.h"
 #include "hypertune/cli_filter.h"
 #include "hypertune/cli_frame.h"
 #include "hypertune/cli_output.h"
@@ -141,13 +142,47 @@ static void frames_fit_the_terminal(void)
     struct frame frame = {
         .width = 40, .height = 24, .n_slots = 1, .running = &slot};
     struct text out = {0};
-    size_t lines = cli_frame_print(&frame, &study, &out), seen = 0;
-    char *rest = NULL;
-    CHECK(strchr(out.data, '\033') == NULL);
-    for (char *line = strtok_r(out.data, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest), seen++)
-        CHECK(strlen(line) < 40);
-    CHECK(seen == lines);
+    for (frame.height = 2; frame.height < 24; frame.height++) {
+        size_t lines = cli_frame_print(&frame, &study, &out), seen = 0;
+        CHECK(strchr(out.data, '\033') == NULL);
+        for (char *line = out.data, *end; (end = strchr(line, '\n')) != NULL;
+             line = end + 1, seen++)
+            CHECK(end - line < 40);
+        CHECK(seen == lines && lines < frame.height);
+        text_clear(&out);
+    }
+    text_free(&out);
+    arena_free(arena);
+}
+
+static void the_history_shows_how_the_best_grew(void)
+{
+    struct text out = {0};
+    const double rising[] = {0.5, NAN, 0.4, 0.75, 0.6, 0.9, 0.1, 0.9};
+    CHECK(cli_frame_history(rising, 8, true, 8, &out));
+    CHECK_TEXT(out.data, "0.5 |___--'''| 0.9");
+    text_clear(&out);
+    const double falling[] = {NAN, 4, 3, 5, 2};
+    CHECK(cli_frame_history(falling, 5, false, 5, &out));
+    CHECK_TEXT(out.data, "4 | '--_| 2");
+    text_clear(&out);
+    CHECK(!cli_frame_history(falling, 2, false, 5, &out));
+    CHECK(out.len == 0);
+    text_free(&out);
+}
+
+static void long_names_become_brief_unless_two_are_alike(void)
+{
+    struct arena *arena = arena_new();
+    struct text out = {0};
+    cli_brief_params(parse(arena, "{\"learning_rate\":0.0011234,\"batchSize\":"
+                                  "128,\"dropout\":0.2,\"opt\":\"adam\"}"),
+                     &out);
+    CHECK_TEXT(out.data, "lr=0.001123 bs=128 dr=0.2 opt=adam");
+    text_clear(&out);
+    cli_brief_params(parse(arena, "{\"learning_rate\":1,\"label_ratio\":2}"),
+                     &out);
+    CHECK_TEXT(out.data, "learning_rate=1 label_ratio=2");
     text_free(&out);
     arena_free(arena);
 }
@@ -185,6 +220,8 @@ int main(void)
     RUN(curves_span_their_own_range);
     RUN(bars_are_filled_in_proportion);
     RUN(frames_fit_the_terminal);
+    RUN(the_history_shows_how_the_best_grew);
+    RUN(long_names_become_brief_unless_two_are_alike);
     RUN(schemas_become_help);
     RUN(the_shipped_grammar_is_described);
     return check_done();
