@@ -107,13 +107,13 @@ static enum ht_status spawn_shim(const struct site *site,
     return HT_OK;
 }
 
-/* An image may bring its command; without one there is nothing to start. */
+/* Arguments for the entry point of an image are no command. */
 static enum ht_status check_commands(const struct order *order,
                                      struct ht_error *err)
 {
     for (size_t i = 0; i < order->n_replicas; i++) {
         const struct replica_order *replica = &order->replicas[i];
-        if (replica->argv.n == 0)
+        if (replica->image != NULL && replica->entry_words == 0)
             return ht_fail(err, HT_PRECONDITION,
                            "image %.128s needs a container engine; this runner "
                            "starts processes: give a command",

@@ -48,6 +48,15 @@ static size_t find_pool(const struct cluster_pool *pools, size_t n,
     return i;
 }
 
+/* The kernel refuses a variable of 128 KiB, and hardly anybody reads this. */
+static const char *shown_job(const struct order *order)
+{
+    enum { MOST_BYTES = 32 * 1024 };
+    const bool fits =
+        order->job_json != NULL && strlen(order->job_json) <= MOST_BYTES;
+    return fits ? order->job_json : NULL;
+}
+
 /* Replicas of one type keep their order, types that of their first replica. */
 static struct cluster make_cluster(struct arena *arena,
                                    const struct identity *identity)
@@ -76,7 +85,7 @@ static struct cluster make_cluster(struct arena *arena,
         .trial = order->tuning
                      ? arena_printf(arena, "%lld", (long long)order->key.trial)
                      : NULL,
-        .job_json = order->job_json,
+        .job_json = shown_job(order),
     };
 }
 

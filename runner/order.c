@@ -106,6 +106,8 @@ static enum ht_status read_replica(struct order *order, const struct node *map,
         !is_command(replica))
         return ht_fail(err, HT_INVALID, "%s: argv is no command",
                        replica->name);
+    replica->entry_words =
+        node_get_int(map, "entryWords", (int64_t)replica->argv.n);
     if (replica->gpus < 0 || replica->gpus > MOST_GPUS)
         return ht_fail(err, HT_INVALID, "%s: gpus is out of range",
                        replica->name);

@@ -23,6 +23,8 @@ struct replica_order {
     const char *name;    /* "master-0", also its folder */
     const char *image;   /* NULL: none is asked for */
     struct strings argv; /* the complete command; with an image maybe empty */
+    int64_t entry_words; /* of argv stand for the image's entry point; 0: they
+                            are its arguments */
     struct pairs env;    /* of the user, captured ones included */
     const char *workdir; /* absolute, NULL: the replica's folder */
     int64_t gpus;        /* its own, exclusively */

@@ -71,6 +71,7 @@ static void add_replicas(const struct lease_facts *facts, cJSON *out,
             json_add_int(replica, "index", index);
             add_optional(replica, "image", pool->image);
             add_argv(facts, pool, point, replica);
+            json_add_int(replica, "entryWords", (int64_t)pool->command.n);
             /* What submit recorded first, so that the spec's own wins. */
             cJSON *variables = json_add_array(replica, "env");
             push_pairs(variables, &facts->job->captured_env);
@@ -112,6 +113,20 @@ static void add_identity(const struct lease_facts *facts, cJSON *out)
     add_optional(out, "outputDir", trial_folder(facts, facts->job->output_dir));
 }
 
+/* CLUSTER_SPEC shows the job as AI Platform's form has it; the search in it is
+ * not the trainer's business, and what the form cannot say is left out. */
+static void add_job(const struct lease_facts *facts, cJSON *out)
+{
+    struct diag diag;
+    diag_init(&diag, facts->arena, "job", NULL, 0);
+    cJSON *job = job_write_aip(facts->job, &diag);
+    cJSON *input =
+        cJSON_DetachItemFromObjectCaseSensitive(job, "trainingInput");
+    cJSON_DeleteItemFromObjectCaseSensitive(input, "hyperparameters");
+    cJSON_AddItemToObject(out, "job", input);
+    cJSON_Delete(job);
+}
+
 static void add_resources(const struct job *job, cJSON *out)
 {
     cJSON *resources = json_add_object(out, "resources");
@@ -135,6 +150,7 @@ enum ht_status lease_view(const struct lease_facts *facts, cJSON **out,
     const struct strings args = command_params(facts->arena, space, point);
     add_strings(attempt, "paramArgs", &args);
     add_resources(facts->job, attempt);
+    add_job(facts, attempt);
     add_replicas(facts, attempt, point);
     *out = attempt;
     return HT_OK;

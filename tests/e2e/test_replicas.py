@@ -87,6 +87,7 @@ class Cases:
         tap.equal({kind: len(addresses)
                    for kind, addresses in cluster.items()},
                   {"master": 1, "worker": 9, "ps": 3}, "sizes")
+        tap.equal(master["CLUSTER_SPEC"]["job"]["workerCount"], "9", "job")
         everybody = sum(cluster.values(), [])
         tap.equal(len(set(everybody)), 13, "different addresses")
         for kind, count in (("master", 1), ("worker", 9), ("ps", 3)):
