@@ -10,7 +10,7 @@
 #include "hypertune/cli_tail.h"
 #include "hypertune/cli_watch.h"
 #include "proto/clock.h"
-#include "proto/command.h"
+#include "proto/job_native.h"
 #include "proto/json.h"
 #include "proto/token.h"
 
@@ -28,54 +28,6 @@ static const struct node *tree_of(struct cli *cli, cJSON *object)
     return root;
 }
 
-/* Whether some word mentions a parameter as the native form would. */
-static bool mentions_parameter(struct cli *cli, const struct job *job)
-{
-    struct value *point =
-        arena_alloc(cli->arena, job->space.n + 1, sizeof *point);
-    struct job native = *job;
-    native.substitute = true;
-    native.args_mode = ARGS_AUTO;
-    for (size_t i = 0; i < job->space.n; i++)
-        point[i] = param_from_unit(&job->space.params[i], 0.5);
-    for (size_t i = 0; i < job->n_pools; i++) {
-        const struct pool *pool = &job->pools[i];
-        if (command_line(cli->arena, &native, pool, point).n <
-            pool->command.n + pool->args.n + job->space.n)
-            return true;
-    }
-    return false;
-}
-
-/* What is lost shows when the native form is read back. */
-static const struct node *native_tree(struct cli *cli, const struct job *job,
-                                      struct diag *losses)
-{
-    struct diag diag;
-    struct text lines = {0};
-    struct job said = *job;
-    const struct node *tree = tree_of(cli, job_write_native(job));
-    diag_init(&diag, cli->arena, "job", NULL, 0);
-    const struct job *back = job_read_native(tree, &diag);
-    said.substitute = job->substitute || !mentions_parameter(cli, job);
-    said.kept = NULL;
-    if (back != NULL)
-        job_diff(&said, back, &lines);
-    char *rest = NULL;
-    for (char *line = lines.data ? strtok_r(lines.data, "\n", &rest) : NULL;
-         line != NULL; line = strtok_r(NULL, "\n", &rest)) {
-        char *colon = strchr(line, ':');
-        if (colon != NULL)
-            *colon = '\0';
-        diag_warning(losses, 0, 0, line, "becomes%s",
-                     colon != NULL ? colon + 1 : " something else");
-    }
-    for (const struct kept *kept = job->kept; kept != NULL; kept = kept->next)
-        diag_warning(losses, 0, 0, kept->path, "is left out");
-    text_free(&lines);
-    return tree;
-}
-
 /* The tree of the form that -o names, and the format it is shown in. */
 static int find_form(struct cli *cli, const struct job *job,
                      struct diag *losses, const struct node **tree)
@@ -91,7 +43,8 @@ static int find_form(struct cli *cli, const struct job *job,
                         "a job without hyperparameters has no native form; "
                         "there are -o vertex and -o aip");
     } else {
-        *tree = native_tree(cli, job, losses);
+        job_native_omits(job, losses);
+        *tree = tree_of(cli, job_write_native(job));
     }
     if (cli->format == FORMAT_TABLE)
         cli->format = vertex ? FORMAT_JSON : FORMAT_YAML;
