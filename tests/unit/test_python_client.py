@@ -355,7 +355,7 @@ class Canned:
 def a_study_shows_its_card():
     made = resource("resnet", best=trial(46, 0.949597321048319),
                     succeeded=107, failed=9, stopped=4, active=3)
-    study = Study(Canned(made), made)
+    study = Study(Canned(made), "", made)
     tap.equal(repr(study), "Study resnet RUNNING 120/160 trials, "
               "best accuracy=0.9496 (trial 46)")
     tap.equal(study._repr_html_(), (
@@ -372,7 +372,7 @@ def a_study_shows_its_card():
 
 def names_from_outside_never_become_markup():
     made = resource(HOSTILE, HOSTILE, trial(1, 0.5, opt=HOSTILE), active=1)
-    study = Study(Canned(made), made)
+    study = Study(Canned(made), "", made)
     for text in (study._repr_html_(), study.summary().best._repr_html_()):
         tap.equal("<script" in text, False, text)
         tap.equal("&lt;script&gt;" in text, True, text)
@@ -380,7 +380,7 @@ def names_from_outside_never_become_markup():
 
 def a_trial_without_a_value_shows_why():
     made = resource()
-    study = Study(Canned(made), made)
+    study = Study(Canned(made), "", made)
     shown = hypertune.Trial(study, trial(3, None, "FAILED"))
     tap.equal(shown.value, None)
     tap.equal("alert" in repr(shown), True)
@@ -418,7 +418,7 @@ ODD_VALUES = ([0.5], [0.5] * 3, [0.0, 0.0], [float("nan"), 1.0],
 
 def pictures_bear_every_set_of_values():
     made = resource(HOSTILE, HOSTILE)
-    study = Study(Canned(made), made)
+    study = Study(Canned(made), "", made)
     for values in ODD_VALUES:
         trials = [hypertune.Trial(study, trial(n, v, opt=HOSTILE))
                   for n, v in enumerate(values, 1)]
@@ -435,7 +435,7 @@ def pictures_bear_every_set_of_values():
 
 def pictures_of_nothing_say_so():
     made = resource()
-    study = Study(Canned(made), made)
+    study = Study(Canned(made), "", made)
     for picture in (plot.history("q", "loss", True, []),
                     plot.curves("q", "loss", {}, None),
                     plot.parallel("q", "loss", True, study._specs(), [])):
@@ -445,7 +445,7 @@ def pictures_of_nothing_say_so():
 
 def the_best_so_far_is_a_staircase():
     made = resource()
-    study = Study(Canned(made), made)
+    study = Study(Canned(made), "", made)
     trials = [hypertune.Trial(study, trial(n, v))
               for n, v in enumerate([1.0, 3.0, 2.0, 4.0], 1)]
     tap.equal(plot._best_so_far(trials, True),

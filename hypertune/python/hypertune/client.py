@@ -4,7 +4,7 @@ import os
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
 from hypertune import errors, locate, program, show, space
-from hypertune.study import PAGE, Study
+from hypertune.study import JOBS, PAGE, STUDIES, Study
 from hypertune.transport import Transport, segment
 
 Duration = Union[str, float]
@@ -46,6 +46,8 @@ class Client:
             locate.locate(server, token, os.environ, timeout), timeout)
         self._project = project
         self._location = location
+        self._home = "/v1/projects/%s/locations/%s" % (segment(project),
+                                                       segment(location))
 
     @property
     def server(self) -> str:
@@ -56,39 +58,41 @@ class Client:
         return "Client(%r, project=%r, location=%r)" % (
             self.server, self._project, self._location)
 
-    def _path(self, kind: str, name: Union[None, str, int] = None) -> str:
-        path = "/v1/projects/%s/locations/%s/%s" % (
-            segment(self._project), segment(self._location), kind)
-        return path if name is None else "%s/%s" % (path, segment(name))
-
     def _list(self, kind: str) -> Iterator[Study]:
         query: Dict[str, Any] = {"pageSize": PAGE}
         while True:
-            page = self._transport.call("GET", self._path(kind), query=query)
+            page = self._transport.call("GET", "%s/%s" % (self._home, kind),
+                                        query=query)
             for resource in page.get(kind, ()):
-                yield Study(self._transport, resource)
+                yield self._study(resource)
             if not page.get("nextPageToken"):
                 return
             query["pageToken"] = page["nextPageToken"]
 
+    def _study(self, resource: Mapping[str, Any]) -> Study:
+        return Study(self._transport, self._home, resource)
+
+    def _create(self, kind: str, body: Mapping[str, Any]) -> Study:
+        return self._study(self._transport.call(
+            "POST", "%s/%s" % (self._home, kind), body))
+
     def studies(self) -> List[Study]:
         """All studies, newest first."""
         # A tuning job is a study too and stands in both lists.
-        found = {study.id: study for study in self._list("studies")}
-        found.update((study.id, study)
-                     for study in self._list("hyperparameterTuningJobs"))
+        found = {study.id: study for study in self._list(STUDIES)}
+        found.update((study.id, study) for study in self._list(JOBS))
         return [found[number] for number in sorted(found, reverse=True)]
 
     def study(self, name: Union[str, int]) -> Study:
         """The study with that name or number. NotFound."""
+        def read(kind: str, **query: str) -> Study:
+            path = "%s/%s/%s" % (self._home, kind, segment(name))
+            return self._study(self._transport.call("GET", path,
+                                                    query=query))
         try:
-            resource = self._transport.call(
-                "GET", self._path("hyperparameterTuningJobs", name),
-                query={"view": "BASIC"})
+            return read(JOBS, view="BASIC")
         except errors.NotFound:
-            resource = self._transport.call("GET",
-                                            self._path("studies", name))
-        return Study(self._transport, resource)
+            return read(STUDIES)
 
     def create_study(self, name: str, metric: str,
                      goal: str, params: Sequence[space.Parameter],
@@ -121,9 +125,8 @@ class Client:
         if seed is not None:
             own["seed"] = str(int(seed))
         _add_until(dict(until or {}), spec, own)
-        return Study(self._transport, self._transport.call(
-            "POST", self._path("studies"),
-            {"displayName": name, "studySpec": spec, "hypertune": own}))
+        return self._create(STUDIES, {"displayName": name, "studySpec": spec,
+                                      "hypertune": own})
 
     def submit(self, spec: Union[str, "os.PathLike[str]", Mapping[str, Any]]
                ) -> Study:
@@ -140,8 +143,7 @@ class Client:
         if not isinstance(spec, Mapping):
             return self._submit_program([os.fspath(spec)], None)
         if "studySpec" in spec:
-            return Study(self._transport, self._transport.call(
-                "POST", self._path("hyperparameterTuningJobs"), spec))
+            return self._create(JOBS, spec)
         return self._submit_program(["-"], json.dumps(spec))
 
     def _submit_program(self, words: List[str],

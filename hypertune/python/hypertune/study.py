@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Curve = List[Tuple[int, float, datetime.datetime]]
 Duration = Union[None, str, float]
 
-OURS = "/hypertune/v1/studies/"
+JOBS, STUDIES = "hyperparameterTuningJobs", "studies"  # kinds of resources
 PAGE = 500  # trials in one answer
 
 
@@ -30,10 +30,14 @@ class Study:
     """A study on the server. Its properties ask the server each time, so
     `while study.state == "RUNNING"` ends."""
 
-    def __init__(self, transport: Transport, resource: Mapping[str, Any]):
+    def __init__(self, transport: Transport, home: str,
+                 resource: Mapping[str, Any]):
+        """`home` is the path of the study's project and location."""
         self._transport = transport
-        self._name: str = resource["name"]
-        self._status_name: str = resource["hypertuneStatus"]["name"]
+        self._home = home
+        self._kind, number = resource["name"].rsplit("/", 2)[1:]
+        self._id = int(number)
+        self._name: str = resource["hypertuneStatus"]["name"]
         self._spec: Mapping[str, Any] = resource["studySpec"]
         self._asker = uuid.uuid4().hex[:12]
 
@@ -42,12 +46,12 @@ class Study:
     @property
     def name(self) -> str:
         """Its name, unique in its project and location."""
-        return self._status_name
+        return self._name
 
     @property
     def id(self) -> int:
         """Its number on the server."""
-        return int(self._name.rsplit("/", 1)[1])
+        return self._id
 
     @property
     def metric(self) -> str:
@@ -62,23 +66,23 @@ class Study:
     @property
     def runs_trials(self) -> bool:
         """Does the server run the trials itself, or do its clients?"""
-        return "/hyperparameterTuningJobs/" in self._name
+        return self._kind == JOBS
 
-    def _project(self) -> str:
-        return "/v1/" + self._name.rsplit("/", 2)[0]
+    def _path(self) -> str:
+        return "%s/%s/%d" % (self._home, self._kind, self._id)
 
     def _trials_path(self) -> str:
-        return "%s/studies/%d/trials" % (self._project(), self.id)
+        return "%s/%s/%d/trials" % (self._home, STUDIES, self._id)
 
-    def _ours(self, rest: str = "") -> str:
-        return "%s%d%s" % (OURS, self.id, rest)
+    def _ours(self, rest: str) -> str:
+        return "/hypertune/v1/studies/%d%s" % (self._id, rest)
 
     # --- how it is ---
 
     def summary(self) -> Summary:
         """State, counts and best trial, all of one moment."""
         resource = self._transport.call(
-            "GET", "/v1/" + self._name,
+            "GET", self._path(),
             query={"view": "BASIC"} if self.runs_trials else None)
         return Summary(self, resource)
 
@@ -306,13 +310,13 @@ class Study:
             raise FailedPrecondition(
                 "the trials of %s run at its clients; stop() ends it" %
                 self.name)
-        self._transport.call("POST", "/v1/%s:cancel" % self._name, {})
+        self._transport.call("POST", self._path() + ":cancel", {})
         return self
 
     def delete(self) -> None:
         """Removes the study, its trials and their logs. FailedPrecondition
         while a study that runs its trials has not ended."""
-        self._transport.call("DELETE", "/v1/" + self._name)
+        self._transport.call("DELETE", self._path())
 
     # --- asking and telling ---
 

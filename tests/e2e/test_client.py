@@ -1,0 +1,417 @@
+"""The Python client against a real server."""
+
+import io
+import math
+import os
+import signal
+import sys
+import threading
+import xml.etree.ElementTree
+from contextlib import redirect_stdout
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PACKAGE = os.path.realpath(os.path.join(HERE, "..", "..", "hypertune",
+                                        "python"))
+sys.path[:0] = [os.path.join(HERE, "..", "lib"), PACKAGE]
+import cli_home  # noqa: E402
+import harness  # noqa: E402
+import tap  # noqa: E402
+
+import hypertune  # noqa: E402
+from hypertune import study as study_module  # noqa: E402
+
+TRAINER = """
+import math, sys, hypertune
+p = hypertune.params()
+score = 1 - (math.log10(p["lr"]) + 2) ** 2 / 10
+for step in (1, 2, 3):
+    hypertune.report(step=step, accuracy=score * step / 3, loss=1 / step)
+if p["opt"] == "broken":
+    sys.exit(3)
+"""
+
+SPACE = [hypertune.Double("lr", 1e-5, 1e-1, log=True),
+         hypertune.Categorical("opt", ["adam", "sgd"]),
+         hypertune.Double("momentum", 0, 0.99, when={"opt": "sgd"})]
+
+
+def spec(name, **changes):
+    made = {"spec": 1, "name": name, "goal": "maximize accuracy",
+            "parameters": {
+                "lr": {"type": "double", "min": 1e-4, "max": 1,
+                       "scale": "log"},
+                "opt": ["adam", "broken"]},
+            "algorithm": "random", "trials": 12, "parallel": 4, "seed": 1,
+            "retries": 0, "args": "none",
+            "command": ["python3", "-c", TRAINER]}
+    made.update(changes)
+    return made
+
+
+def raises(kind, function, *arguments, **named):
+    """The exception, which must be of that kind."""
+    try:
+        result = function(*arguments, **named)
+    except kind as error:
+        return error
+    raise AssertionError("no %s but %r" % (kind.__name__, result))
+
+
+def loss(lr, opt, momentum=0.5):
+    bend = (momentum - 0.9) ** 2 if opt == "sgd" else 0.1
+    return (math.log10(lr) + 3) ** 2 + bend
+
+
+def main():
+    os.environ["PATH"] = (harness.bin_dir() + os.pathsep +
+                          os.environ["PATH"])
+    os.environ["PYTHONPATH"] = PACKAGE
+    with harness.Server() as server:
+        client = hypertune.Client(server.http, server.token_file)
+
+        def make(name, **more):
+            return client.create_study(name, metric="loss", goal="MINIMIZE",
+                                       params=SPACE, seed=1, **more)
+
+        # --- studies that the server runs ---
+
+        def a_spec_is_submitted_and_watched_to_its_end():
+            study = client.submit(spec("watched"))
+            output = io.StringIO()
+            with redirect_stdout(output), study.watch() as watch:
+                tap.equal(watch.until_done(timeout="1m"), "SUCCEEDED")
+            lines = output.getvalue().splitlines()
+            tap.equal(lines[-1], str(study.summary()))
+            tap.equal(len(lines), len(set(lines)), "each line once")
+            tap.equal(study.runs_trials, True)
+            tap.equal(repr(study).startswith(
+                "Study watched SUCCEEDED 12/12 trials, best accuracy="), True)
+
+        def the_best_trial_has_value_parameters_and_arguments():
+            study = client.study("watched")
+            best = study.best_trial
+            good = study.trials(state="SUCCEEDED")
+            tap.equal(best.value, max(trial.value for trial in good))
+            tap.equal(best.params["opt"], "adam")
+            tap.equal(math.isclose(
+                1 - (math.log10(best.params["lr"]) + 2) ** 2 / 10, best.value),
+                True)
+            tap.equal(best.args[1], "--opt=adam")
+            tap.equal((best.step, best.state), (3, "SUCCEEDED"))
+            tap.equal(best.start < best.end, True)
+
+        def trials_are_chosen_by_state_and_conditions():
+            study = client.study("watched")
+            tap.equal([trial.id for trial in study.trials()],
+                      list(range(1, 13)))
+            failed = study.trials(state=["failed", "infeasible"])
+            tap.equal({trial.params["opt"] for trial in failed}, {"broken"})
+            tap.equal("exit 3" in failed[0].reason, True)
+            chosen = study.trials(where="lr>0.001 opt=adam accuracy>=0.5")
+            tap.equal([trial.id for trial in chosen],
+                      [trial.id for trial in study.trials()
+                       if trial.params["lr"] > 0.001 and
+                       trial.params["opt"] == "adam" and
+                       trial.value >= 0.5])
+            tap.equal(len(study.trials(where="opt=adam", limit=2)), 2)
+            raises(ValueError, study.trials, where="rate<1")
+
+        def long_lists_come_in_pages():
+            study, page = client.study("watched"), study_module.PAGE
+            study_module.PAGE = 5
+            try:
+                tap.equal(len(study.trials()), 12)
+            finally:
+                study_module.PAGE = page
+
+        def curves_are_what_a_trial_reported():
+            study = client.study("watched")
+            best = study.best_trial
+            curve = study.curves(best.id)
+            tap.equal([step for step, _, _ in curve], [1, 2, 3])
+            tap.equal(curve[-1][1], best.value)
+            tap.equal(curve[0][2] <= curve[2][2], True)
+            tap.equal([value for _, value, _ in study.curves(best, "loss")],
+                      [1, 1 / 2, 1 / 3])
+            raises(hypertune.NotFound, study.trial, 99)
+
+        def the_data_frame_has_a_row_for_each_trial():
+            study = client.study("watched")
+            try:
+                import pandas
+            except ImportError:
+                error = raises(ImportError, study.trials_dataframe)
+                tap.equal("pandas" in str(error), True)
+                raise tap.Skip("no pandas") from None
+            frame = study.trials_dataframe()
+            tap.equal(list(frame.columns), [
+                "id", "state", "value", "params.lr", "params.opt", "start",
+                "end"])
+            tap.equal(len(frame), 12)
+            tap.equal(frame.value.max(), study.best_trial.value)
+            tap.equal(str(frame.dtypes["value"]), "float64")
+            tap.equal(str(frame.dtypes["end"]), "datetime64[ns, UTC]")
+            tap.equal(pandas.isna(frame.value).sum(),
+                      len(study.trials(state="FAILED")))
+
+        def pictures_of_a_real_study_are_well_formed():
+            study = client.study("watched")
+            for picture in (study.plot_history(), study.plot_curves(),
+                            study.plot_parallel(), study.plot_curves("loss")):
+                svg = xml.etree.ElementTree.fromstring(picture._repr_svg_())
+                marks = [node for node in svg.iter() if
+                         node.tag.split("}")[1] in ("circle", "polyline")]
+                tap.equal(len(marks) >= 3, True, repr(picture))
+
+        def the_same_spec_again_is_the_same_study():
+            tap.equal(client.submit(spec("watched")).id,
+                      client.study("watched").id)
+            error = raises(hypertune.Conflict, client.submit,
+                           spec("watched", trials=13))
+            tap.equal("--" in str(error) and "13" in str(error), True,
+                      str(error))
+
+        def a_wrong_spec_is_refused_with_its_place():
+            path = os.path.join(server.folder, "wrong.yaml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("goal: maximize accuracy\nparametres: {x: 1}\n")
+            error = raises(hypertune.InvalidArgument, client.submit, path)
+            tap.equal("wrong.yaml:2:1" in str(error), True, str(error))
+
+        def a_vertex_job_goes_straight_to_the_server():
+            job = {"displayName": "vertex", "hypertune": {"name": "vertex"},
+                   "maxTrialCount": 2, "parallelTrialCount": 1,
+                   "studySpec": {"algorithm": "RANDOM_SEARCH", "metrics": [
+                       {"metricId": "a", "goal": "MAXIMIZE"}],
+                       "parameters": [SPACE[0].to_vertex()]},
+                   "trialJobSpec": {"workerPoolSpecs": [{
+                       "replicaCount": 1, "containerSpec": {
+                           "command": ["hypertune", "report", "a=1"],
+                           "env": [{"name": "PATH",
+                                    "value": os.environ["PATH"]}]}}]}}
+            study = client.submit(job)
+            tap.equal(study.wait("30s"), "FAILED")
+            tap.equal(study.reason != "", True)
+            raises(hypertune.Conflict, client.submit, job)
+
+        def a_study_without_a_result_has_no_best_trial():
+            study = client.study("vertex")
+            error = raises(hypertune.NoTrialYet, lambda: study.best_trial)
+            tap.equal("no succeeded trial" in str(error), True, str(error))
+            tap.equal("best" in study._repr_html_(), False)
+
+        def a_study_is_paused_resumed_cancelled_and_deleted():
+            study = client.submit(spec("steered", trials=1000, parallel=1,
+                                       command=["sleep", "60"], grace="1s"))
+            tap.equal(study.pause().state, "PAUSED")
+            tap.equal(study.resume().state, "RUNNING")
+            raises(hypertune.FailedPrecondition, study.delete)
+            raises(TimeoutError, study.wait, 0.01)
+            tap.equal(study.cancel().wait("30s"), "CANCELLED")
+            study.delete()
+            raises(hypertune.NotFound, client.study, "steered")
+            raises(hypertune.NotFound, study.summary)
+
+        # --- studies that are evaluated here ---
+
+        def asking_and_telling_finds_the_minimum():
+            study = make("told")
+            for trial in study.ask(25):
+                trial.complete(loss(**trial.params))
+            tap.equal(study.counts["succeeded"], 25)
+            tap.equal(study.best_trial.value < 0.5, True)
+            tap.equal(study.best_trial.value,
+                      min(trial.value for trial in study.trials()))
+            tap.equal(study.runs_trials, False)
+            for trial in study.trials():
+                tap.equal("momentum" in trial.params,
+                          trial.params["opt"] == "sgd")
+
+        def the_same_seed_gives_the_same_suggestions():
+            first = [trial.params for trial in client.study("told").trials()]
+            study = make("told-again")
+            for trial in study.ask(3):
+                trial.complete(loss(**trial.params))
+            tap.equal([trial.params for trial in study.trials()], first[:3])
+
+        def reports_make_a_curve_and_complete_takes_the_last():
+            study = client.study("told-again")
+            with study.suggest()[0] as trial:
+                for value in (3, float("nan"), 2):
+                    trial.report(loss=value)
+                tap.equal(trial.should_stop(), False)
+                tap.equal(trial.latest, {"loss": 2})
+            tap.equal((trial.state, trial.value, trial.step),
+                      ("SUCCEEDED", 2, 3))
+            curve = study.curves(trial)
+            tap.equal([step for step, _, _ in curve], [1, 2, 3])
+            tap.equal([math.isnan(v) for _, v, _ in curve],
+                      [False, True, False])
+            raises(hypertune.FailedPrecondition, trial.report, loss=1)
+            raises(ValueError, trial.report)
+
+        def an_exception_makes_the_trial_infeasible():
+            study = client.study("told-again")
+            trial = study.suggest()[0]
+
+            def evaluate():
+                with trial:
+                    raise MemoryError("no <room>")
+            raises(MemoryError, evaluate)
+            tap.equal((trial.state, trial.refresh().state),
+                      ("INFEASIBLE",) * 2)
+            tap.equal(trial.reason, "MemoryError: no <room>")
+            tap.equal("&lt;room&gt;" in trial._repr_html_(), True)
+
+        def an_interrupted_trial_is_given_again():
+            study = client.study("told-again")
+            trial = study.suggest()[0]
+
+            def evaluate():
+                with trial:
+                    raise KeyboardInterrupt
+            raises(KeyboardInterrupt, evaluate)
+            tap.equal(study.suggest()[0].id, trial.id)
+            asking = study.ask(2)
+            tap.equal(next(asking).id, trial.id)
+            raises(hypertune.FailedPrecondition, next, asking)
+            raises(hypertune.FailedPrecondition, trial.complete)
+            trial.infeasible("given up")
+            tap.equal(trial.reason, "given up")
+
+        def threads_get_trials_of_their_own():
+            study = client.study("told-again")
+            seen = []
+
+            def work():
+                for trial in study.ask(4):
+                    seen.append(trial.id)
+                    trial.complete(loss(**trial.params))
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            tap.equal((len(seen), len(set(seen))), (16, 16))
+
+        def several_trials_come_at_once():
+            study = client.study("told-again")
+            trials = study.suggest(3, client_id="batch")
+            tap.equal(len({trial.id for trial in trials}), 3)
+            tap.equal([trial.id for trial in study.suggest(3, "batch")],
+                      [trial.id for trial in trials])
+            for trial in trials:
+                trial.complete(loss=loss(**trial.params), step=7)
+                tap.equal(trial.step, 7)
+
+        def a_trial_of_ones_own_choice_is_added():
+            study = client.study("told-again")
+            known = study.add({"lr": 0.001, "opt": "sgd", "momentum": 0.9}, 0)
+            tap.equal((known.state, known.value), ("SUCCEEDED", 0))
+            tap.equal(study.best_trial.id, known.id)
+            added = study.add({"lr": 0.002, "opt": "adam"})
+            tap.equal(added.state, "REQUESTED")
+            asked = study.suggest()[0]
+            tap.equal((asked.id, asked.params),
+                      (added.id, {"lr": 0.002, "opt": "adam"}))
+            asked.complete({"loss": 1.0})
+            error = raises(hypertune.InvalidArgument, study.add,
+                           {"lr": 7, "opt": "adam"})
+            tap.equal("outside" in str(error), True, str(error))
+
+        def asking_ends_with_the_study():
+            study = make("until", algorithm="random",
+                         until={"trials": 3, "time": "1h"})
+            tap.equal(len([trial.complete(1.0) for trial in study.ask(9)]), 3)
+            tap.equal((study.state, study.summary().max_trials),
+                      ("SUCCEEDED", 3))
+            study = make("target", until={"target": 100})
+            tap.equal(len([trial.complete(1.0) for trial in study.ask(9)]), 1)
+            raises(ValueError, make, "x", until={"trial": 3})
+            raises(ValueError, make, "x", algorithm="magic")
+            raises(hypertune.FailedPrecondition, study.cancel)
+
+        def a_study_that_clients_evaluate_is_stopped_and_deleted():
+            study = make("stopped")
+            study.suggest()[0].complete(1.0)
+            tap.equal(study.stop().state, "STOPPED")
+            tap.equal(list(study.ask(3)), [])
+            study.delete()
+            raises(hypertune.NotFound, client.study, "stopped")
+
+        def a_project_sees_its_own_studies():
+            other = hypertune.Client(server.http, server.token_file,
+                                     project="p q", location="l/1")
+            study = other.create_study("told", "loss", "minimize", SPACE)
+            tap.equal([one.id for one in other.studies()], [study.id])
+            for trial in study.ask(1):
+                trial.report(loss=1)
+                trial.complete()
+            tap.equal(other.study("told").best_trial.value, 1)
+            tap.equal([point[:2] for point in study.curves(1)], [(1, 1)])
+            raises(ValueError, other.submit, spec("elsewhere"))
+
+        def all_studies_are_listed_once_newest_first():
+            ids = [study.id for study in client.studies()]
+            tap.equal(ids, sorted(set(ids), reverse=True))
+            names = {study.name: study for study in client.studies()}
+            tap.equal(names["watched"].runs_trials, True)
+            tap.equal(names["told"].runs_trials, False)
+
+        # --- the way there ---
+
+        def without_a_token_nothing_is_told():
+            raises(hypertune.PermissionDenied,
+                   hypertune.Client(server.http).studies)
+
+        def an_unreachable_server_is_an_error_in_time():
+            gone = hypertune.Client("http://127.0.0.1:1", timeout=1)
+            error = raises(hypertune.Unavailable, gone.studies)
+            tap.equal("cannot reach http://127.0.0.1:1" in str(error), True)
+
+        def the_own_server_is_started_and_started_again():
+            with cli_home.Home() as home:
+                os.environ["HYPERTUNE_STATE"] = home.state
+                own = hypertune.Client()
+                study = own.create_study("mine", "loss", "minimize", SPACE)
+                tap.equal(own.server, home.note()["http"])
+                tap.equal(hypertune.Client(own.server).study("mine").id,
+                          study.id, "by its URL alone")
+                cli_home.stop(home.note()["pid"], signal.SIGKILL)
+                for trial in study.ask(2):
+                    trial.complete(1.0)
+                tap.equal(study.counts["succeeded"], 2)
+
+        tap.run([
+            a_spec_is_submitted_and_watched_to_its_end,
+            the_best_trial_has_value_parameters_and_arguments,
+            trials_are_chosen_by_state_and_conditions,
+            long_lists_come_in_pages,
+            curves_are_what_a_trial_reported,
+            the_data_frame_has_a_row_for_each_trial,
+            pictures_of_a_real_study_are_well_formed,
+            the_same_spec_again_is_the_same_study,
+            a_wrong_spec_is_refused_with_its_place,
+            a_vertex_job_goes_straight_to_the_server,
+            a_study_without_a_result_has_no_best_trial,
+            a_study_is_paused_resumed_cancelled_and_deleted,
+            asking_and_telling_finds_the_minimum,
+            the_same_seed_gives_the_same_suggestions,
+            reports_make_a_curve_and_complete_takes_the_last,
+            an_exception_makes_the_trial_infeasible,
+            an_interrupted_trial_is_given_again,
+            threads_get_trials_of_their_own,
+            several_trials_come_at_once,
+            a_trial_of_ones_own_choice_is_added,
+            asking_ends_with_the_study,
+            a_study_that_clients_evaluate_is_stopped_and_deleted,
+            a_project_sees_its_own_studies,
+            all_studies_are_listed_once_newest_first,
+            without_a_token_nothing_is_told,
+            an_unreachable_server_is_an_error_in_time,
+            the_own_server_is_started_and_started_again,
+        ])
+
+
+if __name__ == "__main__":
+    main()
