@@ -68,8 +68,11 @@ static void read_container(const struct field_reader *reader, struct place at,
         {.name = "env", .read = vertex_variables, .offset = POOL(pool.env)},
         {0}};
     (void)field;
-    ((struct pool_draft *)into)->container = at;
-    field_read_map(reader, at, rows, into);
+    struct pool_draft *said = into;
+    said->container = at;
+    field_read_map(reader, at, rows, said);
+    if (said->pool.image && said->pool.image[0] == '\0')
+        said->pool.image = NULL; /* protobuf's way of saying nothing */
 }
 
 static void read_package_uris(const struct field_reader *reader,

@@ -1,11 +1,12 @@
-/* Any bytes as a spec, native and Vertex: a refusal is explained, and what is
- * accepted survives being stored and draws points inside its space. */
+/* Any bytes as a spec of every form and kind: a refusal is explained, and what
+ * is accepted survives being stored and draws points inside its space. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/job.h"
+#include "proto/job_native.h"
 #include "proto/json.h"
+#include "proto/limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,6 +19,7 @@ static void check_points(struct arena *arena, const struct space *space)
         struct text text = {0};
         for (size_t i = 0; i < space->n; i++)
             point[i] = param_from_unit(&space->params[i], at[k]);
+        space_settle(space, point);
         point_text(space, point, &text);
         if (point_parse(space, text.data, back, NULL) != HT_OK)
             abort();
@@ -28,22 +30,59 @@ static void check_points(struct arena *arena, const struct space *space)
     }
 }
 
+/* What the native form does not name as lost survives it. */
+static void check_native(struct arena *arena, const struct job *job)
+{
+    struct diag diag;
+    struct text json = {0}, diff = {0};
+    diag_init(&diag, arena, "native", NULL, 0);
+    job_native_omits(job, &diag);
+    if (diag.warnings > 0)
+        return;
+    json_print(job_write_native(job), &json);
+    diag_init(&diag, arena, "native", json.data, json.len);
+    const struct node *root = node_read_json(arena, json.data, json.len, &diag);
+    const struct job *back = root ? job_read_native(root, &diag) : NULL;
+    if (json.len <= HT_MAX_SPEC &&
+        (back == NULL || job_diff(job, back, &diff) != 0))
+        abort();
+    text_free(&json);
+    text_free(&diff);
+}
+
 static void check_job(struct arena *arena, const struct job *job)
 {
     struct text json = {0}, diff = {0};
     struct job *back;
     json_print(job_write_vertex(job), &json);
-    if (job_parse(arena, json.data, &back, NULL) != HT_OK ||
-        job_diff(job, back, &diff) != 0)
+    if (json.len <= HT_MAX_SPEC &&
+        (job_parse(arena, json.data, &back, NULL) != HT_OK ||
+         job_diff(job, back, &diff) != 0))
         abort();
+    check_native(arena, job);
     check_points(arena, &job->space);
     text_free(&json);
     text_free(&diff);
 }
 
-static void check_reader(struct job *(*reader)(const struct node *,
-                                               struct diag *),
-                         const char *text, size_t len)
+static struct job *read_tuning(const struct node *root, struct diag *diag)
+{
+    return job_read_vertex(root, JOB_TUNING, diag);
+}
+
+static struct job *read_study(const struct node *root, struct diag *diag)
+{
+    return job_read_vertex(root, JOB_STUDY, diag);
+}
+
+static struct job *read_custom(const struct node *root, struct diag *diag)
+{
+    return job_read_vertex(root, JOB_CUSTOM, diag);
+}
+
+typedef struct job *reader_function(const struct node *, struct diag *);
+
+static void check_reader(reader_function *reader, const char *text, size_t len)
 {
     struct arena *arena = arena_new();
     struct diag diag;
@@ -66,8 +105,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = malloc(size + 1); /* exact, so that overreads are seen */
     memcpy(text, data, size);
     text = realloc(text, size > 0 ? size : 1);
-    check_reader(job_read_native, text, size);
-    check_reader(job_read_vertex, text, size);
+    static reader_function *const readers[] = {
+        job_read_native, read_tuning, read_study, read_custom, job_read_aip};
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        check_reader(readers[i], text, size);
     free(text);
     return 0;
 }

@@ -279,7 +279,7 @@ static void draw_pools(struct job *job)
         job->pools[job->n_pools++] =
             (struct pool){.type = types[i],
                           .count = i == 0 ? 1 : 1 + (int)below(5),
-                          .image = i > 0 && coin() ? draw_text() : NULL,
+                          .image = i > 0 && coin() ? draw_name("i", i) : NULL,
                           .command = coin() ? (struct strings){1, &types[i]}
                                             : (struct strings){3, module},
                           .args = draw_strings(),
@@ -532,9 +532,6 @@ static void make_native(struct job *job)
     job->kept = NULL;
     job->stdout_patterns = (struct strings){0};
     job->captured_env = (struct pairs){0};
-    for (size_t i = 1; i < job->n_pools; i++)
-        if (job->pools[i].image && job->pools[i].image[0] == '\0')
-            job->pools[i].image = NULL;
     const char **texts[] = {&job->workdir, &job->metrics_file, &job->job_dir};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i] && **texts[i] == '\0')
