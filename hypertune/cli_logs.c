@@ -19,6 +19,8 @@ struct log_reader {
     int64_t offset;
     int64_t tail; /* bytes from the end for the first request, CLI_UNSET */
     bool ended;
+    bool patient; /* waits for an attempt that is not there yet */
+    bool over;    /* none will come any more */
 };
 
 static char *log_path(struct cli *cli, const struct log_reader *reader)
@@ -55,6 +57,17 @@ static void escape_log(const char *data, struct text *out)
     }
 }
 
+/* The attempt is not there: it will come unless the study is over. */
+static int await_attempt(struct cli *cli, struct log_reader *reader)
+{
+    struct ht_error err;
+    struct cli_study study;
+    if (cli_study_get(cli, reader->study, &study, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    reader->ended = reader->over = cli_study_is_over(study.state);
+    return CLI_DONE;
+}
+
 /* Prints the next piece; *more tells whether there was one. */
 static int print_piece(struct cli *cli, struct log_reader *reader, bool *more)
 {
@@ -62,6 +75,9 @@ static int print_piece(struct cli *cli, struct log_reader *reader, bool *more)
     struct cli_http_answer answer;
     enum ht_status status =
         cli_call(cli, "GET", log_path(cli, reader), NULL, &answer, &err);
+    *more = false;
+    if (status == HT_NOT_FOUND && reader->patient)
+        return await_attempt(cli, reader);
     if (status != HT_OK)
         return cli_fail_error(cli, &err);
     const char *data = node_get_string(answer.root, "data", "");
@@ -122,8 +138,33 @@ int cli_logs_follow(struct cli *cli, const char *study, const char *trial)
     struct log_reader reader = {.study = study,
                                 .trial = trial,
                                 .attempt = CLI_UNSET,
-                                .tail = CLI_UNSET};
-    return follow_log(cli, &reader);
+                                .tail = CLI_UNSET,
+                                .patient = true};
+    for (;;) {
+        int code = follow_log(cli, &reader);
+        if (code != CLI_DONE || reader.over)
+            return code;
+        reader.attempt++;
+        reader.offset = 0;
+        reader.ended = false;
+    }
+}
+
+/* STUDY/ID, or a custom job, whose only trial is its first. */
+static int find_trial(struct cli *cli, const char *word,
+                      struct log_reader *reader)
+{
+    struct cli_study study;
+    if (cli_study_split(cli, word, &reader->study, &reader->trial))
+        return cli_connect(cli);
+    int code = cli_study_open(cli, word, &study);
+    if (code != CLI_DONE)
+        return code;
+    if (study.home->kind != JOB_CUSTOM)
+        return cli_study_want_trial(cli, word, &reader->study, &reader->trial);
+    reader->study = study.name;
+    reader->trial = "1";
+    return CLI_DONE;
 }
 
 int cli_logs(struct cli *cli)
@@ -132,10 +173,7 @@ int cli_logs(struct cli *cli)
                                 .tail = cli->set.tail};
     if (!cli_wants(cli, 1))
         return CLI_USAGE;
-    int code = cli_study_want_trial(cli, cli->args.words.items[0],
-                                    &reader.study, &reader.trial);
-    if (code == CLI_DONE)
-        code = cli_connect(cli);
+    int code = find_trial(cli, cli->args.words.items[0], &reader);
     if (code == CLI_DONE)
         code = print_all(cli, &reader);
     if (code == CLI_DONE && cli->set.follow)

@@ -1,0 +1,167 @@
+"""Job files of Google's tutorials, run as processes by a command after "--"."""
+
+import json
+import os
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import tap  # noqa: E402
+from cli_home import Home  # noqa: E402
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+SPECS = os.path.join(HERE, "..", "specs")
+COMMAND = ("--", "python3", "-m", "trainer.task")
+
+
+def bring(home, sample):
+    """The sample beside a trainer package, as a tutorial's folder has them."""
+    package = os.path.join(home.folder, "trainer")
+    os.makedirs(package, exist_ok=True)
+    open(os.path.join(package, "__init__.py"), "w").close()
+    shutil.copy(os.path.join(HERE, "trainers", "tutorial.py"),
+                os.path.join(package, "task.py"))
+    return shutil.copy(os.path.join(SPECS, sample), home.folder)
+
+
+def run(home, sample, *options):
+    """Runs the sample to its end; returns its best trial."""
+    out, _ = home.cli("run", bring(home, sample), "-o", "json", *options,
+                      *COMMAND)
+    return json.loads(out.splitlines()[-1])
+
+
+def log(home, study, trial=1, replica="master-0"):
+    return home.cli("logs", "%s/%d" % (study, trial), "--replica", replica)[0]
+
+
+def a_container_s_job_file_runs_as_processes():
+    with Home() as home:
+        best = run(home, "aip/mnist-pytorch-container.yaml", "-n", "4")
+        args = best["hypertune"]["args"]
+        tap.equal([word.split("=")[0] for word in args], ["--lr", "--momentum"])
+        trials = json.loads(home.cli("trials", "mnist-pytorch-container", "-o",
+                                     "json")[0])
+        tap.equal(len(trials), 4)
+        tap.equal(best["hypertune"]["objective"],
+                  min(trial["hypertune"]["objective"] for trial in trials))
+        told = log(home, "mnist-pytorch-container").splitlines()
+        tap.equal(told[0], 'master-0 of {"master": 1} trial 1')
+        tap.equal(json.loads(told[1].split(" ", 1)[1])[:2], ["--epochs", "10"])
+
+
+def a_grid_tries_every_choice_once():
+    with Home() as home:
+        best = run(home, "aip/flowers-grid.yaml")
+        tap.equal(sorted(best["hypertune"]["args"]),
+                  ["--batch-size=64", "--optimizer=sgd", "--trainable=true"])
+        trials = json.loads(home.cli("trials", "flowers-grid", "--limit", "0",
+                                     "-o", "json")[0])
+        tap.equal(len({json.dumps(trial["hypertune"]["params"])
+                       for trial in trials}), 12)
+
+
+def a_vertex_config_needs_no_image_either():
+    with Home() as home:
+        best = run(home, "vertex/hp-tuning-config.yaml")
+        tap.equal(len(best["hypertune"]["args"]), 2)
+        told = log(home, "hp-tuning-config").splitlines()
+        tap.equal(json.loads(told[1].split(" ", 1)[1])[:2], ["--epochs", "3"])
+
+
+def a_cluster_of_thirteen_runs_on_one_machine():
+    with Home() as home:
+        best = run(home, "aip/census-cluster.yaml", "-n", "1", "-p", "1",
+                   "--retries", "0")
+        tap.equal("objective" in best["hypertune"], True, best)
+        sizes = '{"master": 1, "ps": 3, "worker": 9}'
+        for replica in ("master-0", "worker-8", "ps-2"):
+            tap.equal(log(home, "census-cluster", 1, replica).splitlines()[0],
+                      "%s of %s trial 1" % (replica, sizes))
+
+
+def a_job_without_a_search_shows_its_log():
+    with Home() as home:
+        path = bring(home, "vertex/custom-job-config.yaml")
+        out, err = home.cli("run", path, *COMMAND)
+        tap.equal(out.splitlines(),
+                  ['master-0 of {"master": 1} trial None',
+                   'arguments ["--epochs=3"]'])
+        tap.equal("custom job custom-job-config SUCCEEDED" in err, True, err)
+        out, _ = home.cli("submit", path, "--name", "second", *COMMAND)
+        tap.equal(out, "second\n")
+        _, err = home.cli("run", path, "--name", "third", "--", "sh", "-c",
+                          "echo some words >&2; exit 3", want=7)
+        tap.equal("some words" in err and "third FAILED" in err, True, err)
+
+
+def an_image_alone_is_refused_where_only_processes_run():
+    with Home() as home:
+        path = bring(home, "vertex/horses-or-humans.json")
+        _, err = home.cli("submit", path, want=2)
+        for words in ("gcr.io/my-project/horse-human:hypertune", "-- python3"):
+            tap.equal(words in err, True, err)
+        tap.equal(home.cli("list", "-o", "name")[0], "")
+
+
+def what_gcloud_has_in_flags_is_asked_for():
+    with Home() as home:
+        path = bring(home, "aip/default-metric.yaml")
+        _, err = home.cli("submit", path, want=2)
+        tap.equal("neither a command nor an image" in err, True, err)
+        out, _ = home.cli("submit", path, "--dry-run", *COMMAND)
+        examples = [line for line in out.splitlines() if "--hidden1=" in line]
+        tap.equal(len(examples), 3, out)
+        tap.equal(examples[0].split()[-1], "--hidden1=220")
+        tap.equal(home.cli("submit", path, "--dry-run", *COMMAND)[0], out)
+        tap.equal(os.path.exists(home.state), False, "a server was started:")
+
+
+def forms_are_converted_and_losses_told():
+    with Home() as home:
+        path = bring(home, "aip/xgboost-iris.yaml")
+        out, err = home.cli("check", path, "-o", "vertex")
+        vertex = json.loads(out)
+        tap.equal(vertex["studySpec"]["metrics"],
+                  [{"metricId": "training/hptuning/metric",
+                    "goal": "MAXIMIZE"}])
+        tap.equal("xgboost-iris.yaml:5:11: warning: trainingInput.region" in
+                  err, True, err)
+        again = home.write("vertex.json", out)
+        back = json.loads(home.cli("check", again, "-o", "json")[0])
+        native = home.write("native.yaml",
+                            home.cli("check", path, "-o", "native")[0])
+        tap.equal(json.loads(home.cli("check", native, "-o", "json")[0]), back)
+        home.write("many.yaml", {
+            "spec": 1, "goal": "maximize a", "seed": 3, "command": "true",
+            "parameters": {"x": [1, 2]}})
+        out, err = home.cli("check", "many.yaml", "-o", "aip")
+        tap.equal("seed: AI Platform has no word for it" in err, True, err)
+        tap.equal(out.startswith("trainingInput:\n"), True, out)
+        _, err = home.cli("list", "-o", "aip", want=2)
+        tap.equal('no output format "aip"' in err, True, err)
+
+
+def two_forms_in_one_file_are_told_apart():
+    with Home() as home:
+        path = home.write("spec.yaml", "studySpec: {}\ntrainingInput: {}\n")
+        _, err = home.cli("check", path, want=2)
+        tap.equal("spec.yaml:2:1: error: trainingInput: belongs to an AI "
+                  "Platform job, but studySpec to a Vertex tuning job" in err,
+                  True, err)
+        home.write("spec.yaml", "scaleTier: BASIC\nhyperparameters: {}\n")
+        _, err = home.cli("check", path, want=2)
+        tap.equal("spec.yaml:2:1: error: hyperparameters: belongs into "
+                  "trainingInput" in err, True, err)
+
+
+if __name__ == "__main__":
+    tap.run([a_container_s_job_file_runs_as_processes,
+             a_grid_tries_every_choice_once,
+             a_vertex_config_needs_no_image_either,
+             a_cluster_of_thirteen_runs_on_one_machine,
+             a_job_without_a_search_shows_its_log,
+             an_image_alone_is_refused_where_only_processes_run,
+             what_gcloud_has_in_flags_is_asked_for,
+             forms_are_converted_and_losses_told,
+             two_forms_in_one_file_are_told_apart])
