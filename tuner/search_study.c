@@ -46,7 +46,10 @@ static void open_add(struct open_trials *open, int64_t id,
     }
     struct value *copy = ht_xcalloc(n + 1, sizeof *copy);
     memcpy(copy, point, n * sizeof *copy);
-    open->items[open->n++] = (struct open_trial){id, copy};
+    size_t at = open->n++;
+    for (; at > 0 && open->items[at - 1].id > id; at--)
+        open->items[at] = open->items[at - 1];
+    open->items[at] = (struct open_trial){id, copy};
 }
 
 static void open_drop(struct open_trials *open, int64_t id)
@@ -155,32 +158,57 @@ static enum ht_status observe(struct search_study *study,
     return study->algorithm->observe(study->state, &seen, err);
 }
 
-/* A final state; a cancelled trial has none to observe. */
-static bool is_end(const struct event_row *event, bool *has_result)
+enum change {
+    CHANGE_NONE,
+    CHANGE_CREATED,
+    CHANGE_ENDED,
+    CHANGE_REOPENED, /* ended before, runs again */
+    CHANGE_DELETED
+};
+
+static bool is_final(const char *state)
 {
     static const enum trial_state ends[] = {TRIAL_SUCCEEDED, TRIAL_STOPPED,
                                             TRIAL_FAILED, TRIAL_INFEASIBLE,
                                             TRIAL_CANCELLED};
-    if (strcmp(event->kind, "trial.moved") != 0)
-        return false;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        if (strcmp(event->to, trial_state_name(ends[i])) == 0) {
-            *has_result = ends[i] != TRIAL_CANCELLED;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(state, trial_state_name(ends[i])) == 0)
             return true;
-        }
-    }
     return false;
 }
 
-static enum ht_status take_in_trial(struct search_study *study, struct db *db,
-                                    struct arena *arena,
-                                    const struct event_row *event,
-                                    struct ht_error *err)
+static enum change change_of(const struct event_row *event)
 {
-    const bool created = strcmp(event->kind, "trial.created") == 0;
-    bool has_result = false;
-    if (!created && !is_end(event, &has_result))
-        return HT_OK;
+    if (strcmp(event->kind, "trial.created") == 0)
+        return CHANGE_CREATED;
+    if (strcmp(event->kind, "trial.deleted") == 0)
+        return CHANGE_DELETED;
+    if (strcmp(event->kind, "trial.moved") != 0)
+        return CHANGE_NONE;
+    if (is_final(event->to))
+        return CHANGE_ENDED;
+    return is_final(event->from) ? CHANGE_REOPENED : CHANGE_NONE;
+}
+
+/* A result counts while it is its trial's newest move; a cancelled trial has
+ * none. */
+static enum ht_status end_trial(struct search_study *study,
+                                const struct event_row *event,
+                                const struct trial_row *trial,
+                                const struct value point[],
+                                struct ht_error *err)
+{
+    open_drop(&study->open, trial->id);
+    return trial->revision == event->revision && trial->state != TRIAL_CANCELLED
+               ? observe(study, trial, point, err)
+               : HT_OK;
+}
+
+static enum ht_status change_trial(struct search_study *study, struct db *db,
+                                   struct arena *arena,
+                                   const struct event_row *event,
+                                   struct ht_error *err)
+{
     const struct space *space = &study->job->space;
     struct value *point = arena_alloc(arena, space->n + 1, sizeof *point);
     struct trial_row trial;
@@ -192,30 +220,30 @@ static enum ht_status take_in_trial(struct search_study *study, struct db *db,
         status = point_parse(space, trial.params, point, err);
     if (status != HT_OK)
         return status;
-    if (!created) {
-        open_drop(&study->open, trial.id);
-        return has_result ? observe(study, &trial, point, err) : HT_OK;
-    }
+    if (change_of(event) == CHANGE_ENDED)
+        return end_trial(study, event, &trial, point, err);
     open_add(&study->open, trial.id, point, space->n);
     point_set_add(&study->taken, trial.params);
-    study->newest_trial = trial.id;
+    if (study->newest_trial < trial.id)
+        study->newest_trial = trial.id;
     return HT_OK;
 }
 
-/* `forgets` is set when a trial that is in here was deleted, that is, one of
- * those up to `known`, read in an earlier transaction. */
+/* `forgets` is set when what an earlier transaction read of a trial, one up to
+ * `known`, no longer holds: it was deleted, or its result taken back. */
 static enum ht_status take_in(struct search_study *study, struct db *db,
                               const struct event_row *event, int64_t known,
                               bool *forgets, struct ht_error *err)
 {
     struct arena *arena = arena_new();
+    const enum change change = change_of(event);
     enum ht_status status = HT_OK;
-    if (strcmp(event->kind, "trial.deleted") == 0)
+    if (change == CHANGE_DELETED || change == CHANGE_REOPENED)
         *forgets = *forgets || event->trial <= known;
+    if (change != CHANGE_NONE && change != CHANGE_DELETED)
+        status = change_trial(study, db, arena, event, err);
     else if (strcmp(event->kind, "study.changed") == 0)
         status = read_max_trials(study, db, arena, err);
-    else
-        status = take_in_trial(study, db, arena, event, err);
     study->revision = event->revision;
     arena_free(arena);
     return status;

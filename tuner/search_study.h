@@ -20,7 +20,9 @@ struct search_study *search_study_new(int64_t id);
 void search_study_free(struct search_study *study); /* accepts NULL */
 int64_t search_study_id(const struct search_study *study);
 
-/* Reads the events since the last time, inside the reader's transaction.
+/* Reads the events since the last time, inside the reader's transaction. A
+ * trial that was deleted or runs again takes its result back: then the state is
+ * built anew, and equals one that never saw it.
  * After a failure the state is half-built and must be freed. */
 enum ht_status search_study_catch_up(struct search_study *study, struct db *db,
                                      struct ht_error *err);

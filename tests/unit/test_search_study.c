@@ -9,6 +9,13 @@ static const char spec[] =
     "  opt: [a, b]\nalgorithm: random\ntrials: 12\nparallel: 1\n"
     "command: [./train]\n";
 
+/* Names no algorithm. */
+static const char model_spec[] =
+    "spec: 1\nname: s\ngoal: maximize accuracy\nseed: 7\n"
+    "parameters:\n  lr: {type: double, min: 0, max: 1}\n"
+    "  opt: [a, b]\ntrials: 12\nparallel: 1\nretries: 0\n"
+    "command: [./train]\n";
+
 /* The params of all trials of a study, one a line. */
 static const char *all_params(struct fixture *fixture, int64_t study)
 {
@@ -24,34 +31,153 @@ static const char *all_params(struct fixture *fixture, int64_t study)
     return text;
 }
 
+/* Accuracy is a parabola of lr. */
 static void run_trials(struct fixture *fixture, int n)
 {
     for (int i = 0; i < n; i++) {
         struct leased leased = {0};
+        double lr = 0;
         CHECK(fixture_lease(fixture, 1, &leased) == 1);
-        fixture_succeed(fixture, &leased, "0.5");
+        const char *params =
+            fixture_trial(fixture, 1, leased.name.trial).params;
+        CHECK(sscanf(params, "{\"lr\":%lf", &lr) == 1);
+        fixture_succeed(
+            fixture, &leased,
+            arena_printf(fixture->arena, "%.17g", 1 - (lr - 0.3) * (lr - 0.3)));
     }
 }
 
-static void a_restart_does_not_change_the_suggestions(void)
+static void check_restart(const char *text)
 {
     struct fixture f, g;
     fixture_open(&f);
-    fixture_submit(&f, spec);
+    fixture_submit(&f, text);
     fixture_hello(&f, 1);
     run_trials(&f, 12);
     fixture_open(&g);
-    fixture_submit(&g, spec);
+    fixture_submit(&g, text);
     fixture_hello(&g, 1);
-    run_trials(&g, 5);
+    run_trials(&g, 8);
     fixture_stop(&g);
     CHECK(fixture_start(&g));
-    run_trials(&g, 7);
+    run_trials(&g, 4);
     CHECK(fixture_await_study(&f, 1, STUDY_SUCCEEDED));
     CHECK(fixture_await_study(&g, 1, STUDY_SUCCEEDED));
     CHECK(strlen(all_params(&f, 1)) > 12);
     CHECK_TEXT(all_params(&g, 1), all_params(&f, 1));
     fixture_close(&g);
+    fixture_close(&f);
+}
+
+static void a_restart_does_not_change_the_suggestions(void)
+{
+    check_restart(spec);
+    check_restart(model_spec);
+}
+
+static void a_study_that_names_no_algorithm_learns_from_results(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    fixture_submit(&f, model_spec);
+    fixture_hello(&f, 1);
+    run_trials(&f, 10);
+    const struct study_row row = fixture_study(&f, 1);
+    struct job *job = NULL;
+    CHECK(job_parse(f.arena, row.spec, &job, NULL) == HT_OK);
+    CHECK(job->algorithm == ALGORITHM_BAYESIAN);
+    /* Another result of the tenth trial makes another eleventh one. */
+    struct db *db = fixture_db(&f);
+    struct search_study *study = search_study_new(1);
+    struct suggestions next = {0}, again = {0};
+    CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1));
+    CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
+    CHECK(search_study_suggest(study, 11, 1, f.arena, &next, NULL) == HT_OK);
+    struct leased leased = {0};
+    CHECK(fixture_lease(&f, 1, &leased) == 1);
+    fixture_succeed(&f, &leased, "0.99");
+    CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
+    CHECK(search_study_suggest(study, 11, 1, f.arena, &again, NULL) == HT_OK);
+    CHECK(next.n == 1 && again.n == 1);
+    CHECK(strcmp(next.points[0], again.points[0]) != 0);
+    search_study_free(study);
+    db_close(db);
+    fixture_close(&f);
+}
+
+static void erase_trial(struct fixture *fixture, const char *trial)
+{
+    struct request *req = fixture_request(fixture, trial_erase, NULL);
+    req->study = "1";
+    req->trial = trial;
+    core_post(fixture->core, req);
+    fixture_wait(fixture, req);
+    CHECK(req->status == HT_OK);
+}
+
+static void what_is_out_moves_the_next_suggestion(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    fixture_submit(&f, model_spec);
+    fixture_hello(&f, 1);
+    run_trials(&f, 10);
+    CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1));
+    CHECK(fixture_call(&f, study_pause, "1", NULL)->status == HT_OK);
+    struct db *db = fixture_db(&f);
+    struct search_study *study = search_study_new(1);
+    struct suggestions two = {0}, alone = {0}, without = {0};
+    CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
+    CHECK(search_study_suggest(study, 11, 2, f.arena, &two, NULL) == HT_OK);
+    CHECK(search_study_suggest(study, 12, 1, f.arena, &alone, NULL) == HT_OK);
+    CHECK(two.n == 2 && alone.n == 1);
+    CHECK(strcmp(two.points[1], alone.points[0]) != 0);
+    erase_trial(&f, "11"); /* was open */
+    CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
+    CHECK(search_study_suggest(study, 12, 1, f.arena, &without, NULL) == HT_OK);
+    CHECK(strcmp(without.points[0], alone.points[0]) != 0);
+    search_study_free(study);
+    db_close(db);
+    fixture_close(&f);
+}
+
+/* A failure counts until its trial runs again, and a build afterwards sees
+ * what one from the beginning sees. */
+static void a_result_taken_back_is_forgotten(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    fixture_submit(&f, model_spec);
+    fixture_hello(&f, 1);
+    run_trials(&f, 9);
+    struct leased leased = {0};
+    CHECK(fixture_lease(&f, 1, &leased) == 1);
+    fixture_end_as(&f, &leased, "\"outcome\":\"failed\",\"exit\":3");
+    CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1));
+    CHECK(fixture_call(&f, study_pause, "1", NULL)->status == HT_OK);
+    struct db *db = fixture_db(&f);
+    struct search_study *early = search_study_new(1);
+    struct search_study *late = search_study_new(1);
+    struct suggestions failed = {0}, open = {0}, fresh = {0};
+    CHECK(search_study_catch_up(early, db, NULL) == HT_OK);
+    CHECK(search_study_suggest(early, 12, 3, f.arena, &failed, NULL) == HT_OK);
+    struct request *req = fixture_request(&f, trial_retry, NULL);
+    req->study = "1";
+    req->trial = "10";
+    core_post(f.core, req);
+    fixture_wait(&f, req);
+    CHECK(req->status == HT_OK);
+    CHECK(search_study_catch_up(early, db, NULL) == HT_OK);
+    CHECK(search_study_catch_up(late, db, NULL) == HT_OK);
+    CHECK(search_study_suggest(early, 12, 3, f.arena, &open, NULL) == HT_OK);
+    CHECK(search_study_suggest(late, 12, 3, f.arena, &fresh, NULL) == HT_OK);
+    CHECK(open.n == 3 && fresh.n == 3 && failed.n == 3);
+    CHECK(strcmp(open.points[0], failed.points[0]) != 0);
+    for (size_t i = 0; i < 3; i++)
+        CHECK_TEXT(fresh.points[i], open.points[i]);
+    search_study_free(early);
+    search_study_free(late);
+    db_close(db);
     fixture_close(&f);
 }
 
@@ -100,16 +226,6 @@ static void committed_points_are_never_suggested_again(void)
     fixture_close(&f);
 }
 
-static void erase_trial(struct fixture *fixture, const char *trial)
-{
-    struct request *req = fixture_request(fixture, trial_erase, NULL);
-    req->study = "1";
-    req->trial = trial;
-    core_post(fixture->core, req);
-    fixture_wait(fixture, req);
-    CHECK(req->status == HT_OK);
-}
-
 /* Whoever saw the trial forgets it, and whoever starts later never hears. */
 static void a_deleted_trial_is_forgotten(void)
 {
@@ -148,6 +264,9 @@ static void a_deleted_trial_is_forgotten(void)
 int main(void)
 {
     RUN(a_restart_does_not_change_the_suggestions);
+    RUN(a_study_that_names_no_algorithm_learns_from_results);
+    RUN(what_is_out_moves_the_next_suggestion);
+    RUN(a_result_taken_back_is_forgotten);
     RUN(many_at_once_are_the_same_as_one_by_one);
     RUN(committed_points_are_never_suggested_again);
     RUN(a_deleted_trial_is_forgotten);
