@@ -51,7 +51,7 @@ enum ht_status placement_choose(const struct order *order,
 {
     const int64_t needed = order_gpus(order);
     if (needed > (int64_t)free_gpus->n)
-        return ht_fail(err, HT_UNAVAILABLE, "needs %lld GPUs, %zu are free",
+        return ht_fail(err, HT_UNAVAILABLE, "GPUs needed: %lld, free: %zu",
                        (long long)needed, free_gpus->n);
     struct placement chosen = make_empty(order);
     size_t used = 0;

@@ -108,11 +108,12 @@ static const char *wanted_reason(struct settling *now, int64_t slots)
     const struct gpus_known gpus = gpus_count(core_memory(now->core));
     if (needed > gpus.most)
         return arena_printf(
-            now->arena, "each needs %lld GPUs, no runner has more than %lld",
-            (long long)needed, (long long)gpus.most);
+            now->arena, "each needs %lld GPU%s, no runner has more than %lld",
+            (long long)needed, needed == 1 ? "" : "s", (long long)gpus.most);
     if (needed > 0)
-        return arena_printf(now->arena, "%lld slots, %lld GPUs",
-                            (long long)slots, (long long)gpus.all);
+        return arena_printf(now->arena, "%lld slots, %lld GPU%s",
+                            (long long)slots, (long long)gpus.all,
+                            gpus.all == 1 ? "" : "s");
     return arena_printf(now->arena, "%lld slots", (long long)slots);
 }
 

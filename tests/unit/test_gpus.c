@@ -64,7 +64,7 @@ static void a_held_poll_is_answered_when_gpus_are_given_back(void)
     const struct leased first = take_one(&f, poll_for(&f, 2, 1));
     CHECK(first.name.trial == 1);
     struct request *poll = poll_for(&f, 1, 1);
-    fixture_await_reason(&f, 1, "1 of 2 wait: 2 slots, 1 GPUs");
+    fixture_await_reason(&f, 1, "1 of 2 wait: 2 slots, 1 GPU");
     CHECK(!fixture_is_done(poll));
     end(&f, &first); /* not drained yet: its records need no GPU */
     CHECK(take_one(&f, poll).name.trial == 2);
