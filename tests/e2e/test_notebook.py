@@ -1,0 +1,145 @@
+"""The example notebook, executed by Jupyter against the user's own server."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(HERE, "..", "lib"))
+import cli_home  # noqa: E402
+import harness  # noqa: E402
+import tap  # noqa: E402
+
+SOURCE = os.path.join(ROOT, "examples", "notebook")
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def command():
+    with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as file:
+        return re.search(r"^    (jupyter .*)$", file.read(), re.M).group(1)
+
+
+def has(interpreter, module):
+    return subprocess.run([interpreter, "-c", "import " + module],
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
+def kernel():
+    """The interpreter that notebooks run in; None without Jupyter."""
+    if shutil.which("jupyter") is None:
+        return None
+    done = subprocess.run(["jupyter", "--paths", "--json"],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          check=True)
+    for folder in json.loads(done.stdout.decode())["data"]:
+        path = os.path.join(folder, "kernels", "python3", "kernel.json")
+        if os.path.exists(path):
+            python = shutil.which(load(path)["argv"][0])
+            if python and has(python, "ipykernel, nbconvert"):
+                return python
+    return None
+
+
+class Executed:
+    """The notebook's outputs, found by what their cells contain."""
+
+    def __init__(self, path):
+        self.cells = [cell for cell in load(path)["cells"]
+                      if cell["cell_type"] == "code"]
+
+    def data(self, text):
+        """What the cell with `text` has shown, by MIME type."""
+        cell = next(cell for cell in self.cells
+                    if text in "".join(cell["source"]))
+        shown = [output["data"] for output in cell["outputs"]
+                 if "data" in output]
+        tap.equal(len(shown), 1, "outputs of " + text)
+        return {kind: "".join(value) for kind, value in shown[0].items()}
+
+
+def execute(home):
+    for name in ("notebook", "python-argparse", "digits"):
+        shutil.copytree(os.path.join(ROOT, "examples", name),
+                        os.path.join(home.folder, name))
+    folder = os.path.join(home.folder, "notebook")
+    variables = home.environment({
+        "HOME": home.folder, "JUPYTER_ALLOW_INSECURE_WRITES": "1",
+        "PYTHONPATH": os.path.join(ROOT, "hypertune", "python"),
+        "PATH": harness.bin_dir() + os.pathsep + os.environ["PATH"]})
+    done = subprocess.run(["sh", "-c", command()], cwd=folder, env=variables,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=200)
+    tap.equal(done.returncode, 0, done.stdout.decode())
+    return Executed(os.path.join(folder, "executed.ipynb"))
+
+
+def main():
+    notebook = {}
+
+    def it_is_stored_without_outputs():
+        for cell in load(os.path.join(SOURCE, "tuning.ipynb"))["cells"]:
+            tap.equal(cell.get("outputs", []), [])
+            tap.equal(cell.get("execution_count"), None)
+
+    def every_cell_runs():
+        interpreter = kernel()
+        if interpreter is None:
+            raise tap.Skip("Jupyter is not installed")
+        with cli_home.Home() as home:
+            notebook["executed"] = execute(home)
+        notebook["pandas"] = has(interpreter, "pandas")
+
+    def shown(text):
+        if "executed" not in notebook:
+            raise tap.Skip("it was not executed")
+        return notebook["executed"].data(text)
+
+    def a_study_and_its_trials_are_shown_as_cards():
+        card = shown("create_study")["text/html"]
+        tap.equal("branin - RUNNING" in card and "best loss" in card, True,
+                  card)
+        trial = shown("study.best_trial")
+        tap.equal("<code>x=" in trial["text/html"], True)
+        tap.equal("SUCCEEDED loss=" in trial["text/plain"], True)
+
+    def the_minimum_is_found():
+        text = shown("study.best_trial")["text/plain"]
+        loss = float(re.search(r"loss=(\S+)", text).group(1))
+        tap.equal(0.397 < loss < 3, True, text)
+
+    def a_watched_study_has_one_output_that_ends_with_it():
+        data = shown("until_done")
+        tap.equal("threes-and-eights - SUCCEEDED" in data["text/html"], True,
+                  data["text/html"])
+        tap.equal("12 / 12" in data["text/html"], True)
+
+    def pictures_are_inline():
+        for text in ("plot_history", "plot_parallel", "plot_curves"):
+            tap.equal(shown(text)["image/svg+xml"].startswith("<svg "), True)
+
+    def the_table_is_shown_with_pandas():
+        shown("plot_curves")
+        if not notebook["pandas"]:
+            raise tap.Skip("pandas is not installed")
+        tap.equal("params.learning_rate" in
+                  shown("trials_dataframe")["text/html"], True)
+
+    tap.run([it_is_stored_without_outputs,
+             every_cell_runs,
+             a_study_and_its_trials_are_shown_as_cards,
+             the_minimum_is_found,
+             a_watched_study_has_one_output_that_ends_with_it,
+             pictures_are_inline,
+             the_table_is_shown_with_pandas])
+
+
+if __name__ == "__main__":
+    main()
