@@ -151,26 +151,29 @@ static int send_points(struct cli *cli, const struct cli_study *study,
     int code = cli_print(&out);
     if (status == HT_OK)
         return code;
-    if (points->n > 1)
-        ht_wrap(&err, status, "point %zu of %zu, those before it are added",
-                sent + 1, points->n);
-    return cli_fail_error(cli, &err);
+    if (sent > 0)
+        ht_wrap(&err, status, "%zu of %zu points are added, the next one", sent,
+                points->n);
+    code = cli_fail_error(cli, &err);
+    if (cli_study_is_over(study->state))
+        cli_say(cli, "  more trials reopen it: hypertune set %s trials=%lld%s",
+                study->name,
+                cli_study_limit(study) + (long long)(points->n - sent),
+                cli_where(cli));
+    return code;
 }
 
 int cli_add(struct cli *cli)
 {
-    struct ht_error err;
     const char *name = NULL;
     struct words values;
     struct cli_study study;
     struct diag diag;
     int code = read_words(cli, &name, &values);
     if (code == CLI_DONE)
-        code = cli_connect(cli);
+        code = cli_study_open_trials(cli, name, &study);
     if (code != CLI_DONE)
         return code;
-    if (cli_study_get(cli, name, &study, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
     diag_init(&diag, cli->arena, "study", NULL, 0);
     const struct job *job = job_read_vertex(study.job, study.home->kind, &diag);
     if (job == NULL || job->space.n == 0)

@@ -16,18 +16,6 @@ enum ht_status cli_control_post(struct cli *cli, const char *study,
     return cli_call(cli, "POST", path, "{}", &answer, err);
 }
 
-/* Finds the study of the only argument. */
-static int get_study(struct cli *cli, struct cli_study *study)
-{
-    struct ht_error err;
-    int code = cli_connect(cli);
-    if (code != CLI_DONE)
-        return code;
-    if (cli_study_get(cli, cli->args.words.items[0], study, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
-    return CLI_DONE;
-}
-
 /* Asks before something that cannot be taken back. */
 static int consent(struct cli *cli, const char *what, const char *question,
                    const char *want)
@@ -49,7 +37,7 @@ static int change_state(struct cli *cli, const char *verb, const char *said)
     struct cli_study study;
     if (!cli_wants(cli, 1))
         return CLI_USAGE;
-    int code = get_study(cli, &study);
+    int code = cli_study_open(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)
         return code;
     if (cli_control_post(cli, study.name, verb, &err) != HT_OK)
@@ -74,7 +62,7 @@ static int end_study(struct cli *cli, const char *verb, const char *said)
     struct cli_study study;
     if (!cli_wants(cli, 1))
         return CLI_USAGE;
-    int code = get_study(cli, &study);
+    int code = cli_study_open(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)
         return code;
     long long running =
@@ -127,7 +115,7 @@ int cli_delete(struct cli *cli)
     struct cli_study study;
     if (!cli_wants(cli, 1))
         return CLI_USAGE;
-    int code = get_study(cli, &study);
+    int code = cli_study_open(cli, cli->args.words.items[0], &study);
     if (code == CLI_DONE && !cli_study_is_over(study.state))
         return cli_fail(cli, CLI_CONFLICT,
                         "study %s is %s; stop or cancel it first", study.name,

@@ -116,9 +116,12 @@ static void add_object(struct curves *curves, const struct node *measurement,
 {
     cJSON *object = cJSON_CreateObject();
     for (size_t i = 0; i < MEMBERS; i++) {
+        int64_t whole;
         const struct node *member = node_find(measurement, members[i]);
-        if (member != NULL)
-            cJSON_AddItemToObject(object, members[i], json_of_node(member));
+        if (node_int64(member, &whole))
+            json_add_int(object, members[i], whole);
+        else
+            json_add_string(object, members[i], cli_scalar(member));
     }
     json_add_string(object, "time", stamp);
     cJSON_AddItemToObject(object, curves->metric, json_of_node(value));
@@ -279,11 +282,9 @@ int cli_curves(struct cli *cli)
                         cli->set.output);
     int code = check_words(cli, &name, &whole);
     if (code == CLI_DONE)
-        code = cli_connect(cli);
+        code = cli_study_open(cli, name, &curves.study);
     if (code != CLI_DONE)
         return code;
-    if (cli_study_get(cli, name, &curves.study, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
     curves.metric =
         cli->set.metric != NULL ? cli->set.metric : curves.study.metric;
     if (curves.metric[0] == '\0')

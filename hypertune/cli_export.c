@@ -176,11 +176,10 @@ static void copy_member(cJSON *object, const char *name,
 
 static void add_object(struct exported *exported, const struct node *trial)
 {
-    static const char *const members[] = {"step", "attempt", "runner",
-                                          "reason"};
+    static const char *const members[] = {"attempt", "runner", "reason"};
     const struct node *ours = node_find(trial, "hypertune");
     cJSON *object = cJSON_CreateObject();
-    json_add_string(object, "id", cli_trial_id(trial));
+    json_add_int(object, "id", node_get_int(trial, "id", 0));
     json_add_string(object, "state", cli_trial_state(trial));
     copy_member(object, "value", node_find(ours, "objective"));
     copy_member(object, "params", node_find(ours, "params"));
@@ -188,6 +187,8 @@ static void add_object(struct exported *exported, const struct node *trial)
     for (const struct node *one = final_metrics(trial); one; one = one->next)
         copy_member(metrics, node_get_string(one, "metricId", ""),
                     node_find(one, "value"));
+    if (node_find(ours, "step") != NULL)
+        json_add_int(object, "step", node_get_int(ours, "step", 0));
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         copy_member(object, members[i], node_find(ours, members[i]));
     for (size_t i = 0; i < TIMES; i++) {
@@ -284,7 +285,6 @@ static int write_file(struct exported *exported, const char *path)
 
 int cli_export(struct cli *cli)
 {
-    struct ht_error err;
     struct exported exported = {.cli = cli};
     if (!cli_wants(cli, 1))
         return CLI_USAGE;
@@ -295,12 +295,10 @@ int cli_export(struct cli *cli)
         return cli_fail(cli, CLI_USAGE,
                         "export writes csv, jsonl or json, not %s",
                         cli->set.output);
-    int code = cli_connect(cli);
+    int code =
+        cli_study_open_trials(cli, cli->args.words.items[0], &exported.study);
     if (code != CLI_DONE)
         return code;
-    if (cli_study_get(cli, cli->args.words.items[0], &exported.study, &err) !=
-        HT_OK)
-        return cli_fail_error(cli, &err);
     const char *path = cli->set.out;
     bool to_stdout = path == NULL || strcmp(path, "-") == 0;
     return to_stdout ? write_all(&exported) : write_file(&exported, path);

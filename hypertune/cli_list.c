@@ -309,16 +309,13 @@ static void describe_study(struct cli *cli, const struct cli_study *study,
 
 int cli_describe(struct cli *cli)
 {
-    struct ht_error err;
     struct cli_study study;
     struct text out = {0};
     if (!cli_wants(cli, 1) || has_no_args(cli))
         return CLI_USAGE;
-    int code = cli_connect(cli);
+    int code = cli_study_open(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)
         return code;
-    if (cli_study_get(cli, cli->args.words.items[0], &study, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
     if (cli->format == FORMAT_NAME) {
         text_escape(&out, study.name);
         text_puts(&out, "\n");

@@ -112,9 +112,11 @@ static void describe_goals(const struct job *job, struct text *out)
 static void describe_search(const struct job *job, struct text *out)
 {
     char span[CLOCK_DURATION_BYTES];
-    text_printf(out, "  search      %s, %lld trials, %lld at a time",
-                cli_spec_algorithm(job->algorithm), (long long)job->max_trials,
-                (long long)job->parallel);
+    text_printf(out, "  search      %s", cli_spec_algorithm(job->algorithm));
+    if (job->max_trials > 0)
+        text_printf(out, ", %lld trials", (long long)job->max_trials);
+    if (job->kind != JOB_STUDY)
+        text_printf(out, ", %lld at a time", (long long)job->parallel);
     if (job->has_seed)
         text_printf(out, ", seed %lld", (long long)job->seed);
     if (job->until.has_target) {
@@ -214,16 +216,17 @@ static void describe_example(struct cli *cli, const struct job *job,
 static void describe_body(struct cli *cli, const struct job *job,
                           size_t examples, struct text *out)
 {
-    const struct pool *pool = &job->pools[0];
     struct value *point =
         arena_alloc(cli->arena, job->space.n + 1, sizeof *point);
     uint64_t state = job->has_seed ? (uint64_t)job->seed : 0;
-    bool search = job->kind == JOB_TUNING;
+    bool search = job->kind != JOB_CUSTOM;
     if (search) {
         describe_goals(job, out);
         describe_parameters(cli, &job->space, out);
         describe_search(job, out);
     }
+    if (job->kind == JOB_STUDY)
+        return; /* others run its trials */
     describe_replicas(job, out);
     middle(&job->space, point);
     describe_example(cli, job, point, search ? "for example" : "command", out);
@@ -231,8 +234,8 @@ static void describe_body(struct cli *cli, const struct job *job,
         anywhere(&job->space, &state, point);
         describe_example(cli, job, point, "", out);
     }
-    if (pool->image != NULL)
-        add_line("image", pool->image, out);
+    if (job->pools[0].image != NULL)
+        add_line("image", job->pools[0].image, out);
     else
         add_line("folder", job->workdir, out);
 }

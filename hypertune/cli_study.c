@@ -113,6 +113,27 @@ enum ht_status cli_study_get(struct cli *cli, const char *name,
     return HT_OK;
 }
 
+int cli_study_open(struct cli *cli, const char *name, struct cli_study *study)
+{
+    struct ht_error err;
+    int code = cli_connect(cli);
+    if (code == CLI_DONE && cli_study_get(cli, name, study, &err) != HT_OK)
+        code = cli_fail_error(cli, &err);
+    return code;
+}
+
+int cli_study_open_trials(struct cli *cli, const char *name,
+                          struct cli_study *study)
+{
+    int code = cli_study_open(cli, name, study);
+    if (code != CLI_DONE || study->home->kind != JOB_CUSTOM)
+        return code;
+    return cli_fail(cli, CLI_ABSENT,
+                    "%s is a custom job, which has no trials; see hypertune "
+                    "describe %s, hypertune logs %s",
+                    study->name, study->name, study->name);
+}
+
 long long cli_study_count(const struct cli_study *study, const char *state)
 {
     return node_get_int(node_find(study->status, "counts"), state, 0);

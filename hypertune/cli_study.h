@@ -40,6 +40,11 @@ struct cli_study {
 /* Finds a study of any kind by its name or number. */
 enum ht_status cli_study_get(struct cli *cli, const char *name,
                              struct cli_study *study, struct ht_error *err);
+/* Connects and finds the study, or says why not: an exit code. */
+int cli_study_open(struct cli *cli, const char *name, struct cli_study *study);
+/* The same for a study that has trials to speak of; a custom job has not. */
+int cli_study_open_trials(struct cli *cli, const char *name,
+                          struct cli_study *study);
 /* Fills `study` from a resource of any kind. */
 void cli_study_read(const struct node *job, struct cli_study *study);
 /* The states of studies and of trials; NULL ends each list. */

@@ -278,18 +278,15 @@ static int print_selection(struct cli *cli, const struct selection *selection)
 
 int cli_trials(struct cli *cli)
 {
-    struct ht_error err;
     struct cli_study study;
     struct selection selection;
     int code = CLI_USAGE;
     if (cli_wants(cli, 1))
         code = cli_study_check_state(cli, cli->set.state, cli_trial_states);
     if (code == CLI_DONE)
-        code = cli_connect(cli);
+        code = cli_study_open_trials(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)
         return code;
-    if (cli_study_get(cli, cli->args.words.items[0], &study, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
     code = select_trials(cli, &study, &selection);
     return code == CLI_DONE ? print_selection(cli, &selection) : code;
 }
@@ -354,11 +351,10 @@ int cli_trial(struct cli *cli)
         return CLI_USAGE;
     int code = cli_study_want_trial(cli, cli->args.words.items[0], &name, &id);
     if (code == CLI_DONE)
-        code = cli_connect(cli);
+        code = cli_study_open_trials(cli, name, &study);
     if (code != CLI_DONE)
         return code;
-    if (cli_study_get(cli, name, &study, &err) != HT_OK ||
-        cli_trial_get(cli, name, id, &trial, &err) != HT_OK)
+    if (cli_trial_get(cli, name, id, &trial, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     if (!print_fields(cli, &study, trial, &out))
         describe_trial(&study, trial, &out);
@@ -369,15 +365,12 @@ int cli_trial(struct cli *cli)
 
 int cli_best(struct cli *cli)
 {
-    struct ht_error err;
     struct cli_study study;
     if (!cli_wants(cli, 1))
         return CLI_USAGE;
-    int code = cli_connect(cli);
+    int code = cli_study_open_trials(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)
         return code;
-    if (cli_study_get(cli, cli->args.words.items[0], &study, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
     const struct node *best = node_find(study.status, "best");
     if (best == NULL)
         return cli_fail(cli, CLI_ABSENT,

@@ -259,18 +259,15 @@ static int read_until(struct cli *cli, const char **until)
 
 int cli_watch(struct cli *cli)
 {
-    struct ht_error err;
     struct cli_study study;
     struct watch watch = {.view = can_draw(cli) ? VIEW_LIVE : VIEW_LINES};
     if (!cli_wants(cli, 1))
         return CLI_USAGE;
     int code = read_until(cli, &watch.until);
     if (code == CLI_DONE)
-        code = cli_connect(cli);
+        code = cli_study_open(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)
         return code;
-    if (cli_study_get(cli, cli->args.words.items[0], &study, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
     /* The whole story when it is over, else what is new. */
     int64_t since = cli_study_is_over(study.state)
                         ? 0
