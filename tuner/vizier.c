@@ -20,9 +20,12 @@ enum ht_status vizier_find_study(struct vizier_call *call, struct ht_error *err)
     struct request *req = call->req;
     const enum ht_status status = db_study_find(
         core_db(core), req->arena, &req->scope, req->study, &call->study, err);
-    return status == HT_OK
-               ? memory_job(core_memory(core), &call->study, &call->job, err)
-               : status;
+    if (status != HT_OK)
+        return status;
+    /* Settling drops the memory of an ended one again. */
+    if (study_state_is_final(call->study.state))
+        core_touch(core, call->study.id);
+    return memory_job(core_memory(core), &call->study, &call->job, err);
 }
 
 enum ht_status vizier_find_trial(struct vizier_call *call, struct ht_error *err)
