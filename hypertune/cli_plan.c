@@ -79,6 +79,21 @@ void cli_spec_range(const struct param *param, struct text *out)
     scale_text(param->scale, out);
 }
 
+/* "when optimizer is sgd, rmsprop". */
+static void condition_text(const struct space *space, const struct param *param,
+                           struct text *out)
+{
+    for (const struct condition *c = param->when; c != NULL; c = c->next) {
+        const struct param *parent = &space->params[c->parent];
+        text_printf(out, "%s%s is ", c == param->when ? "when " : " and ",
+                    parent->name);
+        for (size_t i = 0; i < c->n; i++) {
+            text_puts(out, i > 0 ? ", " : "");
+            value_text(parent, c->values[i], out);
+        }
+    }
+}
+
 static void describe_parameters(struct cli *cli, const struct space *space,
                                 struct text *out)
 {
@@ -86,14 +101,18 @@ static void describe_parameters(struct cli *cli, const struct space *space,
     table_column(table, "  parameters", ALIGN_LEFT);
     table_column(table, "", ALIGN_LEFT);
     table_column(table, "", ALIGN_LEFT); /* its values */
+    table_column(table, "", ALIGN_LEFT); /* its condition */
     for (size_t i = 0; i < space->n; i++) {
-        struct text range = {0};
+        struct text range = {0}, when = {0};
         cli_spec_range(&space->params[i], &range);
+        condition_text(space, &space->params[i], &when);
         table_row(table);
         table_cell_printf(table, "    %s", space->params[i].name);
         table_cell(table, type_name(space->params[i].type));
         table_cell(table, range.data);
+        table_cell(table, when.data != NULL ? when.data : "");
         text_free(&range);
+        text_free(&when);
     }
     table_print(table, cli->width, out);
 }
@@ -109,9 +128,26 @@ static void describe_goals(const struct job *job, struct text *out)
     text_puts(out, "\n");
 }
 
-static void describe_search(const struct job *job, struct text *out)
+/* What may end the search before its trials are used up. */
+static void describe_ends(const struct stopping *until, struct text *out)
 {
     char span[CLOCK_DURATION_BYTES];
+    if (until->has_target) {
+        text_puts(out, ", until ");
+        text_double(out, until->target);
+    }
+    if (until->time_ms > 0)
+        text_printf(out, ", at most %s", clock_duration(span, until->time_ms));
+    if (until->no_progress > 0)
+        text_printf(out, ", until %lld trials gain nothing",
+                    (long long)until->no_progress);
+    if (until->no_progress_ms > 0)
+        text_printf(out, ", until nothing is gained in %s",
+                    clock_duration(span, until->no_progress_ms));
+}
+
+static void describe_search(const struct job *job, struct text *out)
+{
     text_printf(out, "  search      %s", cli_spec_algorithm(job->algorithm));
     if (job->max_trials > 0)
         text_printf(out, ", %lld trials", (long long)job->max_trials);
@@ -119,13 +155,7 @@ static void describe_search(const struct job *job, struct text *out)
         text_printf(out, ", %lld at a time", (long long)job->parallel);
     if (job->has_seed)
         text_printf(out, ", seed %lld", (long long)job->seed);
-    if (job->until.has_target) {
-        text_puts(out, ", until ");
-        text_double(out, job->until.target);
-    }
-    if (job->until.time_ms > 0)
-        text_printf(out, ", at most %s",
-                    clock_duration(span, job->until.time_ms));
+    describe_ends(&job->until, out);
     text_puts(out, "\n");
 }
 

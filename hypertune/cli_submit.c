@@ -240,10 +240,12 @@ static int submit_asked(struct cli *cli, struct cli_spec *spec,
 {
     enum submit_result result;
     *planned = cli->set.dry_run;
-    if (cli->set.resume && cli->set.replace)
-        return cli_fail(cli, CLI_USAGE,
-                        "--continue keeps the results, --replace deletes "
-                        "them: say one");
+    if (cli->set.resume && cli->set.replace) {
+        cli_fail(cli, CLI_USAGE,
+                 "--continue keeps the results, --replace deletes them: say "
+                 "one");
+        return CLI_USAGE;
+    }
     int code = cli_spec_load(cli, spec);
     if (code != CLI_DONE)
         return code;
