@@ -69,8 +69,11 @@ static void resolve_values(const struct field_reader *reader,
     bool list = at.node->kind == NODE_LIST;
     size_t n = list ? at.node->count : 1, good = 0, i = 0;
     struct value *values = arena_alloc(reader->arena, n + 1, sizeof *values);
-    if (n == 0)
-        field_error(reader, at, "needs at least one value");
+    if (n == 0 || n > HT_MAX_CATEGORIES) {
+        field_error(reader, at, "needs 1 to %d values, has %zu",
+                    HT_MAX_CATEGORIES, n);
+        return;
+    }
     for (const struct node *node = list ? at.node->first : at.node; i < n;
          node = node->next, i++) {
         struct place item = list ? field_item(reader, at, node, i) : at;

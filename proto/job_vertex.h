@@ -13,6 +13,7 @@ struct vertex_draft {
     struct place extras;     /* hypertune.parameters: steps and conditions */
     struct strings order;    /* hypertune.parameterOrder */
     struct place order_at;   /* where it stands */
+    struct place algorithm;  /* hypertune.algorithm: bayesian by name */
     int64_t study_trials;    /* studyStoppingConfig.maxNumTrials, 0: none */
     size_t early_stop_rules; /* automated stopping specs, at most one */
     bool should_stop_asap;   /* studyStoppingConfig.shouldStopAsap */
@@ -29,6 +30,10 @@ field_function vertex_study;     /* studySpec */
 field_function vertex_job_spec;  /* trialJobSpec, jobSpec */
 field_function vertex_variables; /* struct pairs from a list of {name, value} */
 field_function vertex_hypertune; /* hypertune: what Vertex has no field for */
+
+/* Reads hypertune.algorithm, once studySpec is read. */
+void vertex_adopt_algorithm(const struct field_reader *reader,
+                            struct vertex_draft *vertex);
 
 /* Reads studySpec.metrics and studySpec.parameters, once all places are
  * known. */

@@ -79,6 +79,25 @@ static void read_kept(const struct field_reader *reader, struct place at,
     }
 }
 
+/* Google's name for a Bayesian search is to name none; ours tells it from the
+ * server's choice. */
+void vertex_adopt_algorithm(const struct field_reader *reader,
+                            struct vertex_draft *vertex)
+{
+    static const struct field_choice algorithms[] = {
+        {"bayesian", -1, ALGORITHM_BAYESIAN}, {NULL, 0, 0}};
+    static const struct field row = {.name = "algorithm",
+                                     .choices = algorithms};
+    enum job_algorithm *algorithm = &vertex->draft.job.algorithm;
+    if (vertex->algorithm.node == NULL)
+        return;
+    if (*algorithm == ALGORITHM_DEFAULT)
+        field_choose(reader, vertex->algorithm, &row, algorithm);
+    else
+        field_error(reader, vertex->algorithm,
+                    "studySpec.algorithm names another");
+}
+
 void vertex_hypertune(const struct field_reader *reader, struct place at,
                       const struct field *field, void *into)
 {
@@ -87,16 +106,11 @@ void vertex_hypertune(const struct field_reader *reader, struct place at,
         {"append", -1, ARGS_APPEND},
         {"none", -1, ARGS_NONE},
         {NULL, 0, 0}};
-    /* Google's name for a Bayesian search is to name none; ours tells it from
-     * the server's choice. */
-    static const struct field_choice algorithms[] = {
-        {"bayesian", -1, ALGORITHM_BAYESIAN}, {NULL, 0, 0}};
     static const struct field rows[] = {
         {.name = "name", .read = job_name, .offset = JOB(name)},
         {.name = "algorithm",
-         .read = field_choose,
-         .offset = JOB(algorithm),
-         .choices = algorithms},
+         .read = field_place,
+         .offset = offsetof(struct vertex_draft, algorithm)},
         {"seed", read_seed, JOB(seed), 0, INT64_MAX, NULL},
         {.name = "target", .read = read_target, .offset = JOB(until.target)},
         {"retries", read_retries, JOB(retries), 0, HT_MAX_RETRIES, NULL},

@@ -143,6 +143,7 @@ struct job *job_read_vertex(const struct node *root, enum job_kind kind,
         return NULL;
     require_all(&reader, at, kind);
     vertex_finish_study(&reader, vertex);
+    vertex_adopt_algorithm(&reader, vertex);
     adopt_google(vertex);
     job_check(&reader, &vertex->draft);
     job->kept = kept.first;

@@ -1,5 +1,6 @@
 #include "proto/space.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 
 #include "proto/diag.h"
 #include "proto/json.h"
+#include "proto/limits.h"
 
 const char *const *space_names(struct arena *arena, const struct space *space)
 {
@@ -27,33 +29,59 @@ int space_find(const struct space *space, const char *name)
 
 /* ---- conditions ---- */
 
-static bool condition_holds(const struct space *space,
-                            const struct value point[],
+/* What is known of each parameter while one point is looked at. Parents share
+ * ancestors, so without it a walk could take 2^n steps. */
+enum presence { PRESENCE_UNKNOWN, PRESENCE_ACTIVE, PRESENCE_INACTIVE };
+
+struct look {
+    const struct space *space;
+    const struct value *point;
+    unsigned char known[HT_MAX_PARAMETERS]; /* enum presence */
+};
+
+static bool look_active(struct look *look, size_t i);
+
+static bool condition_holds(struct look *look,
                             const struct condition *condition)
 {
-    const struct param *parent = &space->params[condition->parent];
+    const struct param *parent = &look->space->params[condition->parent];
+    const struct value value = look->point[condition->parent];
     for (size_t i = 0; i < condition->n; i++)
-        if (value_equal(parent, point[condition->parent], condition->values[i]))
-            return space_active(space, point, condition->parent);
+        if (value_equal(parent, value, condition->values[i]))
+            return look_active(look, condition->parent);
     return false;
+}
+
+static bool look_active(struct look *look, size_t i)
+{
+    assert(i < HT_MAX_PARAMETERS);
+    if (look->known[i] != PRESENCE_UNKNOWN)
+        return look->known[i] == PRESENCE_ACTIVE;
+    bool active = true;
+    for (const struct condition *c = look->space->params[i].when; c && active;
+         c = c->next)
+        active = condition_holds(look, c);
+    look->known[i] = active ? PRESENCE_ACTIVE : PRESENCE_INACTIVE;
+    return active;
 }
 
 bool space_active(const struct space *space, const struct value point[],
                   size_t i)
 {
-    for (const struct condition *c = space->params[i].when; c; c = c->next)
-        if (!condition_holds(space, point, c))
-            return false;
-    return true;
+    struct look look = {.space = space, .point = point};
+    return look_active(&look, i);
 }
 
 void space_settle(const struct space *space, struct value point[])
 {
+    struct look look = {.space = space, .point = point};
     /* A mark of an earlier settling says nothing about this point. */
     for (size_t i = 0; i < space->n; i++)
         point[i].absent = false;
     for (size_t i = 0; i < space->n; i++)
-        point[i].absent = !space_active(space, point, i);
+        look_active(&look, i);
+    for (size_t i = 0; i < space->n; i++)
+        point[i].absent = look.known[i] == PRESENCE_INACTIVE;
 }
 
 bool space_is_flat(const struct space *space)
@@ -415,8 +443,9 @@ static enum ht_status check_presence(const struct space *space,
                                      const struct value point[],
                                      struct ht_error *err)
 {
+    struct look look = {.space = space, .point = point};
     for (size_t i = 0; i < space->n; i++) {
-        const bool active = space_active(space, point, i);
+        const bool active = look_active(&look, i);
         const char *name = space->params[i].name;
         if (active && point[i].absent)
             return ht_fail(err, HT_INVALID, "parameter %s is missing", name);

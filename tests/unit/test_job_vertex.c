@@ -540,6 +540,11 @@ static const struct {
     {"{" STUDY(LR) ",\"trialJobSpec\":{\"workerPoolSpecs\":" POOLS
                    ",\"networks\":\"n\"}}",
      "trialJobSpec.networks", "did you mean \"network\"?"},
+    {OURS("\"algorithm\":\"random\""), "hypertune.algorithm",
+     "one of bayesian"},
+    {"{\"studySpec\":{" METRICS ",\"parameters\":[" LR
+     "],\"algorithm\":3}," TRIAL ",\"hypertune\":{\"algorithm\":\"bayesian\"}}",
+     "hypertune.algorithm", "names another"},
     {OURS("\"parameterOrder\":[\"lr\",\"lr\"]"), "hypertune.parameterOrder",
      "every parameter exactly once"},
     {OURS("\"kept\":{\"studySpec.x\":1}"), "hypertune.kept.studySpec.x",

@@ -295,6 +295,30 @@ static void all_conditions_of_a_parameter_must_hold(void)
     CHECK(!space_active(&space, point, 0));
 }
 
+/* Every parameter decides over all that follow: 2^63 ways lead to the last. */
+static void shared_ancestors_are_looked_at_once(void)
+{
+    enum { MANY = 64 };
+    static struct condition conditions[MANY][MANY];
+    static struct param params[MANY];
+    const struct space space = {.n = MANY, .params = params};
+    struct value point[MANY];
+    for (size_t i = 0; i < MANY; i++) {
+        params[i] = category;
+        point[i] = sgd[0];
+        for (size_t j = 0; j < i; j++) {
+            conditions[i][j] = (struct condition){
+                .parent = j, .n = 1, .values = sgd, .next = params[i].when};
+            params[i].when = &conditions[i][j];
+        }
+    }
+    space_settle(&space, point);
+    CHECK(!point[MANY - 1].absent && space_active(&space, point, MANY - 1));
+    point[1].whole = 0;
+    space_settle(&space, point);
+    CHECK(!point[1].absent && point[2].absent && point[MANY - 1].absent);
+}
+
 static void absent_values_are_left_out_of_the_text(void)
 {
     struct param params[4];
@@ -384,6 +408,7 @@ int main(void)
     RUN(a_child_of_an_absent_parent_is_absent);
     RUN(settling_again_follows_the_parents);
     RUN(all_conditions_of_a_parameter_must_hold);
+    RUN(shared_ancestors_are_looked_at_once);
     RUN(absent_values_are_left_out_of_the_text);
     RUN(values_stand_where_the_conditions_hold_and_only_there);
     RUN(the_size_of_a_conditional_space_counts_every_level);
