@@ -2,111 +2,7 @@
 
 #include <signal.h>
 
-#include "proto/json.h"
-#include "runner/engine.h"
-#include "runner/fleet.h"
-#include "runner/prepare.h"
-#include "runner/procfs.h"
-#include "runner/run.h"
-#include "tests/unit/runner_fixture.h"
-
-/* One attempt of a state folder of its own, as if just leased. */
-struct stage {
-    char state[PATH_MAX];
-    struct site site;
-    struct text lease;
-    struct order *order; /* the test's own; runs and fleets parse theirs */
-    char folder[PATH_MAX + 32];  /* of the attempt */
-    char replica[PATH_MAX + 64]; /* of the master */
-};
-
-static void add_replica(struct text *lease, const char *type,
-                        const char *script)
-{
-    text_printf(lease,
-                "%s{\"type\":\"%s\",\"index\":0,\"argv\":[\"/bin/sh\","
-                "\"-c\",",
-                lease->data[lease->len - 1] == '[' ? "" : ",", type);
-    json_quote(lease, script);
-    text_puts(lease, "]}");
-}
-
-static struct order *parse(const struct stage *stage)
-{
-    struct order *order = NULL;
-    struct ht_error err = {.text = ""};
-    if (order_parse(stage->lease.data, stage->lease.len, &order, &err) != HT_OK)
-        printf("# %s\n", err.text);
-    CHECK(order != NULL);
-    return order;
-}
-
-/* `worker` may be NULL. */
-static void stage_open(struct stage *stage, const char *master,
-                       const char *worker)
-{
-    *stage = (struct stage){.lease = {0}};
-    stage->site = (struct site){.state = fixture_folder(stage->state),
-                                .shim = fixture_shim,
-                                .slots = 2,
-                                .cores = 8};
-    text_puts(&stage->lease,
-              "{\"study\":2,\"trial\":5,\"attempt\":1,\"name\":\"ht-t-2-5-1\","
-              "\"token\":\"secret\",\"graceMs\":20000,\"metrics\":[\"acc\"],"
-              "\"jobName\":\"j\",\"params\":{\"lr\":0.1},\"replicas\":[");
-    add_replica(&stage->lease, "master", master);
-    if (worker != NULL)
-        add_replica(&stage->lease, "worker", worker);
-    text_puts(&stage->lease, "]}");
-    stage->order = parse(stage);
-    (void)snprintf(stage->folder, sizeof stage->folder, "%s/2/5/1",
-                   stage->state);
-    (void)snprintf(stage->replica, sizeof stage->replica, "%s/master-0",
-                   stage->folder);
-}
-
-static void stage_close(struct stage *stage)
-{
-    procfs_kill_leftovers(stage->replica, NULL, 5000);
-    order_free(stage->order);
-    text_free(&stage->lease);
-}
-
-static void write_lease(const struct stage *stage)
-{
-    CHECK(prepare_lease(stage->folder, stage->lease.data, stage->lease.len,
-                        NULL) == HT_OK);
-}
-
-static void write_launches(const struct stage *stage)
-{
-    write_lease(stage);
-    struct placement placement;
-    CHECK(placement_choose(stage->order, &stage->site.gpus, &placement, NULL) ==
-          HT_OK);
-    CHECK(placement_write(stage->folder, stage->order, &placement, NULL) ==
-          HT_OK);
-    CHECK(prepare_replicas(&stage->site, stage->order, &placement,
-                           stage->folder, NULL) == HT_OK);
-    placement_release(&placement); /* as if this life had ended */
-}
-
-/* What a runner does that finds the folder: takes it in and adopts it. */
-static struct run *adopt(const struct stage *stage, struct fleet *fleet)
-{
-    fleet_init(fleet, &stage->site, &engine_process);
-    fleet_scan(fleet);
-    CHECK(fleet_count(fleet) == 1);
-    if (fleet->first != NULL)
-        fleet_adopt(fleet, fleet->first);
-    return fleet->first;
-}
-
-static bool has_ended(struct run *run)
-{
-    run_tick(run, 1);
-    return run->ended;
-}
+#include "tests/unit/runner_stage.h"
 
 static size_t count_runs(const struct stage *stage)
 {
@@ -174,18 +70,14 @@ static void a_replica_knows_who_it_is(void)
     struct run *run = adopt(&stage, &fleet);
     UNTIL(has_ended(run));
     char *env = fixture_text(stage.replica, "env");
-    static const char *const lines[] = {"\nHYPERTUNE_TRIAL_DIR=",
-                                        "\nHYPERTUNE_REPLICA=master-0\n",
-                                        "\nCLOUD_ML_TRIAL_ID=5\n",
-                                        "\nCLOUD_ML_JOB_ID=j\n",
-                                        "\nCLOUD_ML_HP_METRIC_TAG=acc\n",
-                                        "\nOMP_NUM_THREADS=4\n",
-                                        "\nPYTHONUNBUFFERED=1\n",
-                                        "/reports.jsonl\n",
-                                        "/output.metrics\n",
-                                        "\"trial\":\"5\"",
-                                        "\nTF_CONFIG={",
-                                        "secretlr=0.1\n"};
+    static const char *const lines[] = {
+        "\nHYPERTUNE_TRIAL_DIR=",  "\nHYPERTUNE_REPLICA=master-0\n",
+        "\nCLOUD_ML_TRIAL_ID=5\n", "\nCUDA_VISIBLE_DEVICES=g0\n",
+        "\nCLOUD_ML_JOB_ID=j\n",   "\nCLOUD_ML_HP_METRIC_TAG=acc\n",
+        "\nOMP_NUM_THREADS=4\n",   "\nPYTHONUNBUFFERED=1\n",
+        "/reports.jsonl\n",        "/output.metrics\n",
+        "\"trial\":\"5\"",         "\nTF_CONFIG={",
+        "secretlr=0.1\n"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         if (strstr(env, lines[i]) == NULL)
             printf("# %s\n", lines[i]);
@@ -396,37 +288,7 @@ static void a_shim_that_cannot_start_is_lost_not_hung(void)
     stage_close(&stage);
 }
 
-/* ---- several replicas, removal ---- */
-
-static void the_end_of_the_master_ends_the_others(void)
-{
-    struct stage stage;
-    stage_open(&stage, "until [ -e ../worker-0/up ]; do sleep 0.02; done",
-               "echo >up; exec sleep 600");
-    write_launches(&stage);
-    struct fleet fleet;
-    struct run *run = adopt(&stage, &fleet);
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
-    CHECK(fixture_file_has(stage.folder, "worker-0/exit.json",
-                           "stopped: the master has ended"));
-    fleet_fini(&fleet);
-    stage_close(&stage);
-}
-
-static void a_failed_worker_decides(void)
-{
-    struct stage stage;
-    stage_open(&stage, "exec sleep 600", "exit 9");
-    write_launches(&stage);
-    struct fleet fleet;
-    struct run *run = adopt(&stage, &fleet);
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_FAILED && run->ending.exit == 9);
-    CHECK_TEXT(run->ending.reason, "worker-0: exit 9");
-    fleet_fini(&fleet);
-    stage_close(&stage);
-}
+/* ---- removal ---- */
 
 static void removing_kills_whatever_runs(void)
 {
@@ -465,8 +327,6 @@ int main(void)
     RUN(another_boot_id_means_the_machine_was_restarted);
     RUN(a_stranger_with_the_shims_pid_is_spared);
     RUN(a_shim_that_cannot_start_is_lost_not_hung);
-    RUN(the_end_of_the_master_ends_the_others);
-    RUN(a_failed_worker_decides);
     RUN(removing_kills_whatever_runs);
     fixture_fini();
     return check_done();

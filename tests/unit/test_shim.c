@@ -242,6 +242,29 @@ static void a_stop_that_is_older_than_the_shim_counts(void)
     CHECK_TEXT(fixture_run(folder).reason, "stopped: early");
 }
 
+/* As when another replica ends first and takes this one with it. */
+static void a_failure_after_a_stop_that_was_not_seen_is_a_stop(void)
+{
+    char folder[PATH_MAX];
+    fixture_folder(folder);
+    fixture_script(folder,
+                   "echo 'stop by user' >s; mv s $HYPERTUNE_TRIAL_DIR/stop; "
+                   "exit 3",
+                   0, 20000);
+    struct ending ending = fixture_run(folder);
+    CHECK(ending.outcome == OUTCOME_STOPPED && ending.exit == 3);
+    CHECK_TEXT(ending.reason, "stopped: by user");
+    fixture_folder(folder);
+    fixture_script(folder,
+                   "echo 'stop by user' >s; mv s $HYPERTUNE_TRIAL_DIR/stop", 0,
+                   20000);
+    ending = fixture_run(folder);
+    /* Whether its end or the order was first, nobody can tell. */
+    CHECK(ending.outcome == OUTCOME_SUCCEEDED ||
+          ending.outcome == OUTCOME_STOPPED);
+    CHECK(ending.has_exit && ending.exit == 0);
+}
+
 static void the_shims_own_sigterm_stops_the_trainer(void)
 {
     char path[PATH_MAX];
@@ -383,6 +406,7 @@ int main(void)
     RUN(a_trainer_that_ignores_sigterm_is_killed_after_the_grace);
     RUN(kill_does_not_wait_for_the_grace);
     RUN(a_stop_that_is_older_than_the_shim_counts);
+    RUN(a_failure_after_a_stop_that_was_not_seen_is_a_stop);
     RUN(the_shims_own_sigterm_stops_the_trainer);
     RUN(a_timeout_ends_the_trainer_and_says_so);
     RUN(a_daemon_that_left_its_session_is_killed);
