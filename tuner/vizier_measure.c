@@ -123,7 +123,7 @@ enum ht_status trial_measure(struct core *core, struct request *req,
                              struct ht_error *err)
 {
     struct vizier_call call = {.core = core, .req = req};
-    struct measurement measurement;
+    struct measurement measurement = {0};
     int64_t seq = 0;
     enum ht_status status = vizier_find_trial(&call, err);
     if (status == HT_OK)
