@@ -109,7 +109,12 @@ struct measurement_list {
     struct measurement_row *rows;
 };
 /* In stored order: attempt, time, step; what a client reported (attempt 0) as
- * it came. At most `limit`. */
+ * it came. At most `limit`, behind the first `skip` of the trial. */
+enum ht_status db_measurement_page(struct db *db, struct arena *arena,
+                                   const struct trial_name *trial, int64_t skip,
+                                   size_t limit, struct measurement_list *list,
+                                   struct ht_error *err);
+/* The first `limit`. */
 enum ht_status db_measurement_list(struct db *db, struct arena *arena,
                                    int64_t study, int64_t trial, size_t limit,
                                    struct measurement_list *list,

@@ -282,8 +282,8 @@ enum ht_status db_trial_get(struct db *db, struct arena *arena, int64_t study,
 }
 
 enum ht_status db_all_trials(struct db *db, struct arena *arena,
-                                 sqlite3_stmt *stmt, struct trial_list *list,
-                                 struct ht_error *err)
+                             sqlite3_stmt *stmt, struct trial_list *list,
+                             struct ht_error *err)
 {
     struct trial_list found = {0};
     enum ht_status status;
@@ -468,9 +468,9 @@ enum ht_status db_attempt_by_token(struct db *db, struct arena *arena,
 }
 
 // NOLINTNEXTLINE(readability-function-size): a key, a page and a result
-enum ht_status db_measurement_list(struct db *db, struct arena *arena,
-                                   int64_t study, int64_t trial, size_t limit,
-                                   struct measurement_list *list,
+enum ht_status db_measurement_page(struct db *db, struct arena *arena,
+                                   const struct trial_name *trial, int64_t skip,
+                                   size_t limit, struct measurement_list *list,
                                    struct ht_error *err)
 {
     sqlite3_stmt *stmt;
@@ -479,8 +479,8 @@ enum ht_status db_measurement_list(struct db *db, struct arena *arena,
                  "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
                  "WHERE study=? AND trial=? "
                  "ORDER BY attempt, CASE attempt WHEN 0 THEN seq END, time_ms, "
-                 "step, replica, writer, seq LIMIT ?",
-                 "iii", study, trial, (int64_t)limit);
+                 "step, replica, writer, seq LIMIT ? OFFSET ?",
+                 "iiii", trial->study, trial->trial, (int64_t)limit, skip);
     struct measurement_list found = {0};
     bool row = status == HT_OK;
     while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
@@ -490,6 +490,16 @@ enum ht_status db_measurement_list(struct db *db, struct arena *arena,
     if (status == HT_OK)
         *list = found;
     return status;
+}
+
+// NOLINTNEXTLINE(readability-function-size): a key, a page and a result
+enum ht_status db_measurement_list(struct db *db, struct arena *arena,
+                                   int64_t study, int64_t trial, size_t limit,
+                                   struct measurement_list *list,
+                                   struct ht_error *err)
+{
+    const struct trial_name name = {study, trial, 0};
+    return db_measurement_page(db, arena, &name, 0, limit, list, err);
 }
 
 // NOLINTNEXTLINE(readability-function-size): a key, a page and a result

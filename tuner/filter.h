@@ -1,4 +1,11 @@
-/* filter.h - the `filter` of list requests: field="value" joined by AND. */
+/* filter.h - the `filter` of list requests, in Google's language: comparisons
+ * joined by AND, OR and NOT.
+ *
+ *     state="JOB_STATE_RUNNING" AND NOT labels.team:* OR display_name:"a*"
+ *
+ * OR binds more tightly than AND, as Google has it. A text has = and != and,
+ * with * for any characters, ":"; a time is compared with = != < <= > >=; of a
+ * map, labels.key is the value of one key and labels:key asks for a key. */
 #ifndef HT_TUNER_FILTER_H
 #define HT_TUNER_FILTER_H
 
@@ -8,26 +15,29 @@
 #include "proto/arena.h"
 #include "proto/error.h"
 
-enum { FILTER_TERMS = 16 };
+enum filter_kind { FILTER_TEXT, FILTER_TIME, FILTER_MAP };
 
-struct filter_term {
-    const char *field; /* snake_case is read as camelCase */
-    const char *value;
+struct filter_field {
+    const char *name; /* camelCase; a filter may also say snake_case */
+    enum filter_kind kind;
 };
 
-struct filter {
-    size_t n;
-    struct filter_term terms[FILTER_TERMS];
-};
+/* Stores what an item has for a field, at most FILTER_VALUES texts, and returns
+ * how many: names that mean the same are all given. A time is an RFC 3339
+ * stamp. Of a map, the value of `key`; else key is NULL. */
+enum { FILTER_VALUES = 4 };
+typedef size_t filter_lookup(void *item, const char *field, const char *key,
+                             const char *values[FILTER_VALUES]);
 
-/* `text` NULL or blank: no terms. `fields` ends with NULL.
- * HT_INVALID  not of that form, an unknown field, or too many terms */
+struct filter; /* NULL: everything is wanted */
+
+/* `text` NULL or blank gives NULL. The last field has the name NULL.
+ * HT_INVALID  not of that form, an unknown field, or too long */
 enum ht_status filter_read(struct arena *arena, const char *text,
-                           const char *const fields[], struct filter *filter,
-                           struct ht_error *err);
+                           const struct filter_field fields[],
+                           const struct filter **filter, struct ht_error *err);
 
-/* True when every term on `field` wants one of `n` values. */
-bool filter_allows(const struct filter *filter, const char *field, size_t n,
-                   const char *const values[]);
+bool filter_allows(const struct filter *filter, filter_lookup *lookup,
+                   void *item);
 
 #endif

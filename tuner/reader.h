@@ -76,8 +76,9 @@ reader_handler read_study, read_all_kinds, read_any_kind; /* reader_jobs.c */
 reader_handler read_job;                                  /* reader_job.c */
 reader_handler read_lookup, read_optimal;                 /* reader_vizier.c */
 reader_handler read_trials, read_trial;                   /* reader_trials.c */
-reader_handler read_best, read_measurements, read_logs;   /* reader_trials.c */
-reader_handler read_server, read_runners, read_events;    /* reader_facts.c */
+reader_handler read_best, read_logs;                      /* reader_trials.c */
+reader_handler read_measurements; /* reader_measurements.c */
+reader_handler read_server, read_runners, read_events; /* reader_facts.c */
 reader_handler read_revisions; /* reader_facts.c: seeds a stream */
 
 #endif

@@ -18,7 +18,7 @@ static enum ht_status find_study(struct reader *reader, struct request *req,
                            : status;
 }
 
-static enum ht_status find_trial(struct reader *reader, struct request *req,
+enum ht_status reader_find_trial(struct reader *reader, struct request *req,
                                  const struct study_row *study,
                                  const char *text, struct trial_row *trial,
                                  struct ht_error *err)
@@ -35,7 +35,8 @@ static enum ht_status find_trial(struct reader *reader, struct request *req,
 enum ht_status read_trials(struct reader *reader, struct request *req,
                            struct ht_error *err)
 {
-    static const char *const fields[] = {"state", NULL};
+    static const struct filter_field fields[] = {{"state", FILTER_TEXT},
+                                                 {NULL, FILTER_TEXT}};
     struct trial_walk walk = {.reader = reader, .req = req};
     bool more;
     enum ht_status status = page_read(req, &walk.page, err);
@@ -62,7 +63,8 @@ enum ht_status read_trial(struct reader *reader, struct request *req,
     cJSON *item;
     enum ht_status status = find_study(reader, req, &study, &job, err);
     if (status == HT_OK)
-        status = find_trial(reader, req, &study, req->trial, &trial, err);
+        status =
+            reader_find_trial(reader, req, &study, req->trial, &trial, err);
     if (status == HT_OK)
         status = view_trial(reader->db, req->arena, &study, job, &trial, true,
                             &item, err);
@@ -103,6 +105,10 @@ enum ht_status read_best(struct reader *reader, struct request *req,
     enum ht_status status = find_study(reader, req, &study, &job, err);
     if (status != HT_OK)
         return status;
+    if (job->n_metrics == 0)
+        return ht_fail(err, HT_NOT_FOUND,
+                       "\"%.128s\" has no objective, so no trial is its best",
+                       study.name);
     status = db_trial_best(reader->db, req->arena, study.id,
                            job->metrics[0].maximize, &best, err);
     if (status == HT_NOT_FOUND)
@@ -112,79 +118,6 @@ enum ht_status read_best(struct reader *reader, struct request *req,
                             &item, err);
     if (status == HT_OK)
         json_print(item, &req->reply);
-    return status;
-}
-
-static enum ht_status write_measurements(struct reader *reader,
-                                         struct request *req,
-                                         const struct trial_row *trial,
-                                         size_t *room, struct ht_error *err)
-{
-    struct arena *arena = arena_new();
-    struct measurement_list list;
-    enum ht_status status = db_measurement_list(reader->db, arena, trial->study,
-                                                trial->id, *room, &list, err);
-    for (size_t i = 0; status == HT_OK && i < list.n; i++) {
-        if (req->reply.data[req->reply.len - 1] != '[')
-            text_puts(&req->reply, ",");
-        json_print(view_measurement(&list.rows[i]), &req->reply);
-    }
-    if (status == HT_OK)
-        *room -= list.n;
-    arena_free(arena);
-    return status;
-}
-
-/* With pageToken = the last trial that was written whole. */
-static enum ht_status all_measurements(struct reader *reader,
-                                       struct request *req,
-                                       const struct study_row *study,
-                                       int64_t after, struct ht_error *err)
-{
-    enum { BATCH = 100, MOST = 100000 };
-    struct trial_list list;
-    size_t room = MOST;
-    int64_t token = 0;
-    do {
-        enum ht_status status = db_trial_list(reader->db, req->arena, study->id,
-                                              after, BATCH, &list, err);
-        for (size_t i = 0; status == HT_OK && i < list.n; i++) {
-            if (room == 0 || reader_is_late(reader)) {
-                page_end(req, token > 0 ? token : after);
-                return HT_OK;
-            }
-            status = write_measurements(reader, req, &list.rows[i], &room, err);
-            after = token = list.rows[i].id;
-        }
-        if (status != HT_OK)
-            return status;
-    } while (list.n == BATCH);
-    page_end(req, 0);
-    return HT_OK;
-}
-
-enum ht_status read_measurements(struct reader *reader, struct request *req,
-                                 struct ht_error *err)
-{
-    struct study_row study;
-    struct page page;
-    const char *trial_text = request_query(req, "trial");
-    enum ht_status status = page_read(req, &page, err);
-    if (status == HT_OK)
-        status = db_study_find(reader->db, req->arena, &req->scope, req->study,
-                               &study, err);
-    if (status != HT_OK)
-        return status;
-    text_puts(&req->reply, "{\"measurements\":[");
-    if (trial_text == NULL)
-        return all_measurements(reader, req, &study, page.token, err);
-    struct trial_row trial;
-    size_t room = SIZE_MAX >> 1;
-    status = find_trial(reader, req, &study, trial_text, &trial, err);
-    if (status == HT_OK)
-        status = write_measurements(reader, req, &trial, &room, err);
-    if (status == HT_OK)
-        page_end(req, 0);
     return status;
 }
 
@@ -265,7 +198,8 @@ static enum ht_status find_log(struct reader *reader, struct request *req,
         status = db_study_find(reader->db, req->arena, &req->scope, req->study,
                                &study, err);
     if (status == HT_OK)
-        status = find_trial(reader, req, &study, req->trial, &trial, err);
+        status =
+            reader_find_trial(reader, req, &study, req->trial, &trial, err);
     if (status != HT_OK)
         return status;
     question->key.study = study.id;

@@ -3,12 +3,16 @@
 #include "proto/json.h"
 #include "tuner/view.h"
 
-static bool is_wanted(const struct filter *filter,
-                      const struct trial_row *trial)
+/* `state` is all that can be asked for. */
+static size_t look_up(void *item, const char *field, const char *key,
+                      const char *values[FILTER_VALUES])
 {
-    const char *states[] = {trial_state_vertex(trial->state),
-                            trial_state_name(trial->state)};
-    return filter_allows(filter, "state", 2, states);
+    const struct trial_row *trial = item;
+    (void)field;
+    (void)key;
+    values[0] = trial_state_vertex(trial->state);
+    values[1] = trial_state_name(trial->state);
+    return 2;
 }
 
 static enum ht_status write_trial(struct trial_walk *walk, struct arena *arena,
@@ -40,7 +44,7 @@ static enum ht_status walk_batch(struct trial_walk *walk, struct arena *arena,
     for (size_t i = 0; i < list.n; i++) {
         if (walk->written == walk->page.size || reader_is_late(walk->reader))
             return HT_OK;
-        if (is_wanted(&walk->filter, &list.rows[i]))
+        if (filter_allows(walk->filter, look_up, &list.rows[i]))
             status = write_trial(walk, arena, &list.rows[i], err);
         if (status != HT_OK)
             return status;

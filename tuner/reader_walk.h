@@ -15,13 +15,20 @@ struct trial_walk {
     struct request *req;
     struct study_row study;
     struct job *job;
-    struct page page;     /* token: id of the trial to go on behind */
-    struct filter filter; /* by `state`; none: all */
-    bool continues;       /* the list has elements already */
+    struct page page;            /* token: id of the trial to go on behind */
+    const struct filter *filter; /* by `state`; NULL: all */
+    bool continues;              /* the list has elements already */
 
     size_t written;
     int64_t last; /* id of the trial seen last */
 };
+
+/* The trial by its id as text.
+ * HT_NOT_FOUND  it is no id, or there is no such trial */
+enum ht_status reader_find_trial(struct reader *reader, struct request *req,
+                                 const struct study_row *study,
+                                 const char *text, struct trial_row *trial,
+                                 struct ht_error *err);
 
 /* Appends trials to the reply, with commas between them, none in front unless
  * the list continues. *more: the page is full or the slice is used up, and

@@ -52,6 +52,8 @@ static struct trial_row make_trial(void)
         .state = TRIAL_SUCCEEDED,
         .params = "{\"lr\":0.30000000000000004,\"layers\":9007199254740993,"
                   "\"batch\":64.5,\"opt\":\"a \\\"b\\\"\"}",
+        .client = "",
+        .final_elapsed_ms = -1,
         .final_metrics = "{\"accuracy\":0.1,\"loss\":\"NaN\"}",
         .final_step = 9007199254740993,
         .has_objective = true,

@@ -1,0 +1,224 @@
+/* The filter and the readMask of lists. */
+#include "tuner/filter.h"
+
+#include <string.h>
+
+#include "proto/json.h"
+#include "tests/check.h"
+#include "tuner/read_mask.h"
+
+static const struct filter_field fields[] = {{"state", FILTER_TEXT},
+                                             {"displayName", FILTER_TEXT},
+                                             {"createTime", FILTER_TIME},
+                                             {"labels", FILTER_MAP},
+                                             {NULL, FILTER_TEXT}};
+
+/* RUNNING, named resnet "b" 7, made at noon, team=red, empty= */
+static size_t look_up(void *item, const char *field, const char *key,
+                      const char *values[FILTER_VALUES])
+{
+    (void)item;
+    if (strcmp(field, "state") == 0) {
+        values[0] = "JOB_STATE_RUNNING";
+        values[1] = "RUNNING";
+        return 2;
+    }
+    if (strcmp(field, "labels") == 0) {
+        values[0] = strcmp(key, "team") == 0 ? "red" : "";
+        return strcmp(key, "team") == 0 || strcmp(key, "empty") == 0;
+    }
+    values[0] = strcmp(field, "createTime") == 0 ? "2026-11-21T12:00:00.000Z"
+                                                 : "resnet \"b\" 7";
+    return 1;
+}
+
+/* '+' wanted, '-' not wanted, '!' refused */
+static char judge(const char *text)
+{
+    struct arena *arena = arena_new();
+    const struct filter *filter;
+    char verdict = '!';
+    if (filter_read(arena, text, fields, &filter, NULL) == HT_OK)
+        verdict = filter_allows(filter, look_up, NULL) ? '+' : '-';
+    arena_free(arena);
+    return verdict;
+}
+
+static void without_a_filter_everything_is_wanted(void)
+{
+    CHECK(judge(NULL) == '+');
+    CHECK(judge("") == '+');
+    CHECK(judge(" \t ") == '+');
+}
+
+static void texts_are_compared(void)
+{
+    CHECK(judge("state=\"JOB_STATE_RUNNING\"") == '+');
+    CHECK(judge("state = RUNNING") == '+');
+    CHECK(judge("state=\"running\"") == '-');
+    CHECK(judge("state!=RUNNING") == '-');
+    CHECK(judge("state!=\"JOB_STATE_FAILED\"") == '+');
+    CHECK(judge("display_name=\"resnet \\\"b\\\" 7\"") == '+');
+    CHECK(judge("displayName=resnet") == '-');
+    CHECK(judge("display_name=\"*\"") == '-'); /* a star is a star here */
+}
+
+static void a_star_stands_for_any_characters(void)
+{
+    CHECK(judge("display_name:\"resnet*\"") == '+');
+    CHECK(judge("display_name:\"*7\"") == '+');
+    CHECK(judge("display_name:\"*e*e*7\"") == '+');
+    CHECK(judge("display_name:\"r*\\\"*\\\"*\"") == '+');
+    CHECK(judge("display_name:*") == '+');
+    CHECK(judge("display_name:\"resnet\"") == '-');
+    CHECK(judge("display_name:\"*8\"") == '-');
+    CHECK(judge("display_name:\"*e*e*e*\"") == '-');
+}
+
+static void times_are_compared_as_times(void)
+{
+    CHECK(judge("create_time=\"2026-11-21T12:00:00Z\"") == '+');
+    CHECK(judge("create_time=\"2026-11-21T13:00:00+01:00\"") == '+');
+    CHECK(judge("create_time>=2026-11-21T12:00:00Z") == '+');
+    CHECK(judge("createTime > \"2026-11-21T12:00:00Z\"") == '-');
+    CHECK(judge("createTime<\"2026-11-21T12:00:00.001Z\"") == '+');
+    CHECK(judge("createTime<=\"2026-11-21T11:59:59Z\"") == '-');
+    CHECK(judge("createTime!=\"2026-11-21T12:00:00Z\"") == '-');
+}
+
+static void labels_are_asked_by_key(void)
+{
+    CHECK(judge("labels.team=red") == '+');
+    CHECK(judge("labels.team=\"blue\"") == '-');
+    CHECK(judge("labels.team:*") == '+');
+    CHECK(judge("labels.team:\"r*\"") == '+');
+    CHECK(judge("labels.host:*") == '-');
+    CHECK(judge("labels.empty:*") == '+');
+    CHECK(judge("labels:team") == '+');
+    CHECK(judge("labels:host") == '-');
+    CHECK(judge("labels.host!=x") == '+');
+}
+
+static void comparisons_are_joined(void)
+{
+    CHECK(judge("state=RUNNING AND labels.team=red") == '+');
+    CHECK(judge("state=RUNNING AND labels.team=blue") == '-');
+    CHECK(judge("state=FAILED OR labels.team=red") == '+');
+    CHECK(judge("NOT state=RUNNING") == '-');
+    CHECK(judge("-state=FAILED") == '+');
+    CHECK(judge("NOT (state=FAILED OR labels.team=blue)") == '+');
+    /* Google's language: OR is the tighter one. */
+    CHECK(judge("state=FAILED AND state=FAILED OR state=RUNNING") == '-');
+    CHECK(judge("(state=FAILED AND state=FAILED) OR state=RUNNING") == '+');
+    CHECK(judge("state=RUNNING OR state=FAILED AND labels.team=blue") == '-');
+}
+
+static void a_wrong_filter_is_refused(void)
+{
+    static const char *const wrong[] = {"colour=\"red\"",
+                                        "state",
+                                        "state=",
+                                        "state=\"x",
+                                        "state=\"x\" AND",
+                                        "state=\"x\" AND ",
+                                        "state=\"x\" state=\"y\"",
+                                        "= \"x\"",
+                                        "state<RUNNING",
+                                        "create_time:\"2026\"",
+                                        "create_time=\"noon\"",
+                                        "labels=red",
+                                        "labels.team<red",
+                                        "(state=RUNNING",
+                                        "state=RUNNING)",
+                                        "NOT",
+                                        "AND state=RUNNING",
+                                        "state=RUNNING OR",
+                                        "()",
+                                        "state.x=RUNNING"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        if (judge(wrong[i]) != '!')
+            printf("# accepted: %s\n", wrong[i]);
+        CHECK(judge(wrong[i]) == '!');
+    }
+}
+
+static void a_long_or_deep_filter_is_refused(void)
+{
+    struct text text = {0};
+    text_puts(&text, "state=RUNNING");
+    for (int i = 0; i < 31; i++)
+        text_puts(&text, " OR state=RUNNING");
+    CHECK(judge(text.data) == '+');
+    text_puts(&text, " OR state=RUNNING");
+    CHECK(judge(text.data) == '!');
+    text_clear(&text);
+    for (int i = 0; i < 1000; i++)
+        text_puts(&text, "(");
+    CHECK(judge(text.data) == '!');
+    text_clear(&text);
+    for (int i = 0; i < 1000; i++)
+        text_puts(&text, "NOT ");
+    CHECK(judge(text.data) == '!');
+    text_free(&text);
+}
+
+/* --- readMask --- */
+
+static void shows(const char *mask_text, const char *wanted)
+{
+    struct arena *arena = arena_new();
+    struct strings mask;
+    struct text text = {0};
+    CHECK(read_mask_read(arena, mask_text, &mask, NULL) == HT_OK);
+    cJSON *resource = cJSON_Parse(
+        "{\"name\":\"n\",\"displayName\":\"d\",\"labels\":{\"a_b\":\"1\"},"
+        "\"studySpec\":{\"metrics\":[{\"metricId\":\"m\",\"goal\":\"g\"}],"
+        "\"algorithm\":\"A\"}}");
+    read_mask_apply(&mask, resource);
+    json_print(resource, &text);
+    CHECK_TEXT(text.data, wanted);
+    text_free(&text);
+    arena_free(arena);
+}
+
+static void a_mask_shows_what_it_names(void)
+{
+    shows("name", "{\"name\":\"n\"}");
+    shows("display_name,name", "{\"name\":\"n\",\"displayName\":\"d\"}");
+    shows("study_spec.algorithm", "{\"studySpec\":{\"algorithm\":\"A\"}}");
+    shows("studySpec.metrics.metric_id",
+          "{\"studySpec\":{\"metrics\":[{\"metricId\":\"m\"}]}}");
+    shows("labels.a_b", "{\"labels\":{\"a_b\":\"1\"}}");
+    shows("nothing", "{}");
+    shows("studySpec,studySpec.algorithm",
+          "{\"studySpec\":{\"metrics\":[{\"metricId\":\"m\",\"goal\":\"g\"}],"
+          "\"algorithm\":\"A\"}}");
+}
+
+static void a_wrong_mask_is_refused(void)
+{
+    static const char *const wrong[] = {",", "a,", ".a", "a.", "a b", "a,,b"};
+    struct arena *arena = arena_new();
+    struct strings mask;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        CHECK(read_mask_read(arena, wrong[i], &mask, NULL) == HT_INVALID);
+    CHECK(read_mask_read(arena, NULL, &mask, NULL) == HT_OK && mask.n == 0);
+    CHECK(read_mask_read(arena, "*", &mask, NULL) == HT_OK && mask.n == 0);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    json_init();
+    RUN(without_a_filter_everything_is_wanted);
+    RUN(texts_are_compared);
+    RUN(a_star_stands_for_any_characters);
+    RUN(times_are_compared_as_times);
+    RUN(labels_are_asked_by_key);
+    RUN(comparisons_are_joined);
+    RUN(a_wrong_filter_is_refused);
+    RUN(a_long_or_deep_filter_is_refused);
+    RUN(a_mask_shows_what_it_names);
+    RUN(a_wrong_mask_is_refused);
+    return check_done();
+}

@@ -1,0 +1,23 @@
+/* read_mask.h - the `readMask` of requests: which members of a resource are to
+ * be shown. */
+#ifndef HT_TUNER_READ_MASK_H
+#define HT_TUNER_READ_MASK_H
+
+#include <cjson/cJSON.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "proto/job.h"
+
+/* "name,display_name,studySpec.metrics": paths with commas between them, in
+ * snake_case or camelCase. `text` NULL, blank or "*" gives none: all is shown.
+ * HT_INVALID  a path is empty or has strange characters, or there are too many
+ */
+enum ht_status read_mask_read(struct arena *arena, const char *text,
+                              struct strings *mask, struct ht_error *err);
+
+/* Removes what the mask does not name. A path through a list is one through
+ * each of its items. */
+void read_mask_apply(const struct strings *mask, cJSON *resource);
+
+#endif
