@@ -251,18 +251,9 @@ static void a_failure_after_a_stop_that_was_not_seen_is_a_stop(void)
                    "echo 'stop by user' >s; mv s $HYPERTUNE_TRIAL_DIR/stop; "
                    "exit 3",
                    0, 20000);
-    struct ending ending = fixture_run(folder);
+    const struct ending ending = fixture_run(folder);
     CHECK(ending.outcome == OUTCOME_STOPPED && ending.exit == 3);
     CHECK_TEXT(ending.reason, "stopped: by user");
-    fixture_folder(folder);
-    fixture_script(folder,
-                   "echo 'stop by user' >s; mv s $HYPERTUNE_TRIAL_DIR/stop", 0,
-                   20000);
-    ending = fixture_run(folder);
-    /* Whether its end or the order was first, nobody can tell. */
-    CHECK(ending.outcome == OUTCOME_SUCCEEDED ||
-          ending.outcome == OUTCOME_STOPPED);
-    CHECK(ending.has_exit && ending.exit == 0);
 }
 
 static void the_shims_own_sigterm_stops_the_trainer(void)
