@@ -1,7 +1,8 @@
 """The door to a server: its studies, and making new ones."""
 import json
 import os
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import (Any, Callable, Dict, Iterator, List, Mapping, Optional,
+                    Sequence, Tuple, Union)
 
 from hypertune import errors, locate, program, show, space
 from hypertune.study import JOBS, PAGE, STUDIES, Study
@@ -20,7 +21,7 @@ def _duration(value: Duration) -> str:
 
 # Members of `until`, as in a spec file: the place of each in Vertex's
 # studyStoppingConfig, and how it is written there.
-_UNTIL = {
+_UNTIL: Dict[str, Tuple[str, Callable[[Any], Any]]] = {
     "trials": ("maxNumTrials", int),
     "noProgress": ("maxNumTrialsNoProgress", int),
     "noProgressTime": ("maxDurationNoProgress", _duration),

@@ -91,7 +91,8 @@ def from_answer(code: int, body: Any) -> ApiError:
 def response_of(operation: Mapping[str, Any]) -> Mapping[str, Any]:
     """What a done Operation of Google's API brought; raises its error."""
     if "error" not in operation:
-        return operation["response"]
+        response: Mapping[str, Any] = operation["response"]
+        return response
     error = operation["error"]
     status = _NUMBERS.get(error.get("code"), "")
     raise _BY_STATUS.get(status, ApiError)(error.get("message", ""),

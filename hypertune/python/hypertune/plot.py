@@ -191,14 +191,19 @@ class _Canvas:
         return self.finish()
 
 
-def _finite(value: Optional[float]) -> bool:
+def _value(trial: "Trial") -> float:
+    """Its objective; NaN without one."""
+    return math.nan if trial.value is None else trial.value
+
+
+def _finite(value: float) -> bool:
     """Can it be drawn? Half of the largest float and more has no range."""
-    return value is not None and abs(value) < sys.float_info.max / 2.5
+    return abs(value) < sys.float_info.max / 2.5
 
 
 def _tip(trial: "Trial", metric: str) -> str:
     return "trial %d: %s=%s\n%s" % (trial.id, metric,
-                                    show.number(trial.value),
+                                    show.number(_value(trial)),
                                     show.params(trial.params))
 
 
@@ -211,7 +216,7 @@ def _best_so_far(trials: Sequence["Trial"],
     better: Callable[[float, float], float] = max if maximize else min
     stairs: List[Tuple[int, float]] = []
     for trial in trials:
-        value = float(trial.value or 0.0)
+        value = _value(trial)
         if stairs:
             stairs.append((trial.id, stairs[-1][1]))
             value = better(value, stairs[-1][1])
@@ -224,7 +229,7 @@ def history(name: str, metric: str, maximize: bool,
     """Objective by trial, with the best so far; what has none on the axis."""
     canvas = _Canvas("%s: %s by trial" % (_short(name, 40),
                                           _short(metric, 24)))
-    valued = [trial for trial in trials if _finite(trial.value)]
+    valued = [trial for trial in trials if _finite(_value(trial))]
     counted = [trial for trial in valued
                if trial.state in ("SUCCEEDED", "STOPPED")]
     lost = [trial for trial in trials if trial.state in
@@ -234,7 +239,7 @@ def history(name: str, metric: str, maximize: bool,
     bottom = HEIGHT - BOTTOM
     x = _axis([0, max(trial.id for trial in trials) + 1], LEFT,
               WIDTH - RIGHT, whole=True, count=10)
-    y = _axis([trial.value for trial in valued], bottom, TOP)
+    y = _axis([_value(trial) for trial in valued], bottom, TOP)
     canvas.frame(x, y, "trial", metric)
     for trial in lost:
         at = x.at(trial.id)
@@ -244,7 +249,7 @@ def history(name: str, metric: str, maximize: bool,
                  for n, value in _best_so_far(counted, maximize)], BEST, 1.5)
     for trial in valued:
         canvas.add("circle", _tip(trial, metric), cx=x.at(trial.id),
-                   cy=y.at(trial.value), r=3.0,
+                   cy=y.at(_value(trial)), r=3.0,
                    fill=POINT if trial in counted else LOST)
     canvas.legend([("trials", POINT), ("best so far", BEST)] +
                   ([("no result", LOST)] if lost else []))
@@ -326,8 +331,8 @@ def parallel(name: str, metric: str, maximize: bool,
     canvas = _Canvas("%s: parameters and %s" % (_short(name, 36),
                                                 _short(metric, 24)))
     done = sorted((trial for trial in trials if trial.state == "SUCCEEDED"
-                   and _finite(trial.value)),
-                  key=lambda trial: trial.value, reverse=not maximize)
+                   and _finite(_value(trial))),
+                  key=_value, reverse=not maximize)
     if not done:
         return canvas.empty("no trial has succeeded yet")
     bottom = float(HEIGHT - 24)
@@ -335,7 +340,7 @@ def parallel(name: str, metric: str, maximize: bool,
                               for trial in done
                               if spec["parameterId"] in trial.params], bottom)
                for spec in specs]
-    last = _axis([trial.value for trial in done], bottom, TOP + 20)
+    last = _axis([_value(trial) for trial in done], bottom, TOP + 20)
     columns.append(_Column(metric, last, last.at))
     left, right = LEFT, WIDTH - 60
     gap = (right - left) / (len(columns) - 1)
@@ -345,7 +350,7 @@ def parallel(name: str, metric: str, maximize: bool,
         points = [(x, column.place(trial.params[column.name]))
                   for x, column in zip(xs, columns[:-1])
                   if column.name in trial.params]
-        points.append((xs[-1], last.at(trial.value)))
+        points.append((xs[-1], last.at(_value(trial))))
         canvas.path(points, _shade(share), 1.0 + 1.2 * (share == 1.0),
                     _tip(trial, metric), 0.85)
     letters = max(6, int(gap / 6.2))

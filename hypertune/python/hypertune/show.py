@@ -2,7 +2,7 @@
 import datetime
 import html
 import re
-from typing import Any, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Mapping, Sequence, Tuple, Union
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -19,17 +19,15 @@ def params(values: Mapping[str, Any], quoted: bool = False) -> str:
                    else number(value)) for name, value in values.items())
 
 
-def moment(ms: Any) -> Optional[datetime.datetime]:
-    """UTC; None for an absent time."""
-    if not ms:
-        return None
+def moment(ms: Any) -> datetime.datetime:
+    """The server's milliseconds since 1970 as a time in UTC."""
     return datetime.datetime.fromtimestamp(int(ms) / 1000,
                                            datetime.timezone.utc)
 
 
-def seconds(duration: Union[None, str, float]) -> Optional[float]:
-    """Of 90, "90s", "1h30m"; None stays None. ValueError for other texts."""
-    if duration is None or isinstance(duration, (int, float)):
+def seconds(duration: Union[str, float]) -> float:
+    """Of 90, "90s", "1h30m". ValueError for other texts."""
+    if isinstance(duration, (int, float)):
         return duration
     parts = re.findall(r"(\d+(?:\.\d+)?)(ms|[smhd])", duration)
     if not parts or "".join(a + b for a, b in parts) != duration:

@@ -1,5 +1,6 @@
 """The search space of a study, as create_study() takes it."""
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
+from typing import (Any, Callable, Dict, Iterable, List, Mapping, Optional,
+                    Sequence, Tuple, Union)
 
 Label = Union[str, float]
 When = Mapping[str, Union[Label, Sequence[Label]]]
@@ -100,7 +101,7 @@ def _scale_of(name: str, log: bool, reverse_log: bool) -> Optional[str]:
     return _LOG if log else _REVERSE_LOG if reverse_log else _LINEAR
 
 
-_CONDITIONS = {
+_CONDITIONS: Dict[str, Tuple[str, Callable[[Any], Label]]] = {
     "categoricalValueSpec": ("parentCategoricalValues", str),
     "integerValueSpec": ("parentIntValues", lambda value: str(int(value))),
     "discreteValueSpec": ("parentDiscreteValues", float),

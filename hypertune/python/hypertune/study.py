@@ -1,5 +1,6 @@
 """One study: its state, its trials, and asking it for new ones."""
 import datetime
+import math
 import os
 import socket
 import threading
@@ -35,7 +36,8 @@ class Study:
         """`home` is the path of the study's project and location."""
         self._transport = transport
         self._home = home
-        self._kind, number = resource["name"].rsplit("/", 2)[1:]
+        kind, number = str(resource["name"]).rsplit("/", 2)[1:]
+        self._kind = kind
         self._id = int(number)
         self._name: str = resource["hypertuneStatus"]["name"]
         self._spec: Mapping[str, Any] = resource["studySpec"]
@@ -56,12 +58,12 @@ class Study:
     @property
     def metric(self) -> str:
         """The objective's name."""
-        return self._spec["metrics"][0]["metricId"]
+        return str(self._spec["metrics"][0]["metricId"])
 
     @property
     def maximize(self) -> bool:
         """Is more better?"""
-        return self._spec["metrics"][0].get("goal") == "MAXIMIZE"
+        return bool(self._spec["metrics"][0]["goal"] == "MAXIMIZE")
 
     @property
     def runs_trials(self) -> bool:
@@ -269,17 +271,15 @@ class Study:
         `timeout` in seconds or as "1h30m"; TimeoutError after that, the study
         goes on. `changed` is called with the newest summary once a second.
         """
-        limit = show.seconds(timeout)
-        deadline = None if limit is None else time.monotonic() + limit
+        limit = math.inf if timeout is None else show.seconds(timeout)
+        deadline = time.monotonic() + limit
         while True:
             summary = self.summary()
             if changed is not None:
                 changed(summary)
             if not summary.is_open:
                 return summary.state
-            pause = 1.0
-            if deadline is not None:
-                pause = min(pause, deadline - time.monotonic())
+            pause = min(1.0, deadline - time.monotonic())
             if pause <= 0:
                 raise TimeoutError("%s is still %s after %g s" %
                                    (self.name, summary.state, limit))

@@ -80,7 +80,7 @@ class Transport:
             self._settle(self.address._replace(url=url))
 
     def _connect(self, seconds: float) -> http.client.HTTPConnection:
-        host, port = self._parts.hostname, self._parts.port
+        host, port = str(self._parts.hostname), self._parts.port
         if self._parts.scheme == "https":
             return http.client.HTTPSConnection(
                 host, port, timeout=seconds,

@@ -62,7 +62,10 @@ class Trial:
 
     def _adopt(self, resource: Mapping[str, Any]) -> None:
         self._resource = resource
-        self._own: Mapping[str, Any] = resource.get("hypertune", {})
+        self._own: Mapping[str, Any] = resource["hypertune"]
+
+    def _time(self, key: str) -> Optional[datetime.datetime]:
+        return show.moment(self._own[key]) if self._own.get(key) else None
 
     @property
     def study(self) -> "Study":
@@ -78,12 +81,12 @@ class Trial:
     def state(self) -> str:
         """REQUESTED, ACTIVE, STOPPING, SUCCEEDED, STOPPED, FAILED, INFEASIBLE
         or CANCELLED, at the last reading."""
-        return self._own.get("state", self._resource.get("state", ""))
+        return str(self._own["state"])
 
     @property
     def reason(self) -> str:
         """Why it is in this state, in words; often empty."""
-        return self._own.get("reason", "")
+        return str(self._own.get("reason", ""))
 
     @property
     def params(self) -> Dict[str, Any]:
@@ -116,12 +119,12 @@ class Trial:
     @property
     def start(self) -> Optional[datetime.datetime]:
         """When work on it began, UTC."""
-        return show.moment(self._own.get("startTimeMs"))
+        return self._time("startTimeMs")
 
     @property
     def end(self) -> Optional[datetime.datetime]:
         """When it ended, UTC; None while it is open."""
-        return show.moment(self._own.get("endTimeMs"))
+        return self._time("endTimeMs")
 
     @property
     def is_open(self) -> bool:
