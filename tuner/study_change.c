@@ -19,6 +19,64 @@ struct change {
     struct text what; /* the differences, for the event */
 };
 
+/* --- how it ends --- */
+
+/* The stored resource with another studyStoppingConfig; null takes it away. */
+static const struct node *with_stopping(struct change *change,
+                                        const struct node *stopping)
+{
+    struct arena *arena = change->req->arena;
+    struct diag diag;
+    const size_t len = strlen(change->row.spec);
+    diag_init(&diag, arena, "spec", change->row.spec, len);
+    const struct node *stored =
+        node_read_json(arena, change->row.spec, len, &diag);
+    if (node_find(stored, "studySpec") == NULL)
+        return NULL;
+    cJSON *resource = json_of_node(stored);
+    cJSON *spec = cJSON_GetObjectItemCaseSensitive(resource, "studySpec");
+    cJSON_DeleteItemFromObjectCaseSensitive(spec, "studyStoppingConfig");
+    cJSON_AddItemToObject(spec, "studyStoppingConfig", json_of_node(stopping));
+    struct text text = {0};
+    json_print(resource, &text);
+    const struct node *wanted =
+        node_read_json(arena, text.data, text.len, &diag);
+    text_free(&text);
+    return wanted;
+}
+
+static void read_stopping(struct change *change, const struct node *node)
+{
+    struct diag *diag = study_diag(change->req);
+    const struct node *wanted = with_stopping(change, node);
+    if (wanted == NULL) {
+        diag_error(diag, node->key_line, node->key_column, node->key,
+                   "a custom job has none");
+        return;
+    }
+    const struct job *job = job_read_vertex(wanted, change->row.kind, diag);
+    if (job == NULL)
+        return;
+    change->job->until = job->until;
+    if (node_find(node, "maxNumTrials") != NULL)
+        change->job->max_trials = job->max_trials;
+}
+
+static void read_target(struct change *change, const struct node *node)
+{
+    struct stopping *until = &change->job->until;
+    double target;
+    if (node->kind == NODE_NULL) {
+        until->has_target = false;
+    } else if (node_double(node, &target)) {
+        until->has_target = true;
+        until->target = target;
+    } else {
+        diag_error(study_diag(change->req), node->line, node->column, node->key,
+                   "must be a number or null");
+    }
+}
+
 /* --- single members --- */
 
 struct member {
@@ -27,7 +85,7 @@ struct member {
     int64_t least, most;
 };
 
-static void read_member(struct change *change, const struct node *node)
+static void read_count(struct change *change, const struct node *node)
 {
     struct job *job = change->job;
     const struct member members[] = {
@@ -51,7 +109,7 @@ static void read_member(struct change *change, const struct node *node)
     }
     diag_error(diag, node->key_line, node->key_column, node->key,
                "cannot be changed; maxTrialCount, parallelTrialCount, "
-               "maxFailedTrialCount and job can");
+               "maxFailedTrialCount, studyStoppingConfig, target and job can");
 }
 
 /* --- a whole job --- */
@@ -91,7 +149,7 @@ static enum ht_status read_whole_job(struct change *change,
                                      struct ht_error *err)
 {
     struct job *wanted =
-        job_read_vertex(node, JOB_TUNING, study_diag(change->req));
+        job_read_vertex(node, change->row.kind, study_diag(change->req));
     if (wanted == NULL)
         return HT_OK; /* the faults are in diag */
     if (wanted->algorithm == ALGORITHM_DEFAULT)
@@ -106,6 +164,20 @@ static enum ht_status read_whole_job(struct change *change,
     return HT_OK;
 }
 
+static enum ht_status read_member(struct change *change,
+                                  const struct node *node, struct ht_error *err)
+{
+    if (strcmp(node->key, "job") == 0)
+        return read_whole_job(change, node, err);
+    if (strcmp(node->key, "studyStoppingConfig") == 0)
+        read_stopping(change, node);
+    else if (strcmp(node->key, "target") == 0)
+        read_target(change, node);
+    else
+        read_count(change, node);
+    return HT_OK; /* the faults are in diag */
+}
+
 static enum ht_status read_body(struct change *change, struct ht_error *err)
 {
     const struct node *body = change->req->body;
@@ -113,11 +185,7 @@ static enum ht_status read_body(struct change *change, struct ht_error *err)
         return ht_fail(err, HT_INVALID, "the body must be an object");
     for (const struct node *node = body->first; node != NULL;
          node = node->next) {
-        if (strcmp(node->key, "job") != 0) {
-            read_member(change, node);
-            continue;
-        }
-        const enum ht_status status = read_whole_job(change, node, err);
+        const enum ht_status status = read_member(change, node, err);
         if (status != HT_OK)
             return status;
     }

@@ -305,7 +305,7 @@ def the_runner_is_started_with_what_it_needs():
         tap.equal(arguments, [
             "--server", one.server.http,
             "--token-file", data + "/runner-token", "--engine", "process",
-            "--slots", "3", "--state", data + "/runs", "--exit-when-alone"])
+            "--state", data + "/runs", "--slots", "3", "--exit-when-alone"])
 
 
 def a_runner_that_dies_is_started_again():
