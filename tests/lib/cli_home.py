@@ -102,18 +102,17 @@ class Home:
 
 
 class Terminal:
-    """A command on a pseudo-terminal."""
+    """A command on a pseudo-terminal; `program` is not hypertune but this."""
 
-    def __init__(self, home, *arguments, **variables):
+    def __init__(self, home, *arguments, program=None, **variables):
         self.shown = ""
-        program = os.path.join(bin_dir(), "hypertune")
+        argv = program or [os.path.join(bin_dir(), "hypertune")]
         environment = home.environment({"TERM": "xterm", **variables})
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             try:
                 os.chdir(home.folder)
-                os.execve(program, ["hypertune"] + list(arguments),
-                          environment)
+                os.execve(argv[0], argv + list(arguments), environment)
             finally:
                 os._exit(127)
 

@@ -1,0 +1,310 @@
+"""`hypertune watch` on a real terminal and off it, through thick and thin."""
+
+import fcntl
+import os
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import tap  # noqa: E402
+from cli_home import Home, Terminal, gone, stop  # noqa: E402
+from harness import wait_until  # noqa: E402
+
+TRAIN = """
+for step in 1 2 3; do echo "step $step accuracy=0.$step"; done
+while [ ! -e go ]; do sleep 0.05; done
+"""
+
+
+def spec(**changes):
+    made = {"spec": 1, "name": "quick", "goal": "maximize accuracy",
+            "parameters": {"learning_rate": {"type": "double", "min": 0.1,
+                                             "max": 0.9},
+                           "optimizer": ["adam", "sgd"]},
+            "algorithm": "random", "seed": 1, "trials": 4, "parallel": 2,
+            "grace": "1s",
+            "metrics": {"stdout": "step {step} accuracy={accuracy}"},
+            "command": ["sh", "train.sh"]}
+    made.update(changes)
+    return made
+
+
+def a_running_study(home, **changes):
+    """Its trials end as soon as there is a file `go`."""
+    home.write("train.sh", TRAIN)
+    home.cli("submit", home.write("spec.json", spec(**changes)))
+
+
+def resize(terminal, rows, columns):
+    fcntl.ioctl(terminal.fd, termios.TIOCSWINSZ,
+                struct.pack("HHHH", rows, columns, 0, 0))
+    os.kill(terminal.pid, signal.SIGWINCH)
+
+
+def is_stopped(pid):
+    with open("/proc/%d/stat" % pid, encoding="utf-8") as file:
+        return file.read().rsplit(")", 1)[1].split()[0] == "T"
+
+
+def the_picture_has_what_a_person_asks_first():
+    with Home() as home, home_terminal(home, "watch", "quick") as terminal:
+        resize(terminal, 30, 120)
+        for text in ("quick  RUNNING  random  maximize accuracy", " elapsed",
+                     "trials ....", "0/4", " slots: ", " busy",
+                     "best   none yet", "RUNNING   ID", "CURVE", "RUNNER",
+                     "0.3", "[p]ause  [s]top  [l]ogs  [b]est  [q]uit"):
+            terminal.expect(text)
+        home.write("go", "")
+        terminal.expect("SUCCEEDED")
+        tap.equal(terminal.wait(), 0)
+        tap.equal("LAST      " in terminal.shown, True, terminal.shown)
+        tap.equal("4/4" in terminal.shown, True, terminal.shown)
+
+
+def home_terminal(home, *arguments, **variables):
+    a_running_study(home)
+    return Terminal(home, *arguments, **variables)
+
+
+def it_redraws_in_place_at_most_four_times_a_second():
+    chatty = "while :; do i=$((i+1)); echo step $i accuracy=0.5; done\n"
+    with Home() as home:
+        home.write("train.sh", chatty)
+        home.cli("submit", home.write("spec.json", spec()))
+        with Terminal(home, "watch", "quick") as terminal:
+            terminal.expect("RUNNING   ID")
+            start = time.monotonic()
+            terminal.shown = ""
+            while time.monotonic() - start < 2:
+                terminal.read(0.1)
+            drawn = terminal.shown.count("\x1b[J")
+            tap.equal(1 <= drawn <= 9, True, "%d drawings" % drawn)
+            tap.equal(terminal.shown.count("A\r") >= drawn - 1, True)
+            terminal.press("q")
+            tap.equal(terminal.wait(), 0)
+
+
+def forty_columns_are_enough():
+    with Home() as home, home_terminal(home, "watch", "quick") as terminal:
+        terminal.expect("RUNNING   ID")
+        resize(terminal, 12, 40)
+        terminal.expect("\x1b[2J\x1b[H")
+        wait_until(lambda: terminal.read(0.1) and
+                   terminal.shown.count("\x1b[J") >= 2, 30, "two pictures")
+        frame = strip(terminal.shown.split("\x1b[J")[1])
+        terminal.press("q")
+        tap.equal(terminal.wait(), 0)
+    tap.equal("RUNNING   ID" in frame, True, frame)
+    for line in frame.splitlines():
+        tap.equal(len(line) < 40, True, line)
+
+
+def strip(shown):
+    for escape in "\x1b[2J", "\x1b[H", "\x1b[1m", "\x1b[0m", "\x1b[K":
+        shown = shown.replace(escape, "")
+    return shown.split("A\r", 1)[-1]
+
+
+def colours_are_off_when_they_are_not_wanted():
+    with Home() as home, home_terminal(home, "watch", "quick",
+                                       NO_COLOR="1") as terminal:
+        terminal.expect("RUNNING   ID")
+        terminal.press("q")
+        tap.equal(terminal.wait(), 0)
+        tap.equal("\x1b[1m" in terminal.shown, False)
+        with Terminal(home, "watch", "quick") as coloured:
+            coloured.expect("\x1b[1mquick")
+
+
+def a_dumb_terminal_gets_lines():
+    with Home() as home, home_terminal(home, "watch", "quick",
+                                       TERM="dumb") as terminal:
+        home.write("go", "")
+        tap.equal(terminal.wait(), 0)
+        tap.equal("\x1b" in terminal.shown, False, terminal.shown)
+        tap.equal(" trial 1 SUCCEEDED accuracy=0.3" in terminal.shown, True)
+
+
+def every_way_out_restores_the_terminal():
+    ways = (("\x03", None, 130), (None, signal.SIGTERM, 143),
+            (None, signal.SIGHUP, 143), ("\x1c", None, 143), ("q", None, 0))
+    with Home() as home:
+        a_running_study(home)
+        for keys, number, code in ways:
+            with Terminal(home, "watch", "quick") as terminal:
+                terminal.expect("RUNNING   ID")
+                tap.equal(terminal.is_raw(), True)
+                if keys:
+                    terminal.press(keys)
+                else:
+                    os.kill(terminal.pid, number)
+                tap.equal(terminal.wait(), code, (keys, number))
+                tap.equal(terminal.is_raw(), False, (keys, number))
+
+
+def ctrl_z_gives_the_terminal_back_until_it_is_continued():
+    # As under a shell: somebody else of the session can continue the group.
+    inner = ("import os,signal,subprocess,sys\n"
+             "signal.signal(signal.SIGTTOU, signal.SIG_IGN)\n"
+             "child = subprocess.Popen(sys.argv[1:], preexec_fn=lambda: ("
+             "os.setpgid(0, 0), os.tcsetpgrp(0, os.getpgid(0))))\n"
+             "print('pid', child.pid, flush=True)\n"
+             "sys.exit(child.wait())\n")
+    with Home() as home:
+        a_running_study(home)
+        program = os.path.join(sys.argv[1], "hypertune")
+        with Terminal(home, inner, program, "watch", "quick",
+                      program=[sys.executable, "-c"]) as terminal:
+            terminal.expect("pid ")
+            terminal.expect("RUNNING   ID")
+            pid = int(subprocess.check_output(
+                ["pgrep", "-P", str(terminal.pid)]))
+            tap.equal(terminal.is_raw(), True)
+            terminal.press("\x1a")
+            wait_until(lambda: is_stopped(pid), 10, "a stopped watch")
+            tap.equal(terminal.is_raw(), False)
+            terminal.shown = ""
+            os.kill(pid, signal.SIGCONT)
+            terminal.expect("RUNNING   ID")
+            tap.equal(terminal.is_raw(), True)
+            terminal.press("q")
+            tap.equal(terminal.wait(), 0)
+            tap.equal(terminal.is_raw(), False)
+
+
+def a_server(home, port):
+    process = subprocess.Popen(
+        [os.path.join(sys.argv[1], "hypertuned"), "--data", home.state,
+         "--listen", "127.0.0.1:%d" % port, "--report-listen",
+         "tcp://127.0.0.1:0"], stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, env=home.environment({}),
+        encoding="utf-8")
+    ready = process.stdout.readline()
+    tap.equal(ready.startswith("ready "), True, ready)
+    return process, int(ready.split()[1].rsplit(":", 1)[1])
+
+
+def named(home, port):
+    return {"HYPERTUNE_SERVER": "http://127.0.0.1:%d" % port,
+            "HYPERTUNE_TOKEN_FILE": os.path.join(home.state, "token")}
+
+
+def a_restart_of_the_server_is_outlived():
+    with Home() as home:
+        server, port = a_server(home, 0)
+        a_running_study(home)
+        with Terminal(home, "watch", "quick",
+                      **named(home, port)) as terminal:
+            lines = home.start("watch", "quick", **named(home, port))
+            terminal.expect("RUNNING   ID")
+            server.kill()
+            server.wait()
+            terminal.expect("server away, trying again")
+            tap.equal(lines.stderr.readline(), "server away, trying again\n")
+            server, _ = a_server(home, port)
+            terminal.expect("[p]ause")
+            home.write("go", "")
+            tap.equal(terminal.wait(60), 0)
+            out, err = lines.communicate(timeout=60)
+            tap.equal(lines.returncode, 0, err)
+            tap.equal("the server is back" in err, True, err)
+            tap.equal(sum(" SUCCEEDED accuracy=" in line
+                          for line in out.splitlines()), 4, out)
+        server.stdout.close()
+
+
+def an_absent_server_can_be_left():
+    with Home() as home:
+        server, port = a_server(home, 0)
+        a_running_study(home)
+        with Terminal(home, "watch", "quick",
+                      **named(home, port)) as terminal:
+            terminal.expect("RUNNING   ID")
+            server.kill()
+            server.wait()
+            terminal.expect("server away")
+            terminal.press("q")
+            tap.equal(terminal.wait(), 0)
+            tap.equal(terminal.is_raw(), False)
+        server, _ = a_server(home, port)
+        with Terminal(home, "watch", "quick", "--timeout", "2s",
+                      **named(home, port)) as terminal:
+            terminal.expect("RUNNING   ID")
+            server.kill()
+            server.wait()
+            terminal.expect("server away")
+            tap.equal(terminal.wait(), 8)
+            tap.equal(terminal.is_raw(), False)
+        server.stdout.close()
+
+
+def the_own_server_is_started_again_when_it_died():
+    with Home() as home:
+        a_running_study(home)
+        with Terminal(home, "watch", "quick") as terminal:
+            terminal.expect("RUNNING   ID")
+            first = home.note()["pid"]
+            stop(first, signal.SIGKILL)
+            wait_until(lambda: (home.note() or {"pid": first})["pid"] != first,
+                       30, "a new server")
+            home.write("go", "")
+            tap.equal(terminal.wait(60), 0)
+        tap.equal(gone(first), True)
+
+
+def a_deleted_study_ends_the_watch():
+    with Home() as home:
+        a_running_study(home)
+        with Terminal(home, "watch", "quick") as terminal:
+            terminal.expect("RUNNING   ID")
+            home.cli("cancel", "quick", "--yes")
+            tap.equal(terminal.wait(), 7)
+        home.cli("submit", "spec.json", "--name", "other")
+        lines = home.start("watch", "other", "--until", "paused")
+        terminal = Terminal(home, "watch", "other")
+        with terminal:
+            terminal.expect("RUNNING   ID")
+            # Over for a moment only, and then another one has its name.
+            home.cli("pause", "other")
+            tap.equal(lines.wait(30), 0)
+            lines.communicate()
+            os.kill(terminal.pid, signal.SIGSTOP)
+            home.cli("cancel", "other", "--yes")
+            wait_until(lambda: home.run("delete", "other", "--yes")[0] == 0,
+                       30, "the end of the study")
+            home.cli("submit", "spec.json", "--name", "other")
+            os.kill(terminal.pid, signal.SIGCONT)
+            terminal.expect("study other was deleted while it was watched")
+            tap.equal(terminal.wait(), 3)
+            tap.equal(terminal.is_raw(), False)
+
+
+def exit_codes_say_how_it_ended():
+    with Home() as home:
+        a_running_study(home)
+        home.cli("watch", "quick", "--until", "succeeded", "--timeout",
+                 "300ms", want=8)
+        home.write("go", "")
+        home.cli("watch", "quick", "--until", "succeeded", "--timeout", "30s")
+        home.cli("watch", "quick", "--until", "stopped", want=7)
+        home.cli("watch", "quick", "--until", "suceeded", want=2)
+        home.cli("watch", "absent", want=3)
+
+
+if __name__ == "__main__":
+    tap.run([the_picture_has_what_a_person_asks_first,
+             it_redraws_in_place_at_most_four_times_a_second,
+             forty_columns_are_enough,
+             colours_are_off_when_they_are_not_wanted,
+             a_dumb_terminal_gets_lines,
+             every_way_out_restores_the_terminal,
+             ctrl_z_gives_the_terminal_back_until_it_is_continued,
+             a_restart_of_the_server_is_outlived,
+             an_absent_server_can_be_left,
+             the_own_server_is_started_again_when_it_died,
+             a_deleted_study_ends_the_watch,
+             exit_codes_say_how_it_ended])
