@@ -98,7 +98,7 @@ double acquisition_value(const struct acquisition *acquisition,
     const size_t dim = acquisition->models[0]->rows->encoding->dim;
     double value = model_value(acquisition, 0, x, gradient);
     for (size_t k = 1; k < acquisition->n; k++) {
-        double other[HT_MAX_PARAMETERS];
+        double other[HT_MAX_PARAMETERS] = {0};
         const double next = model_value(acquisition, k, x, other);
         const double sum = log_sum(value, next);
         const double share = exp(next - sum);

@@ -101,9 +101,11 @@ static bool find_design(const struct bayesian *bayesian,
 static bool condition(struct gp *gp, double theta[])
 {
     const size_t noise = gp->rows->encoding->dim + 1;
-    for (int i = 0; i < CALM_TRIES; i++, theta[noise] += log(10))
+    for (int i = 0; i < CALM_TRIES; i++) {
         if (gp_condition(gp, theta))
             return true;
+        theta[noise] += log(10);
+    }
     return false;
 }
 

@@ -63,7 +63,7 @@ static void nearby(const struct candidates *candidates, size_t j, double row[])
     const struct encoding *encoding = candidates->encoding;
     const struct rng_place place = {candidates->seed, candidates->ordinal,
                                     RNG_LOCAL + j};
-    const size_t dim = encoding->dim, last = 4 * HT_MAX_PARAMETERS;
+    const size_t dim = encoding->dim, last = (size_t)HT_MAX_PARAMETERS * 4;
     const size_t from =
         (size_t)((double)candidates->n_known * rng_unit(&place, 4 * last) *
                  rng_unit(&place, 4 * last + 1));

@@ -80,6 +80,13 @@ static double listed_position(const struct param *param, size_t j)
     return margin + (1 - 2 * margin) * clamp_unit(u);
 }
 
+/* As uint64 a difference of two int64 always fits. */
+static uint64_t whole_level(const struct param *param, struct value value)
+{
+    return ((uint64_t)value.whole - (uint64_t)param->int_min) /
+           (uint64_t)param->int_step;
+}
+
 static double position(const struct param *param, struct value value)
 {
     const double levels = (double)param_levels(param);
@@ -92,10 +99,8 @@ static double position(const struct param *param, struct value value)
         return scaled_position(param->scale, param->min, param->max,
                                value.real);
     case PARAM_INTEGER:
-        return stepped_position(
-            param, levels,
-            (double)(((uint64_t)value.whole - (uint64_t)param->int_min) /
-                     (uint64_t)param->int_step));
+        return stepped_position(param, levels,
+                                (double)whole_level(param, value));
     case PARAM_DISCRETE:
         return listed_position(param, (size_t)value.whole);
     case PARAM_CATEGORICAL:

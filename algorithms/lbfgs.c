@@ -71,7 +71,7 @@ static void add_free(const struct search *search, double factor,
  * pairs that still have a positive curvature there. */
 static void quasi_newton(struct search *search)
 {
-    double *d = search->direction, along[MEMORY], curvature[MEMORY];
+    double *d = search->direction, along[MEMORY] = {0}, curvature[MEMORY];
     double scale = 1;
     for (size_t age = search->n_pairs; age-- > 0;) {
         const struct pair *pair = pair_back(search, age);
