@@ -71,6 +71,20 @@ static void the_beta_version_is_the_same(void)
     CHECK(status_of("GET", "/v1beta1/healthz") == HT_NOT_FOUND);
 }
 
+static void operations_are_found_below_ui_too(void)
+{
+    struct found ui =
+        look("GET", "/ui/projects/p/locations/l/studies/7/operations/12");
+    struct found stable =
+        look("GET", "/v1/projects/p/locations/l/studies/7/operations/12");
+    CHECK(ui.status == HT_OK && ui.route == stable.route);
+    CHECK_TEXT(ui.req->study, "7");
+    CHECK_TEXT(ui.req->operation, "12");
+    request_free(ui.req);
+    request_free(stable.req);
+    CHECK(status_of("GET", "/ui/healthz") == HT_NOT_FOUND);
+}
+
 static void unknown_paths_are_not_found(void)
 {
     CHECK(status_of("GET", "/") == HT_NOT_FOUND);
@@ -136,6 +150,7 @@ int main(void)
     RUN(parts_are_split_first_and_decoded_after);
     RUN(a_verb_is_part_of_the_route);
     RUN(the_beta_version_is_the_same);
+    RUN(operations_are_found_below_ui_too);
     RUN(unknown_paths_are_not_found);
     RUN(wrong_methods_learn_the_right_ones);
     RUN(broken_encodings_are_refused);
