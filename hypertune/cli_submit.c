@@ -31,14 +31,30 @@ static enum ht_status has_containers(struct cli *cli, bool *has,
     return HT_OK;
 }
 
-/* Refuses what no runner could start. */
+/* What to write behind "--": the pool's own command, or an example. */
+static const char *own_command(struct cli *cli, const struct pool *pool)
+{
+    struct text words = {0};
+    for (size_t i = 0; i < pool->command.n; i++) {
+        text_puts(&words, i > 0 ? " " : "");
+        text_shell_word(&words, pool->command.items[i]);
+    }
+    const char *command = arena_strdup(
+        cli->arena,
+        words.data != NULL ? words.data : "python3 -m trainer.task");
+    text_free(&words);
+    return command;
+}
+
+/* Refuses an image where no runner could start it; its command alone would
+ * meet another machine than the one it was written for. */
 static int check_engines(struct cli *cli, const struct cli_spec *spec)
 {
     struct ht_error err;
     bool has = false;
     const struct pool *pool = spec->job->pools;
     const struct pool *end = pool + spec->job->n_pools;
-    while (pool < end && (pool->image == NULL || pool->command.n > 0))
+    while (pool < end && pool->image == NULL)
         pool++;
     if (pool == end)
         return CLI_DONE;
@@ -47,11 +63,11 @@ static int check_engines(struct cli *cli, const struct cli_spec *spec)
     if (has)
         return CLI_DONE;
     return cli_fail(cli, CLI_USAGE,
-                    "the %s runs what image %s has as its entry point, but "
-                    "this server's runners start processes\n"
-                    "  say which command runs it here: hypertune %s %s -- "
-                    "python3 -m trainer.task",
-                    pool->type, pool->image, cli->command->name, spec->file);
+                    "the %s runs in image %s, but this server's runners start "
+                    "processes\n"
+                    "  say which command runs it here: hypertune %s %s -- %s",
+                    pool->type, pool->image, cli->command->name, spec->file,
+                    own_command(cli, pool));
 }
 
 /* ---- the study of a spec ---- */

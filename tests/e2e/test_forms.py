@@ -80,6 +80,16 @@ def a_cluster_of_thirteen_runs_on_one_machine():
                       "%s of %s trial 1" % (replica, sizes))
 
 
+def a_local_job_dir_has_a_folder_for_each_trial():
+    with Home() as home:
+        run(home, "aip/sklearn-body.json", "-n", "1")
+        told = log(home, "sklearn_census_2").splitlines()
+        tap.equal(told[0], 'chief-0 of {"chief": 1} trial 1')
+        words = json.loads(told[1].split(" ", 1)[1])
+        tap.equal(words[:2], ["--data", "gs://cloud-samples-data/census"])
+        tap.equal(words[-1], "--job-dir=%s/output/1" % home.folder)
+
+
 def a_job_without_a_search_shows_its_log():
     with Home() as home:
         path = bring(home, "vertex/custom-job-config.yaml")
@@ -90,6 +100,12 @@ def a_job_without_a_search_shows_its_log():
         tap.equal("custom job custom-job-config SUCCEEDED" in err, True, err)
         out, _ = home.cli("submit", path, "--name", "second", *COMMAND)
         tap.equal(out, "second\n")
+        _, err = home.cli("submit", path, "--name", "second", *COMMAND)
+        tap.equal("custom job second exists with the same spec" in err, True,
+                  err)
+        _, err = home.cli("submit", path, "--name", "second", "--", "true",
+                          want=5)
+        tap.equal("command: " in err, True, err)
         _, err = home.cli("run", path, "--name", "third", "--", "sh", "-c",
                           "echo some words >&2; exit 3", want=7)
         tap.equal("some words" in err and "third FAILED" in err, True, err)
@@ -101,6 +117,10 @@ def an_image_alone_is_refused_where_only_processes_run():
         _, err = home.cli("submit", path, want=2)
         for words in ("gcr.io/my-project/horse-human:hypertune", "-- python3"):
             tap.equal(words in err, True, err)
+        path = bring(home, "vertex/hp-tuning-config.yaml")
+        _, err = home.cli("submit", path, want=2)
+        tap.equal("hp-tuning-config.yaml -- python3 -m trainer" in err, True,
+                  err)
         tap.equal(home.cli("list", "-o", "name")[0], "")
 
 
@@ -160,6 +180,7 @@ if __name__ == "__main__":
              a_grid_tries_every_choice_once,
              a_vertex_config_needs_no_image_either,
              a_cluster_of_thirteen_runs_on_one_machine,
+             a_local_job_dir_has_a_folder_for_each_trial,
              a_job_without_a_search_shows_its_log,
              an_image_alone_is_refused_where_only_processes_run,
              what_gcloud_has_in_flags_is_asked_for,

@@ -8,7 +8,7 @@ import sys
 import time
 
 SCORES = {  # metric tag: value from the flags
-    "accuracy": lambda f: 1 - abs(float(f["num-layers"]) - 8) / 16,
+    "accuracy": lambda f: 1 - abs(float(f.get("num-layers", 8)) - 8) / 16,
     "my_loss": lambda f: (float(f["lr"]) - 0.01) ** 2 + float(f["momentum"]),
     "val_accuracy": lambda f: (f["optimizer"] == "sgd") + float(
         f["batch-size"]) / 1000 + (f["trainable"] == "true") / 10,
@@ -32,6 +32,23 @@ def report(tag, value):
             "checkpoint_path": ""}, sort_keys=True) + "\n")
 
 
+def meet(cluster):
+    """Says to the others of the trial that this replica has spoken; the master
+    waits for all, because its end stops them."""
+    own = os.environ["HYPERTUNE_TRIAL_DIR"]
+    open(os.path.join(own, "spoken"), "w").close()
+    if cluster["task"]["type"] not in ("master", "chief"):
+        return
+    attempt = os.path.dirname(own.rstrip("/"))
+    marks = [os.path.join(attempt, "%s-%d" % (role, index), "spoken")
+             for role, places in cluster["cluster"].items()
+             for index in range(len(places)) if role not in ("master", "chief")]
+    deadline = time.monotonic() + 30
+    while not all(map(os.path.exists, marks)):
+        assert time.monotonic() < deadline, marks
+        time.sleep(0.02)
+
+
 def main():
     cluster = json.loads(os.environ["CLUSTER_SPEC"])
     tf_config = json.loads(os.environ["TF_CONFIG"])
@@ -42,6 +59,7 @@ def main():
     print("%s-%d of %s trial %s" % (task["type"], task["index"],
                                     json.dumps(sizes), task.get("trial")),
           flush=True)
+    meet(cluster)
     if task["type"] not in ("master", "chief"):
         return
     tag = os.environ.get("CLOUD_ML_HP_METRIC_TAG")
