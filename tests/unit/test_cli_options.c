@@ -176,6 +176,28 @@ static void help_lists_only_what_is_allowed(void)
     text_free(&out);
 }
 
+static void other_names_are_words_where_the_command_wants_them(void)
+{
+    struct reading r;
+    read_line(&r, "count *", "study --lr=0.1 --count=3 --quiet -n4 --=x");
+    CHECK(r.status == HT_INVALID);
+    arena_free(r.arena);
+    read_line(&r, "count *", "study --lr=0.1 --count=3 --quiet opt=a --a=b=c");
+    CHECK(r.status == HT_OK && r.target.count == 3 && r.target.quiet);
+    CHECK(r.result.words.n == 4);
+    CHECK_TEXT(r.result.words.items[1], "lr=0.1");
+    CHECK_TEXT(r.result.words.items[3], "a=b=c");
+    arena_free(r.arena);
+    read_line(&r, "count *", "study --lr 0.1");
+    CHECK(r.status == HT_INVALID);
+    CHECK_TEXT(r.err.text,
+               "hypertune try has no option --lr; a value is --lr=VALUE");
+    arena_free(r.arena);
+    read_line(&r, "count", "--lr=0.1");
+    CHECK(r.status == HT_INVALID);
+    arena_free(r.arena);
+}
+
 int main(void)
 {
     RUN(every_spelling_of_a_value_is_read);
@@ -188,5 +210,6 @@ int main(void)
     RUN(leading_options_end_at_the_command);
     RUN(words_are_found_whole);
     RUN(help_lists_only_what_is_allowed);
+    RUN(other_names_are_words_where_the_command_wants_them);
     return check_done();
 }
