@@ -15,7 +15,10 @@ static char *camel_case(struct arena *arena, const char *text, size_t len)
     char *to = name;
     for (const char *from = name; *from != '\0'; from++) {
         const bool joins = *from == '_' && isalpha((unsigned char)from[1]);
-        *to++ = joins ? (char)toupper((unsigned char)*++from) : *from;
+        if (joins)
+            *to++ = (char)toupper((unsigned char)*++from);
+        else
+            *to++ = *from;
     }
     *to = '\0';
     return name;
