@@ -212,6 +212,23 @@ def main():
             raises(hypertune.NotFound, client.study, "steered")
             raises(hypertune.NotFound, study.summary)
 
+        def a_trial_that_the_server_runs_is_stopped_or_added():
+            study = client.submit(spec(
+                "long", trials=2, parallel=2, grace="5s",
+                command=["sh", "-c", "hypertune report accuracy=1;"
+                         "exec sleep 60"]))
+            harness.wait_until(lambda: study.counts["active"] == 2 and
+                               study.trial(1).latest, 20, "a first report")
+            trial = study.trial(1)
+            trial.stop()
+            tap.equal((trial.state, trial.reason),
+                      ("STOPPING", "stopped by user"))
+            added = study.add({"lr": 0.5, "opt": "adam"})
+            tap.equal(study.trial(added.id).params, added.params)
+            raises(hypertune.FailedPrecondition, study.suggest)
+            tap.equal(study.stop().wait("30s"), "STOPPED")
+            tap.equal(trial.refresh().value, 1)
+
         # --- studies that are evaluated here ---
 
         def asking_and_telling_finds_the_minimum():
@@ -381,6 +398,11 @@ def main():
                 for trial in study.ask(2):
                     trial.complete(1.0)
                 tap.equal(study.counts["succeeded"], 2)
+            # The first server's runner was adopted and waits for a third.
+            for pid in harness.processes(
+                    os.path.join(harness.bin_dir(), "hypertune-runner"),
+                    home.state):
+                cli_home.stop(pid)
 
         tap.run([
             a_spec_is_submitted_and_watched_to_its_end,
@@ -395,6 +417,7 @@ def main():
             a_vertex_job_goes_straight_to_the_server,
             a_study_without_a_result_has_no_best_trial,
             a_study_is_paused_resumed_cancelled_and_deleted,
+            a_trial_that_the_server_runs_is_stopped_or_added,
             asking_and_telling_finds_the_minimum,
             the_same_seed_gives_the_same_suggestions,
             reports_make_a_curve_and_complete_takes_the_last,
