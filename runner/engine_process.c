@@ -40,7 +40,7 @@ static const struct crew *crew_of(struct engine_place *place)
         struct crew *crew = arena_alloc(order->arena, 1, sizeof *crew);
         const size_t n = order->n_replicas;
         crew->replicas = arena_alloc(order->arena, n, sizeof *crew->replicas);
-        crew->endings = arena_alloc(order->arena, n, sizeof *crew->endings);
+        crew->endings = arena_alloc(order->arena, n, sizeof(void *));
         for (size_t i = 0; i < n; i++)
             crew->replicas[i].folder = prepare_replica_folder(
                 order->arena, place->folder, &order->replicas[i]);
