@@ -124,12 +124,34 @@ static void set_gpus(struct variables *variables,
                       gpus_text(variables->arena, gpus));
 }
 
+static const char *value_of(const struct variables *variables, const char *name)
+{
+    for (size_t i = 0; i < variables->n; i++)
+        if (strcmp(variables->items[i].name, name) == 0)
+            return variables->items[i].value;
+    return "";
+}
+
+/* So that `hypertune report` is found in every trial; last, because the
+ * user's own programs go first. */
+static void add_programs(struct variables *variables, const char *folder)
+{
+    const char *path = value_of(variables, "PATH");
+    const char *both = arena_printf(variables->arena, "%s:%s", path, folder);
+    const char *between = arena_printf(variables->arena, ":%s:", path);
+    const char *wanted = arena_printf(variables->arena, ":%s:", folder);
+    if (strstr(between, wanted) == NULL)
+        variables_set(variables, "PATH", both);
+}
+
 static void set_defaults(struct variables *variables, const struct site *site)
 {
     const int share = site->cores / site->slots;
     const char *threads =
         arena_printf(variables->arena, "%d", share > 0 ? share : 1);
     variables_default(variables, "PATH", "/usr/local/bin:/usr/bin:/bin");
+    if (site->programs != NULL)
+        add_programs(variables, site->programs);
     variables_default(variables, "PYTHONUNBUFFERED", "1");
     variables_default(variables, "OMP_NUM_THREADS", threads);
     variables_default(variables, "MKL_NUM_THREADS", threads);

@@ -119,8 +119,8 @@ static enum ht_status get_runner_id(struct arena *arena, const char *state,
     return disk_write(state, "runner-id", fresh, strlen(fresh), 0600, err);
 }
 
-static enum ht_status find_shim(struct arena *arena, const char **shim,
-                                struct ht_error *err)
+static enum ht_status find_programs(struct arena *arena, struct site *site,
+                                    struct ht_error *err)
 {
     char self[PATH_MAX];
     const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -131,7 +131,8 @@ static enum ht_status find_shim(struct arena *arena, const char **shim,
     const char *path = arena_printf(arena, "%s/hypertune-shim", self);
     if (access(path, X_OK) != 0)
         return ht_fail_errno(err, errno, "cannot run %s", path);
-    *shim = path;
+    site->programs = arena_strdup(arena, self);
+    site->shim = path;
     return HT_OK;
 }
 
@@ -169,7 +170,7 @@ static int run(struct arena *arena, const struct runner_options *options)
     if (status == HT_OK)
         status = get_runner_id(arena, state, &settings.sender, &err);
     if (status == HT_OK)
-        status = find_shim(arena, &site.shim, &err);
+        status = find_programs(arena, &site, &err);
     if (status != HT_OK)
         return complain(status == HT_CONFLICT ? EXIT_CONFLICT : EXIT_ERROR,
                         &err);

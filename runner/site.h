@@ -7,6 +7,7 @@
 
 struct site {
     const char *state;      /* absolute folder of all attempts */
+    const char *programs;   /* absolute folder of our programs, or NULL */
     const char *shim;       /* absolute path of hypertune-shim */
     int slots;              /* attempts at once, >= 1 */
     int cores;              /* this runner may use, >= 1 */
