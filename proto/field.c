@@ -271,6 +271,36 @@ void field_name(const struct field_reader *reader, struct place at,
         *(const char **)target(field, into) = at.node->text;
 }
 
+bool field_is_metric(const struct field_reader *reader, struct place at,
+                     const char *name)
+{
+    size_t len = strlen(name);
+    if (len == 0 || len > HT_MAX_NAME) {
+        field_error(reader, at, "a metric's name has 1 to %d bytes, not %zu",
+                    HT_MAX_NAME, len);
+        return false;
+    }
+    bool control = false;
+    for (const char *c = name; *c; c++)
+        control = control || (unsigned char)*c < ' ' || *c == 0x7f;
+    if (control || name[0] == ' ' || name[len - 1] == ' ') {
+        field_error(reader, at,
+                    "a metric's name has no control characters and no blank "
+                    "at its ends");
+        return false;
+    }
+    return true;
+}
+
+void field_metric(const struct field_reader *reader, struct place at,
+                  const struct field *field, void *into)
+{
+    if (at.node->kind != NODE_STRING && at.node->kind != NODE_NUMBER)
+        field_wrong_kind(reader, at, "a name");
+    else if (field_is_metric(reader, at, at.node->text))
+        *(const char **)target(field, into) = at.node->text;
+}
+
 bool field_read_texts(const struct field_reader *reader, struct place at,
                       size_t most, bool scalars, struct strings *texts)
 {

@@ -96,6 +96,7 @@ field_function field_real;      /* double, within min..max if max is over min */
 field_function field_flag;      /* bool */
 field_function field_text;      /* const char * */
 field_function field_name;      /* const char *, a name by field_is_name() */
+field_function field_metric;    /* const char *, a metric's name */
 field_function field_texts;     /* struct strings */
 field_function field_pairs;     /* struct pairs from a map of scalars */
 field_function field_variables; /* the same, keys being environment names */
@@ -113,6 +114,11 @@ bool field_read_texts(const struct field_reader *reader, struct place at,
  */
 bool field_is_variable(const struct field_reader *reader, struct place at,
                        const char *name);
+
+/* 1 to HT_MAX_NAME bytes without control characters and outer blanks; AI
+ * Platform has always allowed "Model Accuracy". Otherwise an error. */
+bool field_is_metric(const struct field_reader *reader, struct place at,
+                     const char *name);
 
 /* 1 to HT_MAX_NAME letters, digits and _ . / -; otherwise an error. */
 bool field_is_name(const struct field_reader *reader, struct place at,

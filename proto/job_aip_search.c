@@ -210,7 +210,7 @@ static void read_goal(const struct field_reader *reader, struct place at,
 static const struct field search_rows[] = {
     {.name = "goal", .read = read_goal, .offset = AIP(metric)},
     {.name = "hyperparameterMetricTag",
-     .read = field_name,
+     .read = field_metric,
      .offset = AIP(metric.name)},
     {"maxTrials", field_whole, JOB(max_trials), 1, HT_MAX_TRIALS, NULL},
     {"maxParallelTrials", field_whole, JOB(parallel), 1, HT_MAX_PARALLEL, NULL},

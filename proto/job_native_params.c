@@ -42,7 +42,7 @@ static void read_one_goal(const struct field_reader *reader, struct place at,
     if (*text == '\0') {
         field_error(reader, at, "names no metric");
         diag_hint(reader->diag, "such as \"%s accuracy\"", word);
-    } else if (field_is_name(reader, at, text)) {
+    } else if (field_is_metric(reader, at, text)) {
         goal->name = text;
     }
 }

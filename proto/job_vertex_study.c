@@ -222,7 +222,7 @@ static void read_safety(const struct field_reader *reader, struct place at,
 
 static const struct field metric_rows[] = {
     {.name = "metricId",
-     .read = field_name,
+     .read = field_metric,
      .offset = offsetof(struct metric_draft, name)},
     {.name = "goal",
      .read = field_choose,
