@@ -79,7 +79,11 @@ static void a_read_token_changes_nothing(void)
     gate_grant(gate, "reader", GATE_READ);
     for (size_t i = 0; i < route_count; i++) {
         const struct route *route = &route_table[i];
-        bool is_read = strcmp(route->method, "GET") == 0;
+        /* Google asks some questions by POST; readers cannot write. */
+        const char *verb = strrchr(route->pattern, ':');
+        bool is_read = strcmp(route->method, "GET") == 0 ||
+                       route->lane == LANE_READER ||
+                       (verb != NULL && strcmp(verb, ":wait") == 0);
         CHECK(admit(gate, route, "Bearer reader") ==
               (is_read ? HT_OK : HT_DENIED));
     }
