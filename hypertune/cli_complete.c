@@ -322,7 +322,7 @@ static void out_of_time(int signal)
 
 static void limit_time(void)
 {
-    struct itimerval limit = {.it_value = {.tv_usec = LIMIT_MS * 1000}};
+    struct itimerval limit = {.it_value = {.tv_usec = LIMIT_MS * 1000L}};
     signal(SIGALRM, out_of_time);
     setitimer(ITIMER_REAL, &limit, NULL);
 }

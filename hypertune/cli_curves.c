@@ -12,7 +12,7 @@
 #include "proto/diag.h"
 #include "proto/json.h"
 
-enum { SPARK = 32, MOST_METRICS = 64 };
+enum { SPARK = 32, KEPT = 2 * SPARK, MOST_METRICS = 64 };
 
 /* What the table says about one trial; the curve is thinned as it grows. */
 struct curve {
@@ -21,7 +21,7 @@ struct curve {
     double first, last, low, high;
     char step[24]; /* of the last one */
     size_t stride, n_kept;
-    double kept[2 * SPARK];
+    double kept[KEPT];
 };
 
 struct curves {
@@ -40,7 +40,7 @@ struct curves {
 
 static void keep_point(struct curve *curve, double value)
 {
-    if (curve->n_kept == 2 * SPARK) {
+    if (curve->n_kept == KEPT) {
         for (size_t i = 0; i < SPARK; i++)
             curve->kept[i] = curve->kept[2 * i];
         curve->n_kept = SPARK;
