@@ -82,7 +82,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/t
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all demo check test-programs bench lint lint-layers lint-headers \
+.PHONY: all demo check test-programs bench bench-demo lint lint-layers lint-headers \
   lint-format lint-tidy format install deb clean help deps deps-check check-threads
 
 all: $(PROGRAMS) $(LIBRARIES) $(TRAINERS) ## build everything
@@ -174,6 +174,9 @@ test-programs: all $(TESTS) $(TOOLS)
 
 bench: all $(BENCHES) ## measure speed and size, one key=value a line
 	@bench/run.sh $(B)
+
+bench-demo: all ## the model against random draws on the digits task
+	@$(PYTHON) bench/bench_demo.py $(B)/bin
 
 # Under the thread sanitizer only what has threads is worth its time.
 THREADED := unit/test_core unit/test_endpoint unit/test_logs unit/test_http \

@@ -1,9 +1,11 @@
-/* Suggestions a second of each algorithm that needs no model. */
+/* Suggestions a second of each algorithm that needs no model, and the time of
+ * one by a model: as results come in, and from a history read at once. */
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "algorithms/algorithm.h"
+#include "algorithms/rng.h"
 #include "proto/limits.h"
 
 static bool has_none(void *context, const struct value point[])
@@ -43,6 +45,65 @@ static int measure(const char *name, const struct space *space)
     return 0;
 }
 
+enum { MODEL_DIM = 6, MODEL_RESULTS = 1000 };
+
+/* Result k of a study: a random point and a bowl around 0.3. */
+static void observe(const struct algorithm *algorithm, void *state, uint64_t k)
+{
+    const struct rng_place place = {1, k, 0};
+    struct value point[MODEL_DIM];
+    double objective = 0;
+    for (uint64_t i = 0; i < MODEL_DIM; i++) {
+        const double u = rng_unit(&place, i);
+        point[i] = (struct value){.real = u};
+        objective -= (u - 0.3) * (u - 0.3) * (double)(i + 1);
+    }
+    const struct observation seen = {point, true, objective};
+    algorithm->observe(state, &seen, NULL);
+}
+
+static double suggest_ms(const struct algorithm *algorithm, void *state,
+                         uint64_t ordinal)
+{
+    const struct taken nothing = {has_none, NULL, 0};
+    const struct suggest_request request = {.ordinal = ordinal,
+                                            .taken = &nothing};
+    struct value point[MODEL_DIM];
+    const double start = now_s();
+    algorithm->suggest(state, &request, point, NULL);
+    return 1e3 * (now_s() - start);
+}
+
+static int measure_model(void)
+{
+    static const uint64_t sizes[] = {20, 60, 100, 200, 400, MODEL_RESULTS};
+    const struct algorithm *algorithm = algorithm_find("BAYESIAN_SEARCH");
+    struct param params[MODEL_DIM];
+    for (size_t i = 0; i < MODEL_DIM; i++)
+        params[i] = (struct param){.name = "x", .type = PARAM_DOUBLE, .max = 1};
+    const struct space space = {MODEL_DIM, params};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        enum { ROUNDS = 10 };
+        void *state;
+        uint64_t k = 0;
+        if (algorithm->new (&space, 1, &state, NULL) != HT_OK)
+            return -1;
+        while (k < sizes[s])
+            observe(algorithm, state, k++);
+        printf("suggest_first_of_%llu_ms=%.1f\n", (unsigned long long)k,
+               suggest_ms(algorithm, state, k));
+        double ms = 0;
+        for (int i = 0; i < ROUNDS; i++) {
+            observe(algorithm, state, k++);
+            ms += suggest_ms(algorithm, state, k) / ROUNDS;
+        }
+        printf("suggest_after_%llu_ms=%.1f\n", (unsigned long long)sizes[s],
+               ms);
+        algorithm->free(state);
+    }
+    return 0;
+}
+
 int main(void)
 {
     static const double sizes[] = {8, 16, 32, 64, 128};
@@ -65,6 +126,7 @@ int main(void)
          .max = 0.1},
     };
     const struct space whole = {4, params}, levels = {3, params};
+    algorithms_init();
     return measure("RANDOM_SEARCH", &whole) != 0 ||
-           measure("GRID_SEARCH", &levels) != 0;
+           measure("GRID_SEARCH", &levels) != 0 || measure_model() != 0;
 }

@@ -7,6 +7,7 @@ build=$(cd "${1:?usage: bench/run.sh BUILD-DIR}" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 
 "$build/bench/bench_search"
+"$build/bench/bench_regret"
 "$build/bench/bench_report"
 "$build/bench/bench_sync" "${TMPDIR:-/tmp}"
 python3 "$here/bench_server.py" "$build/bin"
