@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import select
 import signal
 import struct
 import subprocess
@@ -193,6 +194,13 @@ def named(home, port):
             "HYPERTUNE_TOKEN_FILE": os.path.join(home.state, "token")}
 
 
+def shows_a_pause(home, port, lines):
+    """Does `lines` follow by now, so that it tells of a new event?"""
+    for verb in "pause", "resume":
+        home.cli(verb, "quick", **named(home, port))
+    return bool(select.select([lines.stdout], [], [], 0.3)[0])
+
+
 def a_restart_of_the_server_is_outlived():
     with Home() as home:
         server, port = a_server(home, 0)
@@ -201,6 +209,8 @@ def a_restart_of_the_server_is_outlived():
                       **named(home, port)) as terminal:
             lines = home.start("watch", "quick", **named(home, port))
             terminal.expect("RUNNING   ID")
+            wait_until(lambda: shows_a_pause(home, port, lines), 30,
+                       "the watch in lines to follow")
             server.kill()
             server.wait()
             terminal.expect("server away, trying again")
