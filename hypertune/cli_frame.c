@@ -142,21 +142,6 @@ static void add_times(const struct page *page, struct text *line)
     }
 }
 
-/* "RANDOM_SEARCH" is "random", as a spec has it. */
-static void add_algorithm(const struct cli_study *study, struct text *line)
-{
-    const char *name = node_get_string(study->status, "algorithm", "");
-    size_t len = strlen(name);
-    const char *suffix = strstr(name, "_SEARCH");
-    if (suffix != NULL)
-        len = (size_t)(suffix - name);
-    for (size_t i = 0; i < len; i++) {
-        char c = (char)tolower((unsigned char)name[i]);
-        text_append(line, &c, 1);
-    }
-    text_puts(line, len > 0 ? "  " : "");
-}
-
 static void add_head(struct page *page)
 {
     const struct cli_study *study = page->study;
@@ -166,7 +151,8 @@ static void add_head(struct page *page)
     if (study->metric[0] == '\0') {
         text_puts(&page->line, study->home->kind_name);
     } else {
-        add_algorithm(study, &page->line);
+        cli_study_algorithm(study, &page->line);
+        text_puts(&page->line, "  ");
         text_puts(&page->line, study->maximize ? "maximize " : "minimize ");
         text_escape(&page->line, study->metric);
     }

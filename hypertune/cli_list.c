@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,31 +11,17 @@
 
 enum { STUDIES_A_PAGE = 100 };
 
-/* "RANDOM_SEARCH" is "random", as a spec has it. */
-static const char *algorithm_name(struct cli *cli,
-                                  const struct cli_study *study)
-{
-    if (study->home->kind == JOB_CUSTOM)
-        return "-";
-    char *name = arena_strdup(cli->arena,
-                              node_get_string(study->status, "algorithm", "-"));
-    for (char *s = name; *s != '\0'; s++)
-        *s = (char)tolower((unsigned char)*s);
-    char *suffix = strstr(name, "_search");
-    if (suffix != NULL)
-        *suffix = '\0';
-    return name;
-}
-
-static void add_row(struct cli *cli, struct table *table,
-                    const struct cli_study *study, int64_t now)
+static void add_row(struct table *table, const struct cli_study *study,
+                    int64_t now)
 {
     struct text cell = {0};
     const struct node *best = node_find(study->status, "best");
     table_row(table);
     table_cell(table, study->name);
     table_cell(table, study->state);
-    table_cell(table, algorithm_name(cli, study));
+    cli_study_algorithm(study, &cell);
+    table_cell(table, cell.data);
+    text_clear(&cell);
     if (cli_study_limit(study) > 0)
         table_cell_printf(table, "%lld/%lld", cli_study_ended(study),
                           cli_study_limit(study));
@@ -97,7 +82,7 @@ static void list_study(struct listing *listing, const struct cli_study *study)
         text_puts(&listing->out, "\n");
     } else if (!cli_output_item(cli->format, study->job, index,
                                 &listing->out)) {
-        add_row(cli, listing->table, study, listing->now);
+        add_row(listing->table, study, listing->now);
     }
 }
 
@@ -291,10 +276,12 @@ static void describe_study(struct cli *cli, const struct cli_study *study,
     text_puts(out, reason[0] != '\0' ? ": " : "");
     text_escape(out, reason);
     text_puts(out, "\n");
-    if (study->home->kind != JOB_CUSTOM)
-        text_printf(out, "algorithm   %s, seed %s\n",
-                    algorithm_name(cli, study),
+    if (study->home->kind != JOB_CUSTOM) {
+        text_puts(out, "algorithm   ");
+        cli_study_algorithm(study, out);
+        text_printf(out, ", seed %s\n",
                     node_get_string(study->status, "seed", "-"));
+    }
     describe_counts(study, out);
     describe_times(study, out);
     if (best != NULL) {
@@ -321,7 +308,7 @@ int cli_describe(struct cli *cli)
         text_puts(&out, "\n");
     } else if (cli->format == FORMAT_CSV) {
         struct table *table = new_table(cli);
-        add_row(cli, table, &study, clock_wall_ms());
+        add_row(table, &study, clock_wall_ms());
         table_csv(table, &out);
     } else if (!cli_output_resource(cli->format, study.job, &out)) {
         describe_study(cli, &study, &out);

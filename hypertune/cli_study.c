@@ -168,6 +168,17 @@ long long cli_study_limit(const struct cli_study *study)
     return 0;
 }
 
+void cli_study_algorithm(const struct cli_study *study, struct text *out)
+{
+    const char *name = node_get_string(study->status, "algorithm", "-");
+    const char *suffix = strstr(name, "_SEARCH");
+    size_t len = suffix != NULL ? (size_t)(suffix - name) : strlen(name);
+    for (size_t i = 0; i < len; i++) {
+        char c = (char)tolower((unsigned char)name[i]);
+        text_append(out, &c, 1);
+    }
+}
+
 int cli_study_verdict(const struct cli_study *study)
 {
     bool good = strcmp(study->state, "SUCCEEDED") == 0 ||

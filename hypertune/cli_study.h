@@ -67,6 +67,10 @@ long long cli_study_all(const struct cli_study *study);
 /* Trials that may run in all; 0: no limit. */
 long long cli_study_limit(const struct cli_study *study);
 
+/* Appends how it searches as a spec has it: RANDOM_SEARCH is "random", "-" when
+ * it does not search. */
+void cli_study_algorithm(const struct cli_study *study, struct text *out);
+
 /* The exit code that says how a study went: CLI_DONE when it ended with a
  * best trial, else CLI_FAILED. */
 int cli_study_verdict(const struct cli_study *study);

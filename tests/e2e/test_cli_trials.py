@@ -244,6 +244,29 @@ def an_export_that_cannot_be_written_leaves_no_file():
                    if name.startswith("folder.")], [])
 
 
+def an_export_goes_through_all_pages():
+    with Home() as home:
+        home.cli("list")
+        post(home, "/studies", {"displayName": "many", "studySpec": {
+            "metrics": [{"metricId": "m", "goal": "MAXIMIZE"}],
+            "parameters": [{"parameterId": "x", "doubleValueSpec": {
+                "minValue": 0, "maxValue": 1}}]}})
+        for i in range(430):
+            post(home, "/studies/many/trials", {
+                "parameters": [{"parameterId": "x", "value": i / 1000}],
+                "finalMeasurement": {"stepCount": "1", "metrics": [
+                    {"metricId": "m", "value": i}]}})
+        rows = list(csv.DictReader(io.StringIO(home.cli("export", "many")[0])))
+        tap.equal([int(row["id"]) for row in rows], list(range(1, 431)))
+        tap.equal([float(row["metrics.m"]) for row in rows],
+                  list(range(430)))
+        tap.equal(len(home.cli("trials", "many", "--limit", "0", "-o",
+                               "name")[0].split()), 430)
+        out, _ = home.cli("trials", "many", "--where", "m>=427", "--sort",
+                          "-m", "-o", "name")
+        tap.equal(out, "many/430\nmany/429\nmany/428\n")
+
+
 def a_limit_ends_the_questions():
     with Home() as home:
         ended(home, trials=9)
@@ -303,5 +326,6 @@ if __name__ == "__main__":
              curves_have_every_measurement,
              an_export_has_a_row_for_every_trial,
              an_export_that_cannot_be_written_leaves_no_file,
+             an_export_goes_through_all_pages,
              a_limit_ends_the_questions,
              custom_jobs_and_studies_are_found_like_tuning_jobs])

@@ -72,7 +72,8 @@ def home_terminal(home, *arguments, **variables):
 
 
 def it_redraws_in_place_at_most_four_times_a_second():
-    chatty = "while :; do i=$((i+1)); echo step $i accuracy=0.5; done\n"
+    chatty = ("while :; do i=$((i+1)); echo step $i accuracy=0.5; "
+              "sleep 0.02; done\n")
     with Home() as home:
         home.write("train.sh", chatty)
         home.cli("submit", home.write("spec.json", spec()))
