@@ -19,7 +19,7 @@
 /* A deadline that never comes. */
 #define MEMORY_NEVER INT64_MAX
 
-struct memory_offer { /* what a search found, for clients that wait */
+struct memory_offer {    /* what a search found, for clients that wait */
     struct arena *arena; /* holds the points; NULL: there is none */
     size_t n;
     const char **points; /* canonical texts */
@@ -28,11 +28,11 @@ struct memory_offer { /* what a search found, for clients that wait */
 
 struct memory_study {
     int64_t id;
-    struct arena *arena;   /* holds job and nothing else */
-    struct job *job;       /* NULL: read it from the row again */
-    bool asking;           /* a search worker is at it */
-    int64_t asked_ms;      /* when it was asked last */
-    int64_t ask_after_ms;  /* no question before, after a failed one */
+    struct arena *arena;  /* holds job and nothing else */
+    struct job *job;      /* NULL: read it from the row again */
+    bool asking;          /* a search worker is at it */
+    int64_t asked_ms;     /* when it was asked last */
+    int64_t ask_after_ms; /* no question before, after a failed one */
     struct memory_offer offer;
     int64_t clock_mark_ms; /* running time is counted from here; 0: stands */
     int64_t clock_used_ms; /* running time at the mark */

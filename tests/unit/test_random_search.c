@@ -178,7 +178,7 @@ static void a_space_of_32_points_gives_32_and_then_ends(void)
         }
         struct ht_error err = {0};
         const struct suggest_request request = {.ordinal = 32,
- .taken = &set.taken};
+                                                .taken = &set.taken};
         CHECK(random_search.suggest(state, &request, point, &err) ==
               HT_EXHAUSTED);
         CHECK_TEXT(err.text, "all 32 points of the search space were tried");
