@@ -10,10 +10,6 @@
  * is continuous and its point is rounded (as in Google's Vizier). */
 enum { MOST_LEVELS = 1000 };
 
-/* A list that spans more than this is spread on a log scale, where its values
- * are about as far apart as whoever listed them meant. */
-static const double wide_list = 100.0;
-
 /* ---- positions ---- */
 
 static double clamp_unit(double u)
@@ -68,15 +64,39 @@ static double stepped_position(const struct param *param, double levels,
     return (j + 0.5) / levels;
 }
 
+/* The widest gap of a list over its narrowest. */
+static double unevenness(const struct param *param, enum param_scale scale)
+{
+    const double *v = param->numbers;
+    double widest = 0, narrowest = INFINITY;
+    for (size_t j = 1; j < param->n_values; j++) {
+        const double gap =
+            scale == SCALE_LOG ? log(v[j]) - log(v[j - 1]) : v[j] - v[j - 1];
+        widest = fmax(widest, gap);
+        narrowest = fmin(narrowest, gap);
+    }
+    return widest / narrowest;
+}
+
+/* Of a list that names no scale. Whoever lists 16, 32, 64, 128 means even
+ * steps, so it gets the scale on which its steps are more even. */
+static enum param_scale listed_scale(const struct param *param)
+{
+    if (param->scale != SCALE_LINEAR || !(param->numbers[0] > 0))
+        return param->scale;
+    return unevenness(param, SCALE_LOG) < unevenness(param, SCALE_LINEAR)
+               ? SCALE_LOG
+               : SCALE_LINEAR;
+}
+
+/* By value, with the margins that even levels would have. */
 static double listed_position(const struct param *param, size_t j)
 {
     const double low = param->numbers[0];
     const double high = param->numbers[param->n_values - 1];
-    const bool wide =
-        param->scale == SCALE_LINEAR && low > 0 && high / low > wide_list;
     const double margin = 0.5 / (double)param->n_values;
-    const double u = scaled_position(wide ? SCALE_LOG : param->scale, low, high,
-                                     param->numbers[j]);
+    const double u =
+        scaled_position(listed_scale(param), low, high, param->numbers[j]);
     return margin + (1 - 2 * margin) * clamp_unit(u);
 }
 

@@ -81,16 +81,19 @@ static void levels_stand_at_the_centres_of_their_cells(void)
 
 static void listed_numbers_stand_by_their_values(void)
 {
-    static const double near[] = {10, 20, 60}, wide[] = {1, 10, 1000};
+    static const double near[] = {10, 20, 40, 50}, powers[] = {8, 16, 64, 128};
     struct param param = {
-        .type = PARAM_DISCRETE, .n_values = 3, .numbers = near};
-    CHECK(oracle_near(encode_one(param, (struct value){.whole = 0}), 1.0 / 6,
-                      1e-15));
+        .type = PARAM_DISCRETE, .n_values = 4, .numbers = near};
+    CHECK(encode_one(param, (struct value){.whole = 0}) == 0.125);
     CHECK(oracle_near(encode_one(param, (struct value){.whole = 1}),
-                      1.0 / 6 + 2.0 / 3 * 0.2, 1e-15));
-    param.numbers = wide; /* by their logarithms */
+                      0.125 + 0.75 * 0.25, 1e-15));
+    param.numbers = powers; /* their logarithms are more even */
     CHECK(oracle_near(encode_one(param, (struct value){.whole = 1}),
-                      1.0 / 6 + 2.0 / 3 / 3, 1e-15));
+                      0.125 + 0.75 * 0.25, 1e-15));
+    param.scale = SCALE_LOG;
+    param.numbers = near; /* as it was told */
+    CHECK(oracle_near(encode_one(param, (struct value){.whole = 1}),
+                      0.125 + 0.75 * log(2) / log(5), 1e-15));
 }
 
 /* A switch, what depends on it, and a constant between. */
