@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "tests", "lib"))
 import harness  # noqa: E402
 
 DIGITS = os.path.join(HERE, "..", "examples", "digits")
-SEEDS, TRIALS, EPOCHS = range(1, 11), 20, 40
+SEEDS, TRIALS, EPOCHS = range(1, 11), 25, 20
 ALGORITHMS = ("random", "default")
 
 
