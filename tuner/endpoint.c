@@ -24,13 +24,12 @@ enum {
     RECEIVED = 64,  /* held by the socket before anybody has read them */
     UNANSWERED_BYTES = 64 << 20, /* beyond, nothing more is read: TCP slows the
                                     senders, and memory stays bounded */
-    URL_BYTES = 160,
-    LOOK_MS = 500 /* nng 1.5.2 does not wake a receive that is queued just
-                     after nng_close(): it must look again by itself */
+    URL_BYTES = 160
 };
 
 struct endpoint {
     nng_socket socket;
+    nng_aio *receive; /* the thread's one operation */
     struct core *core;
     struct logs *logs; /* NULL: no log messages here */
     request_handler *handle;
@@ -127,14 +126,16 @@ static void take(struct endpoint *endpoint, nng_msg *msg)
 static void *run(void *argument)
 {
     struct endpoint *endpoint = argument;
-    nng_msg *msg;
     int code;
-    while ((code = nng_recvmsg(endpoint->socket, &msg, 0)) != NNG_ECLOSED) {
+    do {
+        nng_recv_aio(endpoint->socket, endpoint->receive);
+        nng_aio_wait(endpoint->receive);
+        code = nng_aio_result(endpoint->receive);
         if (code == 0)
-            take(endpoint, msg);
-        else if (code != NNG_ETIMEDOUT)
+            take(endpoint, nng_aio_get_msg(endpoint->receive));
+        else if (code != NNG_ECANCELED)
             nng_msleep(10); /* out of memory or descriptors: not a hot loop */
-    }
+    } while (code != NNG_ECANCELED);
     return NULL;
 }
 
@@ -177,23 +178,16 @@ static enum ht_status listen_at(struct endpoint *endpoint, const char *url,
     if (code == 0)
         code = nng_socket_set_int(endpoint->socket, NNG_OPT_RECVBUF, RECEIVED);
     if (code == 0)
-        code = nng_socket_set_ms(endpoint->socket, NNG_OPT_RECVTIMEO, LOOK_MS);
-    if (code == 0)
         code = nng_listener_create(&listener, endpoint->socket, url);
     if (code == 0)
         code = nng_listener_start(listener, 0);
-    if (code != 0) {
-        nng_close(endpoint->socket);
-        return fail(err, code, url);
-    }
-    const enum ht_status status = note_url(endpoint, listener, url, err);
-    if (status != HT_OK)
-        nng_close(endpoint->socket);
-    return status;
+    return code != 0 ? fail(err, code, url)
+                     : note_url(endpoint, listener, url, err);
 }
 
 static void release(struct endpoint *endpoint)
 {
+    nng_aio_free(endpoint->receive);
     pthread_cond_destroy(&endpoint->answered);
     pthread_mutex_destroy(&endpoint->lock);
     free(endpoint);
@@ -206,19 +200,19 @@ static enum ht_status start(const struct endpoint *model, const char *url,
     *endpoint = *model;
     pthread_mutex_init(&endpoint->lock, NULL);
     pthread_cond_init(&endpoint->answered, NULL);
-    const enum ht_status status = listen_at(endpoint, url, err);
-    if (status != HT_OK) {
+    int code = nng_aio_alloc(&endpoint->receive, NULL, NULL);
+    enum ht_status status =
+        code != 0 ? fail(err, code, url) : listen_at(endpoint, url, err);
+    if (status == HT_OK &&
+        (code = pthread_create(&endpoint->thread, NULL, run, endpoint)) != 0)
+        status = ht_fail_errno(err, code, "cannot start the endpoint thread");
+    if (status == HT_OK) {
+        *out = endpoint;
+    } else {
+        nng_close(endpoint->socket); /* one that was never opened is no harm */
         release(endpoint);
-        return status;
     }
-    const int code = pthread_create(&endpoint->thread, NULL, run, endpoint);
-    if (code != 0) {
-        nng_close(endpoint->socket);
-        release(endpoint);
-        return ht_fail_errno(err, code, "cannot start the endpoint thread");
-    }
-    *out = endpoint;
-    return HT_OK;
+    return status;
 }
 
 enum ht_status endpoint_start_report(struct core *core, const char *url,
@@ -244,11 +238,15 @@ const char *endpoint_url(const struct endpoint *endpoint)
     return endpoint->url;
 }
 
+/* The socket stays open until the program ends: with a message on its way in,
+ * nng_close() of nng 1.5.2 waits for ever, leaks the message or locks a mutex
+ * that is gone. Nobody reads it any more, and what has no answer is sent again
+ * to the next server. */
 void endpoint_stop(struct endpoint *endpoint)
 {
     if (endpoint == NULL)
         return;
-    nng_close(endpoint->socket);
+    nng_aio_stop(endpoint->receive);
     core_stop_holding(endpoint->core);
     pthread_join(endpoint->thread, NULL);
     pthread_mutex_lock(&endpoint->lock);

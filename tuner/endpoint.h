@@ -23,8 +23,9 @@ enum ht_status endpoint_start_control(struct core *core, struct logs *logs,
                                       struct endpoint **endpoint,
                                       struct ht_error *err);
 const char *endpoint_url(const struct endpoint *endpoint); /* with real port */
-/* Closes the address and waits until every message taken has its answer; to be
- * called before core_stop() and logs_stop(). Accepts NULL. */
+/* Reads no more messages and waits until each one taken has its answer; to be
+ * called before core_stop() and logs_stop(). The port stays bound until the
+ * program ends. Accepts NULL. */
 void endpoint_stop(struct endpoint *endpoint);
 
 #endif
