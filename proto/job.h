@@ -60,7 +60,40 @@ struct pool {
     struct strings command;
     struct strings args;
     struct pairs env;
-    int64_t gpus; /* each replica's own, exclusively */
+    /* Of each replica. */
+    int64_t gpus;            /* its own, exclusively */
+    const char *accelerator; /* the kind of GPU asked for, NULL: any */
+    const char *machine;     /* machine type, see machines.h; NULL: none */
+    double cpus;             /* 0: the job's */
+    int64_t memory_bytes;    /* 0: the job's */
+};
+
+enum job_pull { PULL_IF_NOT_PRESENT, PULL_ALWAYS, PULL_NEVER };
+
+/* How containers of an image are set up; processes have none of it. What
+ * reaches out of the container works only where the runner's admin allows it.
+ */
+struct container_options {
+    enum job_pull pull;
+    const char *user;    /* "UID[:GID]" or a name in the image; NULL: its own */
+    bool read_only;      /* its root file system */
+    const char *network; /* NULL: one of its own; "none"; else a name: "host"
+                            or an existing network */
+    int64_t shm_bytes;   /* /dev/shm; 0: the engine's default */
+    int64_t pids;        /* most processes; 0: the runner's default */
+    bool privileged, host_pid;
+};
+
+/* A variable whose value only the runner knows. */
+struct secret {
+    const char *name; /* of the variable */
+    const char *file; /* in the runner's folder of secrets; or NULL */
+    const char *env;  /* the runner's variable HYPERTUNE_SECRET_THIS; or NULL */
+};
+
+enum job_reporter {
+    REPORTER_AUTO,  /* our Python package where an image has none */
+    REPORTER_PYTHON /* ours before the image's */
 };
 
 /* What ends a study before its trials are used up (Vertex's
@@ -131,7 +164,13 @@ struct job {
     struct pairs captured_env; /* what submit recorded */
     double cpus;               /* 0: not asked */
     int64_t memory_bytes;      /* 0: not asked */
-    struct strings volumes;
+    struct strings volumes;    /* HOST:TARGET[:ro] */
+    struct container_options container;
+    size_t n_secrets;
+    const struct secret *secrets;
+    enum job_reporter reporter;
+    bool rewrite_gcs;  /* gs://B/P is shown to trainers as /gcs/B/P */
+    int64_t keep_best; /* outputs of so many best trials stay; 0: of all */
     struct strings stdout_patterns; /* 'acc={accuracy} step={step}' */
     const char *metrics_file; /* JSON lines or CSV in the trial, or NULL */
 };

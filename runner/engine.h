@@ -1,5 +1,5 @@
-/* engine.h - what the runner asks of whatever runs replicas: local processes
- * today, containers and clusters behind the same six calls.
+/* engine.h - what the runner asks of whatever runs replicas: processes of this
+ * machine, containers.
  *
  * An engine keeps its truth outside the runner (folders, labels), so that
  * adopt() works after the runner was killed between any two steps. All calls
@@ -10,6 +10,7 @@
 #include "proto/error.h"
 #include "runner/folder.h"
 #include "runner/order.h"
+#include "runner/placement.h"
 #include "runner/site.h"
 
 enum engine_state { ENGINE_RUNNING, ENGINE_ENDED };
@@ -17,13 +18,35 @@ enum engine_state { ENGINE_RUNNING, ENGINE_ENDED };
 struct engine_place { /* one attempt in an engine's hands */
     const struct site *site;
     const struct order *order; /* the engine may allocate in its arena */
-    const char *folder;        /* of the attempt, prepared */
-    void *memory;              /* the engine's own, NULL at first */
+    const struct placement *placement; /* chosen and written */
+    const char *folder;                /* of the attempt; the lease is in it */
+    void *memory;                      /* the engine's own, NULL at first */
+};
+
+/* What an attempt ran on, for the record; in the order's arena once the engine
+ * knows it. */
+struct engine_facts {
+    bool known;
+    const char *const *images; /* digest of each replica's, NULL: no image */
 };
 
 struct engine {
     const char *name;
-    /* Starts every replica. After a failure some may run: remove() follows.
+    /* Before any other call, once: is it there, what can it do?
+     * HT_UNAVAILABLE  it cannot be reached now; the runner says so and tries
+     *                 again
+     * HT_INVALID      an option for it is wrong */
+    enum ht_status (*open)(const struct site *site, struct ht_error *err);
+    void (*close)(void); /* leaves replicas alone */
+    /* Address of a replica for CLUSTER_SPEC, in the order's arena; *claim as
+     * in ports.h. */
+    enum ht_status (*address)(const struct site *site,
+                              const struct order *order, size_t replica,
+                              const char **address, int *claim,
+                              struct ht_error *err);
+    /* Prepares the folders (prepare.h) and starts every replica, or begins to:
+     * what takes long goes on behind, and poll() tells how it came out. After
+     * a failure some may run: remove() follows.
      * HT_PRECONDITION  no engine of this kind can run what is ordered
      * other            it could not be done here and now */
     enum ht_status (*start)(struct engine_place *place, struct ht_error *err);
@@ -37,15 +60,20 @@ struct engine {
                               struct ending *ending);
     /* Asks every replica to end; poll() tells when they did. */
     void (*stop)(struct engine_place *place, const struct stop_order *order);
-    /* Kills whatever is left, now. The folder stays. */
+    /* Kills whatever is left and forgets place->memory. The folder stays; it
+     * may be removed at once, whatever the engine still has to clean up. */
     void (*remove)(struct engine_place *place);
+    /* True once every replica has begun to run: then the server is told. */
+    bool (*is_started)(const struct engine_place *place);
+    struct engine_facts (*facts)(const struct engine_place *place);
 };
 
 extern const struct engine engine_process;
+extern const struct engine engine_docker;
 
 /* NULL when this version has no engine of that name. */
 const struct engine *engine_find(const char *name);
-/* "process": all names, for messages. */
+/* "process, docker": all names, for messages. */
 const char *engine_names(void);
 
 #endif

@@ -28,6 +28,8 @@ struct replica_order {
     struct pairs env;    /* of the user, captured ones included */
     const char *workdir; /* absolute, NULL: the replica's folder */
     int64_t gpus;        /* its own, exclusively */
+    double cpus;         /* 0: no limit */
+    int64_t memory;      /* bytes, 0: no limit */
 };
 
 struct order {
@@ -47,7 +49,13 @@ struct order {
     struct strings stdout_patterns;
     const char *metrics_file; /* in the trial, or NULL */
     struct pairs params;      /* name and value as arguments show them */
-    size_t n_replicas;        /* >= 1; replicas[0] is the master */
+    struct container_options container;
+    struct strings volumes; /* HOST:TARGET[:ro] */
+    size_t n_secrets;
+    const struct secret *secrets;
+    enum job_reporter reporter;
+    bool rewrite_gcs;
+    size_t n_replicas; /* >= 1; replicas[0] is the master */
     const struct replica_order *replicas;
 };
 

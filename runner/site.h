@@ -13,6 +13,16 @@ struct site {
     int cores;              /* this runner may use, >= 1 */
     struct strings gpus;    /* it may give to replicas, see gpus.h */
     struct pairs inherited; /* HOME, USER, LANG, TZ, TMPDIR as far as set */
+    const char *runner;     /* its id, in names and labels */
+
+    /* Containers. */
+    const char *kit;             /* absolute folder mounted at /hypertune/kit */
+    struct strings volume_roots; /* volumes and outputs may lie below */
+    const char *gcs_root;        /* mounted at /gcs, NULL: none */
+    const char *secrets;         /* folder of secret files, NULL: none */
+    struct strings allowed;      /* what --allow names, see rules.h */
+    bool share_gpus;             /* a GPU may have several trials */
+    const char *docker_host;     /* as DOCKER_HOST; NULL: the usual sockets */
 };
 
 #endif

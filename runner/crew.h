@@ -1,0 +1,43 @@
+/* crew.h - the replicas of one attempt and what is known of their ends; the
+ * part of an engine that is the same for all of them.
+ *
+ * An engine fills in the ends as it learns of them; exit.json in a replica's
+ * folder is one whatever engine it is. */
+#ifndef HT_RUNNER_CREW_H
+#define HT_RUNNER_CREW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "runner/engine.h"
+
+struct crew_replica {
+    const char *folder;
+    bool ended;
+    struct ending ending; /* once ended */
+};
+
+struct crew { /* in the order's order, in the order's arena */
+    size_t n;
+    struct crew_replica *replicas;
+    const struct ending **endings; /* scratch of crew_judge() */
+};
+
+void crew_init(struct crew *crew, const struct engine_place *place);
+
+/* Takes exit.json of a replica that has not ended yet; true when it has. */
+bool crew_read_exit(struct crew *crew, size_t replica);
+/* The replica ended without our supervisor's word; leaves an exit.json so that
+ * a later runner comes to the same verdict. */
+void crew_end(struct crew *crew, size_t replica, const struct ending *ending);
+
+/* Leaves the order to stop with every replica that has not ended. */
+void crew_stop(struct crew *crew, const struct stop_order *order);
+
+/* The attempt's state by its replicas; the first decisive end makes it stop
+ * the others. */
+enum engine_state crew_judge(struct crew *crew,
+                             const struct engine_place *place,
+                             struct ending *ending);
+
+#endif

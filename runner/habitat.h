@@ -1,0 +1,41 @@
+/* habitat.h - what one replica finds where it runs: its folders as it sees
+ * them, and the environment that is there before the job's own.
+ *
+ * A process lives on this machine. A container sees our folders mounted:
+ *   /hypertune/kit    read-only: bin/hypertune, bin/hypertune-shim, include,
+ *                     lib, python (see proto/README.md, section 7)
+ *   /hypertune/trial  the replica's folder
+ *   /hypertune/output the trial's model, checkpoints and logs folders */
+#ifndef HT_RUNNER_HABITAT_H
+#define HT_RUNNER_HABITAT_H
+
+#include "proto/arena.h"
+#include "proto/job.h"
+#include "runner/image.h"
+#include "runner/order.h"
+#include "runner/site.h"
+
+struct habitat {
+    const char *folder;     /* the replica's */
+    const char *outputs;    /* the trial's, with model, checkpoints, logs */
+    const char *workdir;    /* NULL: `folder` */
+    struct strings argv;    /* complete; argv[0] is found there */
+    struct pairs base;      /* the environment below the job's own */
+    struct pairs offered;   /* ... set where neither base nor job has it */
+    const char *programs;   /* folder of our programs, NULL: none */
+    bool programs_first;    /* in PATH, else last */
+    const char *report_url; /* NULL: not reachable from there */
+};
+
+/* In the arena. `folder` is the replica's on this machine. */
+struct habitat habitat_of_process(struct arena *arena, const struct site *site,
+                                  const struct order *order, size_t replica,
+                                  const char *folder);
+/* `report_url` as the container reaches it, or NULL. */
+struct habitat habitat_of_container(struct arena *arena,
+                                    const struct site *site,
+                                    const struct order *order, size_t replica,
+                                    const struct image *image,
+                                    const char *report_url);
+
+#endif
