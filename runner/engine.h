@@ -7,6 +7,9 @@
 #ifndef HT_RUNNER_ENGINE_H
 #define HT_RUNNER_ENGINE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "proto/error.h"
 #include "runner/folder.h"
 #include "runner/order.h"
@@ -30,14 +33,25 @@ struct engine_facts {
     const char *const *images; /* digest of each replica's, NULL: no image */
 };
 
+/* What an open engine is, for people and for checks at submit. */
+struct engine_abilities {
+    const char *version; /* "Docker 20.10.24" */
+    bool gpus;           /* can give GPUs to replicas */
+    int64_t cpus;        /* 0: not known */
+    int64_t memory;      /* bytes, 0: not known */
+};
+
 struct engine {
     const char *name;
+    bool images; /* runs images, and only these */
     /* Before any other call, once: is it there, what can it do?
      * HT_UNAVAILABLE  it cannot be reached now; the runner says so and tries
      *                 again
      * HT_INVALID      an option for it is wrong */
     enum ht_status (*open)(const struct site *site, struct ht_error *err);
     void (*close)(void); /* leaves replicas alone */
+    /* After open(); borrowed until close(). NULL: this machine's are its. */
+    struct engine_abilities (*abilities)(void);
     /* Address of a replica for CLUSTER_SPEC, in the order's arena; *claim as
      * in ports.h. */
     enum ht_status (*address)(const struct site *site,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runner/engine.h"
+#include "runner/rules.h"
 
 enum kind { KIND_TEXT, KIND_COUNT, KIND_SWITCH };
 
@@ -35,6 +36,18 @@ static const struct entry table[] = {
      "all)"},
     {"state", "DIR", KIND_TEXT, MEMBER(state),
      "folder of the attempts (default runs beside the token file)"},
+    {"share", NULL, KIND_SWITCH, MEMBER(share),
+     "let several trials use one GPU"},
+    {"volume-root", "DIR,...", KIND_TEXT, MEMBER(volume_root),
+     "folders below which volumes of containers may lie (default none)"},
+    {"gcs-root", "DIR", KIND_TEXT, MEMBER(gcs_root),
+     "folder that stands for gs:// where a job asks for it"},
+    {"secrets", "DIR", KIND_TEXT, MEMBER(secrets),
+     "folder with a file for each secret that jobs may name"},
+    {"allow", "NAME,...", KIND_TEXT, MEMBER(allow),
+     "what containers may do beyond the usual: " RULES_NAMES},
+    {"docker-host", "URL", KIND_TEXT, MEMBER(docker_host),
+     "the container engine (default DOCKER_HOST, else the usual sockets)"},
     {"exit-when-alone", NULL, KIND_SWITCH, MEMBER(exit_when_alone),
      "end after 30 s without server and attempts"},
 };

@@ -10,14 +10,20 @@
 #include "proto/text.h"
 
 struct runner_options {
-    const char *server;     /* HTTP URL; required */
-    const char *token_file; /* required */
-    const char *engine;     /* name */
-    int64_t slots;          /* attempts at once; 0: as many as there are GPUs,
-                               else the cores, at most 4 */
-    const char *gpus;       /* see gpus.h; NULL: those that are visible */
-    const char *state;      /* folder; NULL: "runs" beside the token file */
-    bool exit_when_alone;   /* end without server and attempts */
+    const char *server;      /* HTTP URL; required */
+    const char *token_file;  /* required */
+    const char *engine;      /* name */
+    int64_t slots;           /* attempts at once; 0: as many as there are GPUs,
+                                else the cores, at most 4 */
+    const char *gpus;        /* see gpus.h; NULL: those that are visible */
+    const char *state;       /* folder; NULL: "runs" beside the token file */
+    bool exit_when_alone;    /* end without server and attempts */
+    const char *volume_root; /* folders, separated by commas; NULL: none */
+    const char *gcs_root;    /* folder; NULL: none */
+    const char *secrets;     /* folder; NULL: none */
+    const char *allow;       /* see rules.h; NULL: nothing */
+    bool share;              /* a GPU may have several trials */
+    const char *docker_host; /* NULL: DOCKER_HOST, else the usual sockets */
 };
 
 /* Strings point into argv, the environment or constants. `lookup` is getenv or

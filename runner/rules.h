@@ -13,10 +13,21 @@
 #include "runner/order.h"
 #include "runner/site.h"
 
+#define RULES_NAMES                                                            \
+    "privileged, host-network, host-pid, engine-socket, networks, "            \
+    "root-capabilities"
+
 /* HT_INVALID  a name is not in the list */
 enum ht_status rules_read(struct arena *arena, const char *text,
                           struct strings *allowed, struct ht_error *err);
 bool rules_allow(const struct site *site, const char *name);
+
+/* Absolute real paths of folders that are separated by commas, in the arena;
+ * `flag` names them in errors.
+ * HT_INVALID  one is no folder of this machine */
+enum ht_status rules_folders(struct arena *arena, const char *flag,
+                             const char *text, struct strings *folders,
+                             struct ht_error *err);
 
 /* Whether the order asks for nothing that is not allowed: network, pid space,
  * privileges, names of variables and arguments (no NUL, no control bytes in
