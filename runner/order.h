@@ -25,7 +25,7 @@ struct replica_order {
     struct strings argv; /* the complete command; with an image maybe empty */
     int64_t entry_words; /* of argv stand for the image's entry point; 0: they
                             are its arguments */
-    struct pairs env;    /* of the user, captured ones included */
+    struct pairs env;    /* of the user */
     const char *workdir; /* absolute, NULL: the replica's folder */
     int64_t gpus;        /* its own, exclusively */
     double cpus;         /* 0: no limit */
@@ -49,6 +49,7 @@ struct order {
     struct strings stdout_patterns;
     const char *metrics_file; /* in the trial, or NULL */
     struct pairs params;      /* name and value as arguments show them */
+    struct pairs captured; /* of the shell that submitted; for processes only */
     struct container_options container;
     struct strings volumes; /* HOST:TARGET[:ro] */
     size_t n_secrets;
