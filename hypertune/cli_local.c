@@ -4,6 +4,7 @@
 
 #include "hypertune/cli_commands.h"
 #include "hypertune/cli_server.h"
+#include "hypertune/cli_spawn.h"
 #include "hypertune/trial_commands.h"
 
 /* An argv of `first` and the command's words, ended by NULL. */
@@ -42,7 +43,7 @@ int cli_params(struct cli *cli)
 
 static int become(struct cli *cli, const char *program, char **argv)
 {
-    const char *path = cli_server_program(cli->arena, program);
+    const char *path = cli_spawn_program(cli->arena, program);
     execvp(path, argv);
     return cli_fail(cli, CLI_REFUSED, "cannot start %s: %s", path,
                     strerror(errno));

@@ -3,8 +3,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -13,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hypertune/cli_spawn.h"
 #include "proto/clock.h"
 #include "proto/diag.h"
 #include "proto/node.h"
@@ -59,9 +58,9 @@ static char *read_file(struct arena *arena, const char *path, size_t max,
 }
 
 /* A shared lock that can be had means that nobody holds the exclusive one. */
-static bool is_held(struct arena *arena, const char *folder)
+bool cli_server_is_locked(const char *lock)
 {
-    int fd = open(arena_printf(arena, "%s/lock", folder), O_RDONLY | O_CLOEXEC);
+    int fd = open(lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return false;
     bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -96,7 +95,8 @@ enum ht_status cli_server_find(struct arena *arena, const char *folder,
      * just starting must not find our shared lock in its way. */
     char *path = arena_printf(arena, "%s/server.json", folder);
     char *json = read_file(arena, path, MAX_JSON, false);
-    if (json == NULL || !is_held(arena, folder))
+    if (json == NULL ||
+        !cli_server_is_locked(arena_printf(arena, "%s/lock", folder)))
         return ht_fail(err, HT_NOT_FOUND, "no server runs in %s", folder);
     struct diag diag;
     diag_init(&diag, arena, path, NULL, 0);
@@ -108,24 +108,12 @@ enum ht_status cli_server_find(struct arena *arena, const char *folder,
         return ht_fail(err, HT_CORRUPT,
                        "%s names %s, which is not this machine; use --server",
                        path, url);
-    info->url = url;
-    info->token_file = arena_printf(arena, "%s/token", folder);
+    *info = (struct cli_server_info){
+        .url = url,
+        .token_file = arena_printf(arena, "%s/token", folder),
+        .runner_token_file = arena_printf(arena, "%s/runner-token", folder),
+        .pid = (pid_t)node_get_int(root, "pid", 0)};
     return HT_OK;
-}
-
-const char *cli_server_program(struct arena *arena, const char *name)
-{
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n <= 0)
-        return name;
-    self[n] = '\0';
-    char *slash = strrchr(self, '/');
-    if (slash == NULL)
-        return name;
-    char *beside =
-        arena_printf(arena, "%.*s/%s", (int)(slash - self), self, name);
-    return access(beside, X_OK) == 0 ? beside : name;
 }
 
 enum ht_status cli_server_make_folder(struct arena *arena, const char *folder,
@@ -145,40 +133,6 @@ enum ht_status cli_server_make_folder(struct arena *arena, const char *folder,
         return ht_fail_errno(err, ENOTDIR, "cannot use %s", folder);
     if (access(folder, W_OK | X_OK) != 0)
         return ht_fail_errno(err, errno, "cannot write in %s", folder);
-    return HT_OK;
-}
-
-static enum ht_status spawn_server(struct arena *arena, const char *folder,
-                                   pid_t *pid, struct ht_error *err)
-{
-    const char *program = cli_server_program(arena, "hypertuned");
-    char *log = arena_printf(arena, "%s/server.log", folder);
-    char *argv[] = {arena_strdup(arena, "hypertuned"),
-                    arena_strdup(arena, "--data"), arena_strdup(arena, folder),
-                    arena_strdup(arena, "--on-demand"), NULL};
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 1, log,
-                                     O_WRONLY | O_CREAT | O_APPEND, 0600);
-    posix_spawn_file_actions_adddup2(&files, 1, 2);
-    posix_spawn_file_actions_addclosefrom_np(&files, 3);
-    posix_spawn_file_actions_addchdir_np(&files, folder);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID |
-                                              POSIX_SPAWN_SETSIGMASK |
-                                              POSIX_SPAWN_SETSIGDEF);
-    int rc = posix_spawnp(pid, program, &files, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    if (rc != 0)
-        return ht_fail_errno(err, rc, "cannot start %s", program);
     return HT_OK;
 }
 
@@ -212,9 +166,10 @@ static enum ht_status await_server(struct arena *arena, const char *folder,
     }
 }
 
-static void read_log(struct arena *arena, const char *folder, struct text *log)
+void cli_server_last_words(struct arena *arena, const char *folder,
+                           const char *name, struct text *log)
 {
-    char *path = arena_printf(arena, "%s/server.log", folder);
+    char *path = arena_printf(arena, "%s/%s", folder, name);
     char *content = read_file(arena, path, LOG_TAIL, true);
     if (content == NULL)
         return;
@@ -232,21 +187,37 @@ static void read_log(struct arena *arena, const char *folder, struct text *log)
     }
 }
 
+enum ht_status cli_server_start(struct arena *arena, const char *folder,
+                                const char *const flags[],
+                                struct cli_server_info *info,
+                                struct ht_error *err)
+{
+    enum { MOST_FLAGS = 64 };
+    const char *args[MOST_FLAGS + 3] = {"--data", folder};
+    for (size_t i = 0; flags[i] != NULL && i < MOST_FLAGS; i++)
+        args[i + 2] = flags[i];
+    struct cli_spawn spawn = {.program = "hypertuned",
+                              .args = args,
+                              .folder = folder,
+                              .log = "server.log"};
+    pid_t pid;
+    enum ht_status status = cli_spawn_detached(arena, &spawn, &pid, err);
+    return status == HT_OK ? await_server(arena, folder, pid, info, err)
+                           : status;
+}
+
 /* With start.lock held: nobody else starts a server for this folder now. */
 static enum ht_status start_alone(struct arena *arena, const char *folder,
                                   struct cli_server_info *info, bool *started,
                                   struct ht_error *err)
 {
+    static const char *const flags[] = {"--on-demand", NULL};
     enum ht_status status = cli_server_find(arena, folder, info, err);
     if (status != HT_NOT_FOUND)
         return status;
     /* What a dead server left behind must not be taken for the new one's. */
     unlink(arena_printf(arena, "%s/server.json", folder));
-    pid_t pid;
-    status = spawn_server(arena, folder, &pid, err);
-    if (status != HT_OK)
-        return status;
-    status = await_server(arena, folder, pid, info, err);
+    status = cli_server_start(arena, folder, flags, info, err);
     *started = status == HT_OK;
     return status;
 }
@@ -274,7 +245,7 @@ enum ht_status cli_server_ensure(struct arena *arena, const char *folder,
     } else {
         status = start_alone(arena, folder, info, started, err);
         if (status == HT_UNAVAILABLE)
-            read_log(arena, folder, log);
+            cli_server_last_words(arena, folder, "server.log", log);
     }
     if (fd >= 0)
         close(fd);

@@ -8,14 +8,17 @@
 #define HT_HYPERTUNE_CLI_SERVER_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "proto/arena.h"
 #include "proto/error.h"
 #include "proto/text.h"
 
 struct cli_server_info {
-    const char *url;        /* "http://127.0.0.1:8470" */
-    const char *token_file; /* of the admin token */
+    const char *url;               /* "http://127.0.0.1:8470" */
+    const char *token_file;        /* of the admin token */
+    const char *runner_token_file; /* of the runners' token */
+    pid_t pid;
 };
 
 /* What the environment says about the state folder; each may be NULL. */
@@ -49,8 +52,19 @@ enum ht_status cli_server_ensure(struct arena *arena, const char *folder,
 enum ht_status cli_server_make_folder(struct arena *arena, const char *folder,
                                       struct ht_error *err);
 
-/* Path of a program of ours: beside this executable when it is there, else
- * the bare name for a search in PATH. */
-const char *cli_server_program(struct arena *arena, const char *name);
+/* Starts a server with flags of its own (ended by NULL, at most 64) in a folder
+ * that is absolute, there, and nobody else's, and waits until it is ready. It
+ * is a child of this process. HT_UNAVAILABLE, HT_IO as above. */
+enum ht_status cli_server_start(struct arena *arena, const char *folder,
+                                const char *const flags[],
+                                struct cli_server_info *info,
+                                struct ht_error *err);
+
+/* Does a server or runner hold this lock file? */
+bool cli_server_is_locked(const char *lock);
+
+/* Appends the last lines of a log in that folder, indented and escaped. */
+void cli_server_last_words(struct arena *arena, const char *folder,
+                           const char *name, struct text *log);
 
 #endif
