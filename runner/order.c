@@ -7,7 +7,7 @@
 #include "proto/limits.h"
 #include "proto/node.h"
 
-enum { MOST_GPUS = 1024 }; /* of one replica */
+enum { MOST_GPUS = 1024, MOST_CPUS = 65536 }; /* of one replica */
 
 bool attempt_key_equal(const struct attempt_key *a, const struct attempt_key *b)
 {
@@ -97,6 +97,8 @@ static enum ht_status read_replica(struct order *order, const struct node *map,
     replica->image = node_get_string(map, "image", NULL);
     replica->workdir = node_get_string(map, "workdir", NULL);
     replica->gpus = node_get_int(map, "gpus", 0);
+    replica->cpus = node_get_double(map, "cpus", 0);
+    replica->memory = node_get_int(map, "memory", 0);
     if (!is_type(replica->type) || replica->index < 0)
         return ht_fail(err, HT_INVALID, "a replica has no type and index");
     replica->name = arena_printf(order->arena, "%s-%lld", replica->type,
@@ -108,8 +110,16 @@ static enum ht_status read_replica(struct order *order, const struct node *map,
                        replica->name);
     replica->entry_words =
         node_get_int(map, "entryWords", (int64_t)replica->argv.n);
+    if (replica->entry_words < 0 ||
+        replica->entry_words > (int64_t)replica->argv.n)
+        return ht_fail(err, HT_INVALID, "%s: entryWords is out of range",
+                       replica->name);
     if (replica->gpus < 0 || replica->gpus > MOST_GPUS)
         return ht_fail(err, HT_INVALID, "%s: gpus is out of range",
+                       replica->name);
+    if (!(replica->cpus >= 0 && replica->cpus <= MOST_CPUS) ||
+        replica->memory < 0)
+        return ht_fail(err, HT_INVALID, "%s: cpus or memory is out of range",
                        replica->name);
     if (!read_env(order->arena, node_find(map, "env"), &replica->env))
         return ht_fail(err, HT_INVALID, "%s: env is not a list of pairs",
@@ -168,6 +178,91 @@ static void read_job(struct order *order, const struct node *job)
     text_free(&out);
 }
 
+/* ---- containers ---- */
+
+static bool read_pull(const char *name, enum job_pull *pull)
+{
+    static const char *const names[] = {
+        [PULL_IF_NOT_PRESENT] = "ifNotPresent",
+        [PULL_ALWAYS] = "always",
+        [PULL_NEVER] = "never",
+    };
+    for (int i = 0; i <= PULL_NEVER; i++) {
+        if (strcmp(names[i], name) == 0) {
+            *pull = (enum job_pull)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Absent: everything as usual. */
+static enum ht_status read_container(struct order *order,
+                                     const struct node *map,
+                                     struct ht_error *err)
+{
+    struct container_options *options = &order->container;
+    if (map == NULL || map->kind != NODE_MAP)
+        return HT_OK;
+    options->user = node_get_string(map, "user", NULL);
+    options->read_only = node_get_bool(map, "readOnly", false);
+    options->network = node_get_string(map, "network", NULL);
+    options->shm_bytes = node_get_int(map, "shm", 0);
+    options->pids = node_get_int(map, "pids", 0);
+    options->privileged = node_get_bool(map, "privileged", false);
+    options->host_pid = node_get_bool(map, "hostPid", false);
+    if (!read_pull(node_get_string(map, "pull", "ifNotPresent"),
+                   &options->pull) ||
+        options->shm_bytes < 0 || options->pids < 0)
+        return ht_fail(err, HT_INVALID, "container: pull, shm or pids is wrong");
+    return HT_OK;
+}
+
+/* A secret without a place to be found would silently be none. */
+static enum ht_status read_secrets(struct order *order,
+                                   const struct node *list,
+                                   struct ht_error *err)
+{
+    if (list == NULL || list->kind != NODE_LIST)
+        return HT_OK;
+    struct secret *secrets =
+        arena_alloc(order->arena, list->count + 1, sizeof *secrets);
+    size_t n = 0;
+    for (const struct node *item = list->first; item; item = item->next) {
+        const struct secret read = {
+            .name = node_get_string(item, "name", NULL),
+            .file = node_get_string(item, "file", NULL),
+            .env = node_get_string(item, "env", NULL),
+        };
+        if (read.name == NULL || (read.file == NULL) == (read.env == NULL))
+            return ht_fail(err, HT_INVALID,
+                           "a secret is not a name with a file or a variable");
+        secrets[n++] = read;
+    }
+    order->n_secrets = n;
+    order->secrets = secrets;
+    return HT_OK;
+}
+
+static enum ht_status read_surroundings(struct order *order,
+                                        const struct node *map,
+                                        struct ht_error *err)
+{
+    order->reporter =
+        strcmp(node_get_string(map, "reporter", ""), "python") == 0
+            ? REPORTER_PYTHON
+            : REPORTER_AUTO;
+    order->rewrite_gcs = node_get_bool(map, "rewriteGs", false);
+    if (!read_strings(order->arena, node_find(map, "volumes"), HT_MAX_ARGS,
+                      &order->volumes))
+        return ht_fail(err, HT_INVALID, "volumes is not a list of texts");
+    const enum ht_status status =
+        read_container(order, node_find(map, "container"), err);
+    if (status != HT_OK)
+        return status;
+    return read_secrets(order, node_find(map, "secrets"), err);
+}
+
 static enum ht_status read_order(struct order *order, const struct node *map,
                                  struct ht_error *err)
 {
@@ -192,6 +287,9 @@ static enum ht_status read_order(struct order *order, const struct node *map,
         return ht_fail(err, HT_INVALID, "metrics or patterns are not lists");
     read_params(order, node_find(map, "params"));
     read_job(order, node_find(map, "job"));
+    const enum ht_status status = read_surroundings(order, map, err);
+    if (status != HT_OK)
+        return status;
     return read_replicas(order, node_find(map, "replicas"), err);
 }
 

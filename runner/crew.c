@@ -1,0 +1,82 @@
+#include "runner/crew.h"
+
+#include <stdio.h>
+
+#include "proto/arena.h"
+#include "runner/prepare.h"
+#include "runner/verdict.h"
+
+void crew_init(struct crew *crew, const struct engine_place *place)
+{
+    const struct order *order = place->order;
+    const size_t n = order->n_replicas;
+    *crew = (struct crew){
+        .n = n,
+        .replicas = arena_alloc(order->arena, n, sizeof *crew->replicas),
+        .endings = arena_alloc(order->arena, n, sizeof(void *)),
+    };
+    for (size_t i = 0; i < n; i++)
+        crew->replicas[i].folder = prepare_replica_folder(
+            order->arena, place->folder, &order->replicas[i]);
+}
+
+bool crew_read_exit(struct crew *crew, size_t replica)
+{
+    struct crew_replica *member = &crew->replicas[replica];
+    if (!member->ended)
+        member->ended =
+            folder_read_exit(member->folder, &member->ending, NULL) == HT_OK;
+    return member->ended;
+}
+
+void crew_end(struct crew *crew, size_t replica, const struct ending *ending)
+{
+    struct crew_replica *member = &crew->replicas[replica];
+    member->ending = *ending;
+    member->ended = true;
+    folder_write_exit(member->folder, ending, NULL);
+}
+
+void crew_stop(struct crew *crew, const struct stop_order *order)
+{
+    for (size_t i = 0; i < crew->n; i++) {
+        if (!crew->replicas[i].ended)
+            folder_write_stop(crew->replicas[i].folder, order, NULL);
+    }
+}
+
+static void stop_after(struct crew *crew, const struct engine_place *place,
+                       size_t decisive, const struct ending *ending)
+{
+    struct stop_order stop = {.kill = false};
+    if (decisive == 0 && ending->outcome == OUTCOME_SUCCEEDED)
+        (void)snprintf(stop.reason, sizeof stop.reason, "the %s has ended",
+                       place->order->replicas[0].type);
+    else
+        (void)snprintf(stop.reason, sizeof stop.reason, "%s", ending->reason);
+    crew_stop(crew, &stop);
+}
+
+enum engine_state crew_judge(struct crew *crew,
+                             const struct engine_place *place,
+                             struct ending *ending)
+{
+    const struct order *order = place->order;
+    size_t ended = 0;
+    for (size_t i = 0; i < crew->n; i++) {
+        const struct crew_replica *member = &crew->replicas[i];
+        crew->endings[i] = member->ended ? &member->ending : NULL;
+        ended += member->ended;
+    }
+    const size_t decisive = verdict_find(order, crew->endings);
+    if (decisive == crew->n)
+        return ENGINE_RUNNING;
+    const struct ending verdict =
+        verdict_make(order, decisive, crew->endings[decisive]);
+    if (ended == crew->n) {
+        *ending = verdict;
+        return ENGINE_ENDED;
+    }
+    stop_after(crew, place, decisive, &verdict);
+    return ENGINE_RUNNING;
+}
