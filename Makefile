@@ -83,7 +83,8 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/t
 .SECONDARY:
 .DELETE_ON_ERROR:
 .PHONY: all demo check test-programs bench bench-demo lint lint-layers lint-headers \
-  lint-format lint-tidy format install deb clean help deps deps-check check-threads
+  lint-format lint-tidy format install deb clean help deps deps-check check-threads \
+  check-containers
 
 all: $(PROGRAMS) $(LIBRARIES) $(TRAINERS) ## build everything
 
@@ -188,6 +189,12 @@ check-threads: deps-check ## the threaded parts' tests, for SAN=thread
 check: deps-check ## install what the tests need, run them all
 	@$(MAKE) --no-print-directory test-programs
 	@tests/run.sh $(B)
+
+# Docker and Podman need root, and their packages.
+check-containers: deps-check ## the tests that need container engines, on real ones
+	@[ $$(id -u) -ne 0 ] || .ci/deps containers
+	@$(MAKE) --no-print-directory test-programs
+	@tests/engines/run.sh $(B)
 
 demo: deps ## install, build and tune a real trainer on real data
 	@$(MAKE) --no-print-directory all

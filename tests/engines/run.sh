@@ -1,0 +1,47 @@
+#!/bin/sh
+# run.sh BUILD-DIR [NAME...] - runs the tests that need container engines on a
+# dockerd and a Podman of their own, which are gone afterwards. With NAMEs only
+# tests whose path contains one of them run.
+#
+# An engine that cannot be had here is named in a line that says "skip"; without
+# any engine nothing runs and that is no failure.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+[ $# -ge 1 ] || { echo "usage: run.sh BUILD-DIR [NAME...]" >&2; exit 2; }
+build=$(cd "$1" && pwd) || exit 2
+shift
+
+if [ "$(id -u)" -ne 0 ]; then
+    echo "skip: container engines need root"
+    exit 0
+fi
+work=$(mktemp -d "${TMPDIR:-/tmp}/ht-engines.XXXXXX")
+finish() {
+    for engine in dockerd podman; do
+        "$here/$engine.sh" stop "$work/$engine"
+    done
+    rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+hosts=
+for engine in dockerd podman; do
+    if ! command -v "$engine" >/dev/null; then
+        echo "skip: no $engine here"
+    elif host=$("$here/$engine.sh" start "$work/$engine" 2>&1) &&
+        why=$("$here/images.sh" "$build/images" "${host#unix://}" 2>&1); then
+        hosts="$hosts $host"
+    else
+        echo "skip: $engine cannot be used: $host ${why-}"
+    fi
+done
+[ -n "$hosts" ] || exit 0
+
+if [ $# -eq 0 ]; then
+    # Those that ask for engines, by their path without the ending.
+    set -- $(grep -lE 'HT_DOCKER_HOSTS|^import engines' \
+        "$here"/../*/test_*.c "$here"/../*/test_*.py |
+        sed 's|.*/\([a-z0-9]*/test_[^.]*\)\..*|\1|')
+fi
+HT_DOCKER_HOSTS=${hosts# } "$here/../run.sh" "$build" "$@"
