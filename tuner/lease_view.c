@@ -57,6 +57,17 @@ static void add_argv(const struct lease_facts *facts, const struct pool *pool,
                          arena_printf(facts->arena, "--job-dir=%s", job_dir));
 }
 
+static void add_needs(const struct lease_facts *facts, const struct pool *pool,
+                      cJSON *replica)
+{
+    const struct job *job = facts->job;
+    json_add_int(replica, "gpus", pool->gpus);
+    json_add_double(replica, "cpus", pool->cpus > 0 ? pool->cpus : job->cpus);
+    json_add_int(replica, "memory",
+                 pool->memory_bytes > 0 ? pool->memory_bytes
+                                        : job->memory_bytes);
+}
+
 static void add_replicas(const struct lease_facts *facts, cJSON *out,
                          const struct value point[])
 {
@@ -72,12 +83,9 @@ static void add_replicas(const struct lease_facts *facts, cJSON *out,
             add_optional(replica, "image", pool->image);
             add_argv(facts, pool, point, replica);
             json_add_int(replica, "entryWords", (int64_t)pool->command.n);
-            /* What submit recorded first, so that the spec's own wins. */
-            cJSON *variables = json_add_array(replica, "env");
-            push_pairs(variables, &facts->job->captured_env);
-            push_pairs(variables, &env);
+            push_pairs(json_add_array(replica, "env"), &env);
             add_optional(replica, "workdir", facts->job->workdir);
-            json_add_int(replica, "gpus", pool->gpus);
+            add_needs(facts, pool, replica);
         }
     }
 }
@@ -127,11 +135,52 @@ static void add_job(const struct lease_facts *facts, cJSON *out)
     cJSON_Delete(job);
 }
 
-static void add_resources(const struct job *job, cJSON *out)
+static void add_secrets(const struct job *job, cJSON *out)
 {
-    cJSON *resources = json_add_object(out, "resources");
-    json_add_double(resources, "cpus", job->cpus);
-    json_add_int(resources, "memory", job->memory_bytes);
+    cJSON *secrets = json_add_array(out, "secrets");
+    for (size_t i = 0; i < job->n_secrets; i++) {
+        const struct secret *secret = &job->secrets[i];
+        cJSON *item = json_push_object(secrets);
+        json_add_string(item, "name", secret->name);
+        if (secret->file != NULL)
+            json_add_string(item, "file", secret->file);
+        else
+            json_add_string(item, "env", secret->env);
+    }
+}
+
+static const char *pull_name(enum job_pull pull)
+{
+    switch (pull) {
+    case PULL_IF_NOT_PRESENT:
+        break;
+    case PULL_ALWAYS:
+        return "always";
+    case PULL_NEVER:
+        return "never";
+    }
+    return "ifNotPresent";
+}
+
+/* What surrounds a replica; processes have little of it. */
+static void add_surroundings(const struct job *job, cJSON *out)
+{
+    const struct container_options *options = &job->container;
+    cJSON *container = json_add_object(out, "container");
+    json_add_string(container, "pull", pull_name(options->pull));
+    add_optional(container, "user", options->user);
+    json_add_bool(container, "readOnly", options->read_only);
+    add_optional(container, "network", options->network);
+    json_add_int(container, "shm", options->shm_bytes);
+    json_add_int(container, "pids", options->pids);
+    json_add_bool(container, "privileged", options->privileged);
+    json_add_bool(container, "hostPid", options->host_pid);
+    push_pairs(json_add_array(out, "captured"), &job->captured_env);
+    add_strings(out, "volumes", &job->volumes);
+    add_secrets(job, out);
+    json_add_string(out, "reporter",
+                    job->reporter == REPORTER_PYTHON ? "python" : "auto");
+    json_add_bool(out, "rewriteGs", job->rewrite_gcs);
 }
 
 enum ht_status lease_view(const struct lease_facts *facts, cJSON **out,
@@ -149,7 +198,7 @@ enum ht_status lease_view(const struct lease_facts *facts, cJSON **out,
     cJSON_AddItemToObject(attempt, "params", cJSON_CreateRaw(params));
     const struct strings args = command_params(facts->arena, space, point);
     add_strings(attempt, "paramArgs", &args);
-    add_resources(facts->job, attempt);
+    add_surroundings(facts->job, attempt);
     add_job(facts, attempt);
     add_replicas(facts, attempt, point);
     *out = attempt;
