@@ -17,6 +17,7 @@
 #include "runner/disk.h"
 #include "runner/gpus.h"
 #include "runner/options.h"
+#include "runner/rules.h"
 #include "runner/supervisor.h"
 
 enum { EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_TOKEN = 4, EXIT_CONFLICT = 5 };
@@ -119,8 +120,23 @@ static enum ht_status get_runner_id(struct arena *arena, const char *state,
     return disk_write(state, "runner-id", fresh, strlen(fresh), 0600, err);
 }
 
-static enum ht_status find_programs(struct arena *arena, struct site *site,
-                                    struct ht_error *err)
+/* Beside the programs as built, below lib/ as installed. */
+static const char *find_kit(struct arena *arena, const char *programs)
+{
+    static const char *const places[] = {"../kit", "../lib/hypertune/kit"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char real[PATH_MAX];
+        const char *path = arena_printf(arena, "%s/%s", programs, places[i]);
+        if (realpath(path, real) != NULL &&
+            access(arena_printf(arena, "%s/bin/hypertune-shim", real), X_OK) ==
+                0)
+            return arena_strdup(arena, real);
+    }
+    return NULL;
+}
+
+static enum ht_status find_programs(struct arena *arena, bool images,
+                                    struct site *site, struct ht_error *err)
 {
     char self[PATH_MAX];
     const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -133,21 +149,86 @@ static enum ht_status find_programs(struct arena *arena, struct site *site,
         return ht_fail_errno(err, errno, "cannot run %s", path);
     site->programs = arena_strdup(arena, self);
     site->shim = path;
+    site->kit = find_kit(arena, self);
+    if (images && site->kit == NULL)
+        return ht_fail(err, HT_NOT_FOUND,
+                       "the folder for containers is missing: neither "
+                       "%.90s/../kit nor ../lib/hypertune/kit",
+                       self);
+    return HT_OK;
+}
+
+static enum ht_status read_folder(struct arena *arena, const char *flag,
+                                  const char *text, const char **folder,
+                                  struct ht_error *err)
+{
+    struct strings found;
+    if (text == NULL)
+        return HT_OK;
+    const enum ht_status status = rules_folders(arena, flag, text, &found, err);
+    if (status != HT_OK)
+        return status;
+    if (found.n != 1)
+        return ht_fail(err, HT_INVALID, "--%s takes one folder", flag);
+    *folder = found.items[0];
+    return HT_OK;
+}
+
+/* What the flags say about this machine. */
+static enum ht_status read_site(struct arena *arena,
+                                const struct runner_options *options,
+                                struct site *site, struct ht_error *err)
+{
+    const struct gpus_source source = {.option = options->gpus,
+                                       .visible =
+                                           getenv("CUDA_VISIBLE_DEVICES"),
+                                       .devices = "/dev"};
+    site->cores = count_cores();
+    site->inherited = collect_inherited(arena);
+    site->share_gpus = options->share;
+    site->docker_host = options->docker_host;
+    enum ht_status status = gpus_find(arena, &source, &site->gpus, err);
+    if (status == HT_OK && options->allow != NULL)
+        status = rules_read(arena, options->allow, &site->allowed, err);
+    if (status == HT_OK && options->volume_root != NULL)
+        status = rules_folders(arena, "volume-root", options->volume_root,
+                               &site->volume_roots, err);
+    if (status == HT_OK)
+        status = read_folder(arena, "gcs-root", options->gcs_root,
+                             &site->gcs_root, err);
+    if (status == HT_OK)
+        status = read_folder(arena, "secrets", options->secrets, &site->secrets,
+                             err);
+    site->slots = options->slots > 0 ? (int)options->slots : usual_slots(site);
+    return status;
+}
+
+/* The folder that this runner alone works in, and who it is there. */
+static enum ht_status take_state(struct arena *arena,
+                                 const struct runner_options *options,
+                                 struct site *site, struct sender *sender,
+                                 struct ht_error *err)
+{
+    char *state = NULL;
+    enum ht_status status = make_state(arena, options, &state, err);
+    if (status == HT_OK)
+        status = lock_state(arena, state, err);
+    if (status == HT_OK)
+        status = get_runner_id(arena, state, sender, err);
+    if (status != HT_OK)
+        return status;
+    char boot[TOKEN_TEXT_BYTES];
+    token_make(boot, TOKEN_TRIAL_BYTES);
+    (void)snprintf(sender->boot, sizeof sender->boot, "%.32s", boot);
+    site->state = state;
+    site->runner = sender->runner;
     return HT_OK;
 }
 
 static int run(struct arena *arena, const struct runner_options *options)
 {
     struct ht_error err;
-    char *state = NULL;
-    struct site site = {.cores = count_cores()};
-    const struct gpus_source source = {.option = options->gpus,
-                                       .visible =
-                                           getenv("CUDA_VISIBLE_DEVICES"),
-                                       .devices = "/dev"};
-    if (gpus_find(arena, &source, &site.gpus, &err) != HT_OK)
-        return complain(EXIT_USAGE, &err);
-    site.slots = options->slots > 0 ? (int)options->slots : usual_slots(&site);
+    struct site site = {0};
     struct supervisor_settings settings = {
         .site = &site,
         .engine = engine_find(options->engine),
@@ -159,22 +240,15 @@ static int run(struct arena *arena, const struct runner_options *options)
     char host[HOST_NAME_MAX + 1] = "";
     gethostname(host, sizeof host - 1);
     settings.host = host;
-    char boot[TOKEN_TEXT_BYTES];
-    token_make(boot, TOKEN_TRIAL_BYTES);
-    (void)snprintf(settings.sender.boot, sizeof settings.sender.boot, "%.32s",
-                   boot);
-    site.inherited = collect_inherited(arena);
-    enum ht_status status = make_state(arena, options, &state, &err);
+    if (read_site(arena, options, &site, &err) != HT_OK)
+        return complain(EXIT_USAGE, &err);
+    enum ht_status status =
+        take_state(arena, options, &site, &settings.sender, &err);
     if (status == HT_OK)
-        status = lock_state(arena, state, &err);
-    if (status == HT_OK)
-        status = get_runner_id(arena, state, &settings.sender, &err);
-    if (status == HT_OK)
-        status = find_programs(arena, &site, &err);
+        status = find_programs(arena, settings.engine->images, &site, &err);
     if (status != HT_OK)
         return complain(status == HT_CONFLICT ? EXIT_CONFLICT : EXIT_ERROR,
                         &err);
-    site.state = state;
     if (access(options->token_file, R_OK) != 0) {
         ht_fail_errno(&err, errno, "cannot read token file %s",
                       options->token_file);

@@ -30,7 +30,7 @@ struct request { /* the one under way */
     enum request_kind kind;
     struct attempt_key key; /* of its attempt, which may be dropped meanwhile */
     size_t replica;
-    int stream; /* 0 stdout, 1 stderr */
+    int stream; /* index in the replica's logs */
     struct log_chunk chunk;
     struct text body; /* kept for `retry` */
 };

@@ -154,8 +154,12 @@ static bool say_from(struct talk *talk, const struct run *run)
             return true;
     }
     for (size_t i = 0; i < run->order->n_replicas; i++) {
-        if (say_log(talk, run, i, 0) || say_log(talk, run, i, 1))
-            return true;
+        const int streams =
+            sizeof run->replicas->logs / sizeof(struct log_ship);
+        for (int stream = 0; stream < streams; stream++) {
+            if (say_log(talk, run, i, stream))
+                return true;
+        }
     }
     return false;
 }
