@@ -46,6 +46,9 @@ struct node *node_read_json(struct arena *arena, const char *text, size_t len,
                             struct diag *diag);
 struct node *node_read_yaml(struct arena *arena, const char *text, size_t len,
                             struct diag *diag);
+/* JSON of any length, for text that the caller has bounded. */
+struct node *node_read_long_json(struct arena *arena, const char *text,
+                                 size_t len, struct diag *diag);
 /* JSON when the first byte that is not white space is '{' or '[', else YAML. */
 struct node *node_read(struct arena *arena, const char *text, size_t len,
                        struct diag *diag);

@@ -321,16 +321,9 @@ static struct node *read_value(struct reader *r)
     }
 }
 
-struct node *node_read_json(struct arena *arena, const char *text, size_t len,
-                            struct diag *diag)
+struct node *node_read_long_json(struct arena *arena, const char *text,
+                                 size_t len, struct diag *diag)
 {
-    if (len > HT_MAX_SPEC) {
-        diag_error(diag, 0, 0, NULL,
-                   "the document has %zu bytes, at most %d "
-                   "are allowed",
-                   len, HT_MAX_SPEC);
-        return NULL;
-    }
     struct reader r = {.arena = arena, .diag = diag, .place = {1, 1}};
     r.at = text;
     r.end = text + len;
@@ -345,4 +338,15 @@ struct node *node_read_json(struct arena *arena, const char *text, size_t len,
     if (r.at < r.end)
         return fail_expected(&r, "the end of the document");
     return diag->errors == errors ? root : NULL;
+}
+
+struct node *node_read_json(struct arena *arena, const char *text, size_t len,
+                            struct diag *diag)
+{
+    if (len <= HT_MAX_SPEC)
+        return node_read_long_json(arena, text, len, diag);
+    diag_error(diag, 0, 0, NULL,
+               "the document has %zu bytes, at most %d are allowed", len,
+               HT_MAX_SPEC);
+    return NULL;
 }

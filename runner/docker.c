@@ -1,0 +1,438 @@
+#include "runner/docker.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <curl/curl.h>
+
+#include "proto/clock.h"
+#include "proto/json.h"
+#include "proto/text.h"
+#include "runner/docker_address.h"
+#include "runner/docker_refusal.h"
+#include "runner/json_stream.h"
+
+enum {
+    CONNECT_MS = 5000,
+    USUAL_MS = 30000,
+    MOST_BYTES = 16 * 1024 * 1024, /* of an answer in one piece */
+    MOST_WORDS = 64 * 1024,        /* of a refusal; the rest says no more */
+    VERSION_BYTES = 16
+};
+
+/* The version that the API facts of this program were measured with. */
+#define USUAL_VERSION "1.41"
+
+struct docker {
+    const struct docker_address *address;
+    CURL *curl;
+    atomic_bool cancelled;
+    char version[VERSION_BYTES]; /* of the API */
+    bool negotiated; /* the engine was asked which versions it has */
+};
+
+struct docker *docker_new(const struct docker_address *address)
+{
+    struct docker *docker = ht_xcalloc(1, sizeof *docker);
+    docker->address = address;
+    docker->curl = curl_easy_init();
+    if (docker->curl == NULL)
+        ht_out_of_memory();
+    atomic_init(&docker->cancelled, false);
+    memcpy(docker->version, USUAL_VERSION, sizeof USUAL_VERSION);
+    return docker;
+}
+
+void docker_free(struct docker *docker)
+{
+    if (docker == NULL)
+        return;
+    curl_easy_cleanup(docker->curl);
+    free(docker);
+}
+
+void docker_cancel(struct docker *docker)
+{
+    atomic_store(&docker->cancelled, true);
+}
+
+/* ---- one request and its answer ---- */
+
+enum exchange_end { END_BY_ENGINE, END_TAKEN, END_TOO_LONG, END_NO_JSON };
+
+struct exchange {
+    struct docker *docker;
+    const struct docker_call *call;
+    bool versioned;     /* the path stands behind a version of the API */
+    docker_take *take;  /* NULL: the answer is one piece */
+    void *context;      /* of take */
+    struct text answer; /* in one piece, or a refusal */
+    struct json_stream stream;
+    int64_t heard_ms; /* the engine's last sign */
+    bool silent;      /* too long */
+    enum exchange_end end;
+};
+
+static bool is_success(long code)
+{
+    return (code >= 200 && code < 300) || code == 304; /* it is so already */
+}
+
+static long get_code(const struct exchange *exchange)
+{
+    long code = 0;
+    curl_easy_getinfo(exchange->docker->curl, CURLINFO_RESPONSE_CODE, &code);
+    return code;
+}
+
+static int get_timeout(const struct exchange *exchange)
+{
+    return exchange->call->timeout_ms > 0 ? exchange->call->timeout_ms
+                                          : USUAL_MS;
+}
+
+/* Returns the bytes taken; any other number makes curl end the call. */
+static size_t take_bytes(char *bytes, size_t size, size_t n, void *context)
+{
+    struct exchange *exchange = context;
+    const size_t len = size * n;
+    const bool good = is_success(get_code(exchange));
+    exchange->heard_ms = clock_monotonic_ms();
+    if (good && exchange->take != NULL) {
+        const enum json_stream_end end = json_stream_feed(
+            &exchange->stream, bytes, len, exchange->take, exchange->context);
+        if (end != JSON_STREAM_GOES_ON)
+            exchange->end = end == JSON_STREAM_LEFT ? END_TAKEN : END_NO_JSON;
+        return end == JSON_STREAM_GOES_ON ? len : 0;
+    }
+    if (exchange->answer.len + len <= (good ? MOST_BYTES : MOST_WORDS)) {
+        text_append(&exchange->answer, bytes, len);
+        return len;
+    }
+    exchange->end = good ? END_TOO_LONG : END_BY_ENGINE;
+    return 0;
+}
+
+static int watch(void *context, curl_off_t a, curl_off_t b, curl_off_t c,
+                 curl_off_t d)
+{
+    struct exchange *exchange = context;
+    (void)a, (void)b, (void)c, (void)d;
+    exchange->silent =
+        exchange->take != NULL &&
+        clock_monotonic_ms() - exchange->heard_ms > get_timeout(exchange);
+    return exchange->silent || atomic_load(&exchange->docker->cancelled);
+}
+
+static void set_route(const struct exchange *exchange)
+{
+    const struct docker_address *address = exchange->docker->address;
+    CURL *curl = exchange->docker->curl;
+    struct text url = {0};
+    text_puts(&url, address->base);
+    if (exchange->versioned)
+        text_printf(&url, "/v%s", exchange->docker->version);
+    text_puts(&url, exchange->call->path);
+    curl_easy_setopt(curl, CURLOPT_URL, url.data); /* copied */
+    text_free(&url);
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+    if (exchange->take == NULL)
+        curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)get_timeout(exchange));
+    if (address->socket != NULL) {
+        curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, address->socket);
+        curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* not the environment's */
+    }
+    if (address->ca != NULL)
+        curl_easy_setopt(curl, CURLOPT_CAINFO, address->ca);
+    if (address->cert != NULL)
+        curl_easy_setopt(curl, CURLOPT_SSLCERT, address->cert);
+    if (address->key != NULL)
+        curl_easy_setopt(curl, CURLOPT_SSLKEY, address->key);
+}
+
+static void set_sinks(struct exchange *exchange)
+{
+    CURL *curl = exchange->docker->curl;
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, exchange);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, watch);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, exchange);
+}
+
+/* The method, its body in *body, and the headers, which the caller frees. */
+static struct curl_slist *set_request(const struct exchange *exchange,
+                                      struct text *body)
+{
+    const struct docker_call *call = exchange->call;
+    CURL *curl = exchange->docker->curl;
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call->method);
+    struct curl_slist *headers = curl_slist_append(NULL, "Expect:");
+    if (strcmp(call->method, "POST") == 0) {
+        if (call->body != NULL)
+            json_print(cJSON_Duplicate(call->body, true), body);
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)body->len);
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS,
+                         body->data != NULL ? body->data : "");
+        headers = curl_slist_append(headers, "Content-Type: application/json");
+    }
+    if (call->auth != NULL) {
+        struct text header = {0};
+        text_printf(&header, "X-Registry-Auth: %s", call->auth);
+        headers = curl_slist_append(headers, header.data);
+        text_free(&header);
+    }
+    return headers;
+}
+
+static enum ht_status fail_transfer(const struct exchange *exchange,
+                                    CURLcode code, struct ht_error *err)
+{
+    const struct docker *docker = exchange->docker;
+    const char *engine = docker->address->text;
+    if (atomic_load(&docker->cancelled))
+        return ht_fail(err, HT_UNAVAILABLE, "%s: cancelled", engine);
+    if (exchange->silent || code == CURLE_OPERATION_TIMEDOUT)
+        return ht_fail(err, HT_UNAVAILABLE,
+                       "%s: the engine did not answer within %g s", engine,
+                       get_timeout(exchange) / 1000.0);
+    long reason = 0;
+    curl_easy_getinfo(docker->curl, CURLINFO_OS_ERRNO, &reason);
+    if (code == CURLE_COULDNT_CONNECT && reason != 0)
+        return ht_fail(err, HT_UNAVAILABLE, "%s: cannot connect: %s", engine,
+                       strerrordesc_np((int)reason));
+    return ht_fail(err, HT_UNAVAILABLE, "%s: %s", engine,
+                   curl_easy_strerror(code));
+}
+
+/* How a call ended whose bytes came without a fault of the connection. */
+static enum ht_status judge_answer(struct exchange *exchange,
+                                   struct ht_error *err)
+{
+    const char *engine = exchange->docker->address->text;
+    const long code = get_code(exchange);
+    if (!is_success(code)) {
+        struct arena *arena = arena_new();
+        const enum ht_status status = docker_refusal(
+            arena, code, exchange->answer.data, exchange->answer.len, err);
+        arena_free(arena);
+        return status;
+    }
+    if (exchange->end == END_TOO_LONG)
+        return ht_fail(err, HT_INTERNAL,
+                       "%s: an answer of more than %d MiB is not read", engine,
+                       MOST_BYTES / 1024 / 1024);
+    if (exchange->end == END_NO_JSON)
+        return ht_fail(err, HT_INTERNAL, "%s: the answer is not JSON", engine);
+    if (exchange->end == END_BY_ENGINE &&
+        !json_stream_is_whole(&exchange->stream))
+        return ht_fail(err, HT_UNAVAILABLE, "%s: the answer broke off", engine);
+    return HT_OK;
+}
+
+/* One request as it stands; a refusal's words stay in exchange->answer. */
+static enum ht_status transfer(struct exchange *exchange, struct ht_error *err)
+{
+    struct docker *docker = exchange->docker;
+    if (atomic_load(&docker->cancelled))
+        return fail_transfer(exchange, CURLE_ABORTED_BY_CALLBACK, err);
+    curl_easy_reset(docker->curl); /* keeps the connection */
+    text_clear(&exchange->answer);
+    exchange->heard_ms = clock_monotonic_ms();
+    struct text body = {0};
+    set_route(exchange);
+    set_sinks(exchange);
+    struct curl_slist *headers = set_request(exchange, &body);
+    curl_easy_setopt(docker->curl, CURLOPT_HTTPHEADER, headers);
+    const CURLcode code = curl_easy_perform(docker->curl);
+    curl_slist_free_all(headers);
+    text_free(&body);
+    if (code == CURLE_OK || code == CURLE_WRITE_ERROR)
+        return judge_answer(exchange, err);
+    return fail_transfer(exchange, code, err);
+}
+
+/* ---- which version of the API ---- */
+
+static bool read_version(const char *text, int *major, int *minor)
+{
+    char rest;
+    return text != NULL && sscanf(text, "%2d.%4d%c", major, minor, &rest) == 2;
+}
+
+static bool is_older(const char *version, const char *other)
+{
+    int a_major, a_minor, b_major, b_minor;
+    if (!read_version(version, &a_major, &a_minor) ||
+        !read_version(other, &b_major, &b_minor))
+        return false;
+    return a_major < b_major || (a_major == b_major && a_minor < b_minor);
+}
+
+/* Takes the newest that is not newer than ours, else the oldest there is. */
+static void choose_version(struct docker *docker, const struct node *facts)
+{
+    const char *newest = node_get_string(facts, "ApiVersion", NULL);
+    const char *oldest = node_get_string(facts, "MinAPIVersion", NULL);
+    int major = 0, minor = 0;
+    if (is_older(newest, USUAL_VERSION))
+        (void)read_version(newest, &major, &minor);
+    else if (is_older(USUAL_VERSION, oldest))
+        (void)read_version(oldest, &major, &minor);
+    if (major > 0)
+        (void)snprintf(docker->version, sizeof docker->version, "%d.%d", major,
+                       minor);
+}
+
+static enum ht_status read_answer(struct exchange *exchange,
+                                  struct arena *arena,
+                                  const struct node **answer,
+                                  struct ht_error *err)
+{
+    const struct text *text = &exchange->answer;
+    struct diag diag;
+    diag_init(&diag, arena, "answer", NULL, 0);
+    const struct node *read =
+        text->len > 0 ? node_read_long_json(arena, text->data, text->len, &diag)
+                      : NULL;
+    if (read == NULL && text->len > 0)
+        return ht_fail(err, HT_INTERNAL, "%s: the answer is not JSON: %s",
+                       exchange->docker->address->text, diag.first->text);
+    *answer = read;
+    return HT_OK;
+}
+
+static void fini_exchange(struct exchange *exchange)
+{
+    json_stream_fini(&exchange->stream);
+    text_free(&exchange->answer);
+}
+
+static enum ht_status negotiate(struct docker *docker, struct ht_error *err)
+{
+    const struct docker_call call = {.method = "GET", .path = "/version"};
+    struct exchange exchange = {.docker = docker, .call = &call};
+    struct arena *arena = arena_new();
+    const struct node *facts = NULL;
+    enum ht_status status = transfer(&exchange, err);
+    if (status == HT_OK)
+        status = read_answer(&exchange, arena, &facts, err);
+    if (status == HT_OK) {
+        choose_version(docker, facts);
+        docker->negotiated = true;
+    }
+    fini_exchange(&exchange);
+    arena_free(arena);
+    return status;
+}
+
+/* dockerd refuses versions that it does not know with words like "client
+ * version 1.41 is too old"; then it is asked for its own, once. */
+static enum ht_status run(struct exchange *exchange, struct ht_error *err)
+{
+    struct docker *docker = exchange->docker;
+    enum ht_status status = transfer(exchange, err);
+    if (status != HT_INVALID || docker->negotiated ||
+        exchange->answer.data == NULL ||
+        strstr(exchange->answer.data, "client version") == NULL)
+        return status;
+    status = negotiate(docker, err);
+    return status == HT_OK ? transfer(exchange, err) : status;
+}
+
+enum ht_status docker_call(struct docker *docker, struct arena *arena,
+                           const struct docker_call *call,
+                           const struct node **answer, struct ht_error *err)
+{
+    struct exchange exchange = {
+        .docker = docker, .call = call, .versioned = true};
+    enum ht_status status = run(&exchange, err);
+    if (status == HT_OK)
+        status = read_answer(&exchange, arena, answer, err);
+    fini_exchange(&exchange);
+    return status;
+}
+
+enum ht_status docker_stream(struct docker *docker,
+                             const struct docker_call *call, docker_take *take,
+                             void *context, struct ht_error *err)
+{
+    struct exchange exchange = {.docker = docker,
+                                .call = call,
+                                .versioned = true,
+                                .take = take,
+                                .context = context};
+    const enum ht_status status = run(&exchange, err);
+    fini_exchange(&exchange);
+    return status;
+}
+
+/* ---- what kind of engine ---- */
+
+static const struct node *find_component(const struct node *version,
+                                         const char *name)
+{
+    const struct node *components = node_find(version, "Components");
+    if (components == NULL || components->kind != NODE_LIST)
+        return NULL;
+    for (const struct node *c = components->first; c != NULL; c = c->next) {
+        if (strcmp(node_get_string(c, "Name", ""), name) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+static bool is_rootless(const struct node *info)
+{
+    if (node_get_bool(info, "Rootless", false))
+        return true;
+    const struct node *options = node_find(info, "SecurityOptions");
+    if (options == NULL || options->kind != NODE_LIST)
+        return false;
+    for (const struct node *o = options->first; o != NULL; o = o->next) {
+        if (o->kind == NODE_STRING && strcmp(o->text, "name=rootless") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "Docker 20.10.24" of "20.10.24+dfsg1": what distributions add is noise. */
+static const char *name_version(struct arena *arena, const char *engine,
+                                const char *version)
+{
+    const size_t len = strspn(version, "0123456789.");
+    return arena_printf(arena, "%s %.*s", engine, (int)len, version);
+}
+
+enum ht_status docker_ask_facts(struct docker *docker, struct arena *arena,
+                                struct docker_facts *facts,
+                                struct ht_error *err)
+{
+    const struct node *version = NULL, *info = NULL;
+    enum ht_status status =
+        docker_call(docker, arena,
+                    &(struct docker_call){.method = "GET", .path = "/version"},
+                    &version, err);
+    if (status == HT_OK)
+        status =
+            docker_call(docker, arena,
+                        &(struct docker_call){.method = "GET", .path = "/info"},
+                        &info, err);
+    if (status != HT_OK)
+        return status;
+    const bool podman = find_component(version, "Podman Engine") != NULL;
+    *facts = (struct docker_facts){
+        .podman = podman,
+        .rootless = is_rootless(info),
+        .gpus = node_find(node_find(info, "Runtimes"), "nvidia") != NULL,
+        .version = name_version(arena, podman ? "Podman" : "Docker",
+                                node_get_string(version, "Version", "")),
+        .cpus = node_get_int(info, "NCPU", 0),
+        .memory = node_get_int(info, "MemTotal", 0),
+    };
+    return HT_OK;
+}
