@@ -34,7 +34,7 @@ struct image_wish {
  * Credentials come from the docker config file, see registry_auth.h.
  * HT_PRECONDITION  there is no such image, or no access to it: trying again
  *                  does not help; the text says which and what to do
- * HT_UNAVAILABLE   registry or engine cannot be reached, or the pull broke
+ * HT_UNAVAILABLE   registry or engine cannot be reached, or the pull broke */
 enum ht_status image_get(struct docker *docker, struct arena *arena,
                          const struct image_wish *wish, struct image *image,
                          struct ht_error *err);
