@@ -29,24 +29,31 @@ static enum ht_status write_text(writer *write_file, const char *folder,
                                  struct ht_error *err)
 {
     const enum ht_status status =
-        write_file(folder, name, text->data, text->len, 0600, err);
+        write_file(folder, name, text->data, text->len, FOLDER_FILE_MODE, err);
     text_free(text);
     return status;
 }
 
 /* ---- launch.json ---- */
 
+static void write_list(struct text *out, const struct strings *strings)
+{
+    text_puts(out, "[");
+    for (size_t i = 0; i < strings->n; i++) {
+        text_puts(out, i > 0 ? "," : "");
+        json_quote(out, strings->items[i]);
+    }
+    text_puts(out, "]");
+}
+
 enum ht_status folder_write_launch(const char *folder,
                                    const struct launch *launch,
                                    struct ht_error *err)
 {
     struct text out = {0};
-    text_puts(&out, "{\"argv\":[");
-    for (size_t i = 0; i < launch->argv.n; i++) {
-        text_puts(&out, i > 0 ? "," : "");
-        json_quote(&out, launch->argv.items[i]);
-    }
-    text_puts(&out, "],\"env\":[");
+    text_puts(&out, "{\"argv\":");
+    write_list(&out, &launch->argv);
+    text_puts(&out, ",\"env\":[");
     for (size_t i = 0; i < launch->env.n; i++) {
         text_puts(&out, i > 0 ? ",[" : "[");
         json_quote(&out, launch->env.items[i].name);
@@ -54,7 +61,9 @@ enum ht_status folder_write_launch(const char *folder,
         json_quote(&out, launch->env.items[i].value);
         text_puts(&out, "]");
     }
-    text_puts(&out, "],\"workdir\":");
+    text_puts(&out, "],\"inherit\":");
+    write_list(&out, &launch->inherited);
+    text_puts(&out, ",\"workdir\":");
     if (launch->workdir != NULL)
         json_quote(&out, launch->workdir);
     else
@@ -67,19 +76,21 @@ enum ht_status folder_write_launch(const char *folder,
     return write_text(disk_write, folder, "launch.json", &out, err);
 }
 
-static enum ht_status read_argv(struct arena *arena, const struct node *list,
-                                struct strings *argv, struct ht_error *err)
+static enum ht_status read_list(struct arena *arena, const struct node *map,
+                                const char *key, struct strings *strings,
+                                struct ht_error *err)
 {
-    if (list == NULL || list->kind != NODE_LIST || list->count == 0)
-        return ht_fail(err, HT_CORRUPT, "launch.json: argv is not a list");
-    const char **items = arena_alloc(arena, list->count, sizeof *items);
+    const struct node *list = node_find(map, key);
+    if (list == NULL || list->kind != NODE_LIST)
+        return ht_fail(err, HT_CORRUPT, "launch.json: %s is not a list", key);
+    const char **items = arena_alloc(arena, list->count + 1, sizeof *items);
     size_t n = 0;
     for (const struct node *item = list->first; item; item = item->next) {
         items[n] = node_string(item);
         if (items[n++] == NULL)
-            return ht_fail(err, HT_CORRUPT, "launch.json: argv is not text");
+            return ht_fail(err, HT_CORRUPT, "launch.json: %s is not text", key);
     }
-    *argv = (struct strings){.n = n, .items = items};
+    *strings = (struct strings){.n = n, .items = items};
     return HT_OK;
 }
 
@@ -116,7 +127,11 @@ enum ht_status folder_read_launch(struct arena *arena, const char *folder,
         .grace_ms = node_get_int(map, "graceMs", JOB_GRACE_MS),
         .boot = node_get_string(map, "boot", NULL),
     };
-    status = read_argv(arena, node_find(map, "argv"), &read.argv, err);
+    status = read_list(arena, map, "argv", &read.argv, err);
+    if (status == HT_OK && read.argv.n == 0)
+        status = ht_fail(err, HT_CORRUPT, "launch.json: argv is empty");
+    if (status == HT_OK && node_find(map, "inherit") != NULL)
+        status = read_list(arena, map, "inherit", &read.inherited, err);
     if (status == HT_OK)
         status = read_env(arena, node_find(map, "env"), &read.env, err);
     if (status == HT_OK)

@@ -15,12 +15,14 @@
 #include "proto/limits.h"
 
 struct launch {
-    struct strings argv; /* argv[0] is looked up in the PATH of env */
-    struct pairs env;    /* the whole environment of the trainer */
-    const char *workdir; /* NULL: the replica's folder */
-    int64_t timeout_ms;  /* 0: none */
-    int64_t grace_ms;    /* SIGTERM to SIGKILL */
-    const char *boot;    /* id of the kernel's boot it is for; NULL: any */
+    struct strings argv;      /* argv[0] is looked up in the PATH of env */
+    struct pairs env;         /* the environment of the trainer */
+    struct strings inherited; /* names that, where env lacks them, come from
+                                 the shim's own environment */
+    const char *workdir;      /* NULL: the replica's folder */
+    int64_t timeout_ms;       /* 0: none */
+    int64_t grace_ms;         /* SIGTERM to SIGKILL */
+    const char *boot;         /* id of the kernel's boot it is for; NULL: any */
 };
 
 /* One process of this boot of the machine; pids come back, this does not. */
@@ -52,6 +54,10 @@ struct stop_order {
 };
 
 const char *outcome_name(enum outcome outcome);
+
+/* Of the files here: a container's user reads and may remove them, the
+ * attempt's folder keeps everybody else out. */
+enum { FOLDER_FILE_MODE = 0644 };
 
 /* A power cut may take shim.json and stop along with the processes they are
  * about; then the boot id in launch.json prevents a second start.

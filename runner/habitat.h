@@ -3,7 +3,7 @@
  *
  * A process lives on this machine. A container sees our folders mounted:
  *   /hypertune/kit    read-only: bin/hypertune, bin/hypertune-shim, include,
- *                     lib, python (see proto/README.md, section 7)
+ *                     lib, python, hook (see proto/README.md, section 7)
  *   /hypertune/trial  the replica's folder
  *   /hypertune/output the trial's model, checkpoints and logs folders */
 #ifndef HT_RUNNER_HABITAT_H
@@ -15,16 +15,28 @@
 #include "runner/order.h"
 #include "runner/site.h"
 
+#define HABITAT_KIT "/hypertune/kit"
+#define HABITAT_TRIAL "/hypertune/trial"
+#define HABITAT_OUTPUT "/hypertune/output"
+#define HABITAT_GCS "/gcs"
+
 struct habitat {
-    const char *folder;     /* the replica's */
-    const char *outputs;    /* the trial's, with model, checkpoints, logs */
-    const char *workdir;    /* NULL: `folder` */
-    struct strings argv;    /* complete; argv[0] is found there */
-    struct pairs base;      /* the environment below the job's own */
-    struct pairs offered;   /* ... set where neither base nor job has it */
-    const char *programs;   /* folder of our programs, NULL: none */
-    bool programs_first;    /* in PATH, else last */
-    const char *report_url; /* NULL: not reachable from there */
+    const char *folder;       /* the replica's */
+    const char *outputs;      /* the trial's, with model, checkpoints, logs */
+    const char *makes;        /* the folder on this machine in which these three
+                                 are still to be made; NULL: they are there */
+    const char *workdir;      /* NULL: `folder` */
+    struct strings argv;      /* complete; argv[0] is found there */
+    struct pairs base;        /* the environment below the job's own */
+    struct pairs offered;     /* ... set where neither base nor job has it */
+    struct strings inherited; /* names that the shim's own environment fills in
+                                 where nobody else has them */
+    const char *kit;          /* the trial kit, NULL: none */
+    const char *programs;     /* folder of our programs, NULL: none */
+    bool programs_first;      /* in PATH, else last */
+    bool offers_package;      /* of Python, where an import fails else */
+    const char *gcs;          /* folder of all buckets; NULL: URLs stay */
+    const char *report_url;   /* NULL: not reachable from there */
 };
 
 /* In the arena. `folder` is the replica's on this machine. */

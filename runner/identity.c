@@ -5,6 +5,7 @@
 #include "proto/cluster.h"
 #include "proto/text.h"
 #include "runner/gpus.h"
+#include "runner/outputs.h"
 
 void variables_set(struct variables *variables, const char *name,
                    const char *value)
@@ -132,56 +133,126 @@ static const char *value_of(const struct variables *variables, const char *name)
     return "";
 }
 
-/* So that `hypertune report` is found in every trial; last, because the
- * user's own programs go first. */
-static void add_programs(struct variables *variables, const char *folder)
+/* Puts a folder into a search path, where it is not yet. */
+static void add_folder(struct variables *variables, const char *name,
+                       const char *folder, bool first)
 {
-    const char *path = value_of(variables, "PATH");
-    const char *both = arena_printf(variables->arena, "%s:%s", path, folder);
-    const char *between = arena_printf(variables->arena, ":%s:", path);
-    const char *wanted = arena_printf(variables->arena, ":%s:", folder);
-    if (strstr(between, wanted) == NULL)
-        variables_set(variables, "PATH", both);
+    struct arena *arena = variables->arena;
+    const char *path = value_of(variables, name);
+    const char *between = arena_printf(arena, ":%s:", path);
+    if (strstr(between, arena_printf(arena, ":%s:", folder)) != NULL)
+        return;
+    const char *colon = path[0] != '\0' ? ":" : "";
+    variables_set(variables, name,
+                  first ? arena_printf(arena, "%s%s%s", folder, colon, path)
+                        : arena_printf(arena, "%s%s%s", path, colon, folder));
 }
 
-static void set_defaults(struct variables *variables, const struct site *site)
+/* What the job says, over what is there anyway. */
+static void set_jobs_own(struct variables *variables,
+                         const struct identity *identity)
 {
-    const int share = site->cores / site->slots;
+    const struct habitat *habitat = identity->habitat;
+    const struct pairs *env = &identity->order->replicas[identity->replica].env;
+    for (size_t i = 0; i < habitat->base.n; i++)
+        variables_set(variables, habitat->base.items[i].name,
+                      habitat->base.items[i].value);
+    for (size_t i = 0; i < env->n; i++) {
+        const struct pair *pair = &env->items[i];
+        const bool is_place =
+            habitat->gcs != NULL && strncmp(pair->name, "AIP_", 4) == 0;
+        variables_set(variables, pair->name,
+                      is_place ? outputs_rewrite(variables->arena, pair->value,
+                                                 habitat->gcs)
+                               : pair->value);
+    }
+    for (size_t i = 0; i < identity->secrets->n; i++)
+        variables_set(variables, identity->secrets->items[i].name,
+                      identity->secrets->items[i].value);
+}
+
+static int count_threads(const struct identity *identity)
+{
+    const double cpus = identity->order->replicas[identity->replica].cpus;
+    const int share =
+        cpus > 0 ? (int)cpus : identity->site->cores / identity->site->slots;
+    return share > 0 ? share : 1;
+}
+
+static void set_defaults(struct variables *variables,
+                         const struct identity *identity)
+{
+    const struct pairs *offered = &identity->habitat->offered;
     const char *threads =
-        arena_printf(variables->arena, "%d", share > 0 ? share : 1);
-    variables_default(variables, "PATH", "/usr/local/bin:/usr/bin:/bin");
-    if (site->programs != NULL)
-        add_programs(variables, site->programs);
+        arena_printf(variables->arena, "%d", count_threads(identity));
     variables_default(variables, "PYTHONUNBUFFERED", "1");
     variables_default(variables, "OMP_NUM_THREADS", threads);
     variables_default(variables, "MKL_NUM_THREADS", threads);
     variables_default(variables, "OPENBLAS_NUM_THREADS", threads);
-    for (size_t i = 0; i < site->inherited.n; i++)
-        variables_default(variables, site->inherited.items[i].name,
-                          site->inherited.items[i].value);
+    for (size_t i = 0; i < offered->n; i++)
+        variables_default(variables, offered->items[i].name,
+                          offered->items[i].value);
 }
 
-void identity_set(struct variables *variables, const struct identity *identity)
+/* So that `hypertune report` and `import hypertune` are found in every trial.
+ * A package of that name that is installed goes before ours, unless the job
+ * wants it otherwise: the folder `hook` has nothing but a finder for imports
+ * that fail. */
+static void set_kit(struct variables *variables,
+                    const struct identity *identity)
 {
+    const struct habitat *habitat = identity->habitat;
     struct arena *arena = variables->arena;
-    const struct order *order = identity->order;
-    const struct replica_order *replica = &order->replicas[identity->replica];
-    const char *folder = identity->folder;
-    for (size_t i = 0; i < replica->env.n; i++)
-        variables_set(variables, replica->env.items[i].name,
-                      replica->env.items[i].value);
-    set_defaults(variables, identity->site);
-    set_cluster(variables, identity);
-    set_gpus(variables, identity);
-    variables_set(variables, "CLOUD_ML_JOB_ID", order->job_name);
+    if (habitat->programs != NULL)
+        add_folder(variables, "PATH", habitat->programs,
+                   habitat->programs_first);
+    if (habitat->kit == NULL)
+        return;
+    variables_set(variables, "HYPERTUNE_KIT", habitat->kit);
+    if (identity->order->reporter == REPORTER_PYTHON)
+        add_folder(variables, "PYTHONPATH",
+                   arena_printf(arena, "%s/python", habitat->kit), true);
+    else if (habitat->offers_package)
+        add_folder(variables, "PYTHONPATH",
+                   arena_printf(arena, "%s/hook", habitat->kit), true);
+}
+
+static void set_folders(struct variables *variables,
+                        const struct identity *identity)
+{
+    const struct habitat *habitat = identity->habitat;
+    struct arena *arena = variables->arena;
+    const char *folder = habitat->folder;
     variables_set(variables, "CLOUD_ML_HP_METRIC_FILE",
                   arena_printf(arena, "%s/output.metrics", folder));
     variables_set(variables, "HYPERTUNE_REPORT_FILE",
                   arena_printf(arena, "%s/reports.jsonl", folder));
-    if (order->report_url != NULL)
-        variables_set(variables, "HYPERTUNE_REPORT_URL", order->report_url);
     variables_set(variables, "HYPERTUNE_TRIAL_TOKEN_FILE",
                   arena_printf(arena, "%s/token", folder));
     variables_set(variables, "HYPERTUNE_TRIAL_DIR", folder);
-    variables_set(variables, "HYPERTUNE_REPLICA", replica->name);
+    const size_t len = strlen(habitat->outputs);
+    const char *slash = len > 0 && habitat->outputs[len - 1] == '/' ? "" : "/";
+    for (size_t i = 0; i < OUTPUT_FOLDERS; i++)
+        variables_set(variables, output_folders[i].name,
+                      arena_printf(arena, "%s%s%s", habitat->outputs, slash,
+                                   output_folders[i].value));
+}
+
+void identity_set(struct variables *variables, const struct identity *identity)
+{
+    const struct order *order = identity->order;
+    set_jobs_own(variables, identity);
+    set_defaults(variables, identity);
+    set_kit(variables, identity);
+    set_cluster(variables, identity);
+    set_gpus(variables, identity);
+    set_folders(variables, identity);
+    variables_set(variables, "CLOUD_ML_JOB_ID", order->job_name);
+    if (identity->habitat->report_url != NULL)
+        variables_set(variables, "HYPERTUNE_REPORT_URL",
+                      identity->habitat->report_url);
+    variables_set(variables, "HYPERTUNE_REPLICA",
+                  order->replicas[identity->replica].name);
+    if (order->key.attempt > 1)
+        variables_set(variables, "HYPERTUNE_RESUME", "1");
 }

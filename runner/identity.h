@@ -7,6 +7,7 @@
 
 #include "proto/arena.h"
 #include "proto/job.h"
+#include "runner/habitat.h"
 #include "runner/order.h"
 #include "runner/placement.h"
 #include "runner/site.h"
@@ -30,11 +31,12 @@ struct identity {
     const struct order *order;
     const struct placement *placement;
     size_t replica; /* which of the order's */
-    const char *folder;
+    const struct habitat *habitat;
+    const struct pairs *secrets; /* variables and their values */
 };
 
-/* Fills in everything: what the runner passes on and the defaults, over them
- * the user's own variables, over all the replica's identity. */
+/* Fills in everything: what is there anyway and the defaults, over them the
+ * user's own variables, over all the replica's identity. */
 void identity_set(struct variables *variables, const struct identity *identity);
 
 #endif

@@ -11,7 +11,7 @@
 #include "runner/ports.h"
 
 static const char file_name[] = "placement.json";
-static const char host[] = "127.0.0.1:";
+static const char loopback[] = "127.0.0.1:";
 
 static struct placement make_empty(const struct order *order)
 {
@@ -34,20 +34,10 @@ void placement_release(struct placement *placement)
     }
 }
 
-static enum ht_status choose_address(struct arena *arena, struct seat *seat,
-                                     struct ht_error *err)
-{
-    int port;
-    const enum ht_status status = ports_find(&port, &seat->claim, err);
-    if (status == HT_OK)
-        seat->address = arena_printf(arena, "%s%d", host, port);
-    return status;
-}
-
-enum ht_status placement_choose(const struct order *order,
-                                const struct strings *free_gpus,
-                                struct placement *placement,
-                                struct ht_error *err)
+enum ht_status
+placement_choose(const struct site *site, const struct order *order,
+                 const struct strings *free_gpus, placement_address *address,
+                 struct placement *placement, struct ht_error *err)
 {
     const int64_t needed = order_gpus(order);
     if (needed > (int64_t)free_gpus->n)
@@ -63,7 +53,7 @@ enum ht_status placement_choose(const struct order *order,
         for (size_t k = 0; k < n; k++)
             gpus[k] = arena_strdup(order->arena, free_gpus->items[used++]);
         seat->gpus = (struct strings){.n = n, .items = gpus};
-        status = choose_address(order->arena, seat, err);
+        status = address(site, order, i, &seat->address, &seat->claim, err);
     }
     if (status == HT_OK)
         *placement = chosen;
@@ -83,14 +73,18 @@ enum ht_status placement_write(const char *attempt_folder,
     text_puts(&out, "{");
     for (size_t i = 0; i < placement->n; i++) {
         const struct seat *seat = &placement->seats[i];
-        text_printf(&out, "%s\n\"%s\":{\"address\":\"%s\",\"gpus\":[",
-                    i > 0 ? "," : "", order->replicas[i].name, seat->address);
+        text_printf(&out, "%s\n\"%s\":{\"address\":", i > 0 ? "," : "",
+                    order->replicas[i].name);
+        json_quote(&out, seat->address);
+        text_puts(&out, ",\"gpus\":[");
         for (size_t k = 0; k < seat->gpus.n; k++) {
             text_puts(&out, k > 0 ? "," : "");
             json_quote(&out, seat->gpus.items[k]);
         }
         text_puts(&out, "]}");
     }
+    if (placement->relay_port > 0)
+        text_printf(&out, ",\n\"relay\":%d", placement->relay_port);
     text_puts(&out, "}\n");
     const enum ht_status status =
         disk_replace(attempt_folder, file_name, out.data, out.len, 0600, err);
@@ -103,8 +97,7 @@ static bool read_seat(const struct order *order, const struct node *map,
 {
     seat->address = node_get_string(map, "address", NULL);
     const struct node *list = node_find(map, "gpus");
-    if (seat->address == NULL || list == NULL || list->kind != NODE_LIST ||
-        strncmp(seat->address, host, sizeof host - 1) != 0)
+    if (seat->address == NULL || list == NULL || list->kind != NODE_LIST)
         return false;
     const char **gpus =
         arena_alloc(order->arena, list->count + 1, sizeof *gpus);
@@ -115,6 +108,15 @@ static bool read_seat(const struct order *order, const struct node *map,
     }
     seat->gpus.items = gpus;
     return true;
+}
+
+/* Elsewhere than on loopback ports are nobody else's. */
+static int claim_again(const char *address)
+{
+    const size_t len = sizeof loopback - 1;
+    if (strncmp(address, loopback, len) != 0)
+        return -1;
+    return ports_claim((int)strtol(address + len, NULL, 10));
 }
 
 enum ht_status placement_read(const char *attempt_folder,
@@ -134,8 +136,9 @@ enum ht_status placement_read(const char *attempt_folder,
                            order->replicas[i].name);
     }
     for (size_t i = 0; i < read.n; i++)
-        read.seats[i].claim = ports_claim(
-            (int)strtol(read.seats[i].address + sizeof host - 1, NULL, 10));
+        read.seats[i].claim = claim_again(read.seats[i].address);
+    const int64_t relay = node_get_int(map, "relay", 0);
+    read.relay_port = relay > 0 && relay <= UINT16_MAX ? (int)relay : 0;
     *placement = read;
     return HT_OK;
 }

@@ -11,9 +11,10 @@
 #include "proto/error.h"
 #include "proto/job.h"
 #include "runner/order.h"
+#include "runner/site.h"
 
 struct seat {            /* of one replica */
-    const char *address; /* 127.0.0.1:PORT */
+    const char *address; /* HOST:PORT as the others reach it */
     int claim;           /* on the port, see ports.h; -1: none */
     struct strings gpus; /* exclusively its own */
 };
@@ -21,15 +22,22 @@ struct seat {            /* of one replica */
 struct placement {      /* zeroed: nothing is chosen */
     size_t n;           /* order->n_replicas */
     struct seat *seats; /* in the order's order; in its arena */
+    int relay_port;     /* on the gateway of its network, 0: none yet */
 };
+
+/* The engine's member `address`. */
+typedef enum ht_status placement_address(const struct site *site,
+                                         const struct order *order,
+                                         size_t replica, const char **address,
+                                         int *claim, struct ht_error *err);
 
 /* Chooses for every replica; `free_gpus` are those that no other attempt has.
  * HT_UNAVAILABLE  there are not enough of them
- * HT_IO           no port is free */
-enum ht_status placement_choose(const struct order *order,
-                                const struct strings *free_gpus,
-                                struct placement *placement,
-                                struct ht_error *err);
+ * other           what `address` failed with */
+enum ht_status
+placement_choose(const struct site *site, const struct order *order,
+                 const struct strings *free_gpus, placement_address *address,
+                 struct placement *placement, struct ht_error *err);
 /* Lets the ports go; the names stay readable. */
 void placement_release(struct placement *placement);
 

@@ -12,6 +12,7 @@
 
 #include "proto/arena.h"
 #include "proto/error.h"
+#include "runner/habitat.h"
 #include "runner/order.h"
 #include "runner/placement.h"
 #include "runner/site.h"
@@ -26,14 +27,17 @@ char *prepare_replica_folder(struct arena *arena, const char *attempt_folder,
 enum ht_status prepare_lease(const char *attempt_folder, const char *json,
                              size_t len, struct ht_error *err);
 
-/* Makes folders, token, params and launch.json of every replica. May be done
- * again as long as prepare_is_complete() is false.
- * HT_IO  a folder or file cannot be made */
-enum ht_status prepare_replicas(const struct site *site,
-                                const struct order *order,
-                                const struct placement *placement,
-                                const char *attempt_folder,
-                                struct ht_error *err);
+/* Makes folders, token, params and launch.json of every replica; habitats[i] is
+ * that of the order's replica i. What is in a replica's folder can be read, and
+ * the folder written, by any user who gets there: containers have users of
+ * their own, and the attempt's folder around it lets nobody else through. May
+ * be done again as long as prepare_is_complete() is false.
+ * HT_PRECONDITION  a secret is missing, or there is no command to run
+ * HT_IO            a folder or file cannot be made */
+enum ht_status
+prepare_replicas(const struct site *site, const struct order *order,
+                 const struct placement *placement, const char *attempt_folder,
+                 const struct habitat habitats[], struct ht_error *err);
 bool prepare_is_complete(const struct order *order, const char *attempt_folder);
 
 /* Removes an ended attempt's folder. The trial's own folders (models,

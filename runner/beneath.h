@@ -1,0 +1,26 @@
+/* beneath.h - paths below a folder of ours in which trials may have left
+ * symbolic links: none is ever followed, nothing leads out. */
+#ifndef HT_RUNNER_BENEATH_H
+#define HT_RUNNER_BENEATH_H
+
+#include <sys/types.h>
+
+#include "proto/error.h"
+
+/* Opens ROOT/PATH for its place only (O_PATH), the caller closes it. `path` may
+ * be empty, else it is relative. -1 with errno when a part is missing, is a
+ * link (ELOOP) or no folder (ENOTDIR), or is ".." (EXDEV). */
+int beneath_open(const char *root, const char *path);
+
+/* Makes the folder ROOT/PATH: missing parents for their owner alone, the last
+ * one with exactly that mode, also when it was there before.
+ * HT_PRECONDITION  a link, something that is no folder, or ".." is in the way
+ * HT_IO            it cannot be made */
+enum ht_status beneath_make(const char *root, const char *path, mode_t mode,
+                            struct ht_error *err);
+
+/* What of `path` comes behind `root`, "" for the root itself; NULL when it is
+ * not below. Text only, both absolute. */
+const char *beneath_rest(const char *root, const char *path);
+
+#endif

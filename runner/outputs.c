@@ -1,0 +1,109 @@
+#include "runner/outputs.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proto/text.h"
+#include "runner/beneath.h"
+#include "runner/disk.h"
+
+static const char scheme[] = "gs://";
+
+const struct pair output_folders[OUTPUT_FOLDERS] = {
+    {"AIP_MODEL_DIR", "model"},
+    {"AIP_CHECKPOINT_DIR", "checkpoints"},
+    {"AIP_TENSORBOARD_LOG_DIR", "logs"},
+};
+
+char *outputs_trial_folder(struct arena *arena, const struct site *site,
+                           const struct attempt_key *key)
+{
+    return arena_printf(arena, "%s/%lld/%lld", site->state,
+                        (long long)key->study, (long long)key->trial);
+}
+
+const char *outputs_here(struct arena *arena, const struct site *site,
+                         const struct order *order)
+{
+    const char *folder = order->output_dir;
+    if (folder == NULL)
+        return outputs_trial_folder(arena, site, &order->key);
+    if (folder[0] == '/')
+        return folder;
+    if (strncmp(folder, scheme, sizeof scheme - 1) == 0 &&
+        outputs_is_rewritten(site, order))
+        return outputs_rewrite(arena, folder, site->gcs_root);
+    return NULL;
+}
+
+enum ht_status outputs_make(const char *here, struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < OUTPUT_FOLDERS; i++)
+        status = disk_make_folder(
+            arena_printf(arena, "%s/%s", here, output_folders[i].value), err);
+    arena_free(arena);
+    return status;
+}
+
+enum ht_status outputs_share(const char *root, const char *here,
+                             struct ht_error *err)
+{
+    const char *rest = beneath_rest(root, here);
+    if (rest == NULL)
+        return ht_fail(err, HT_PRECONDITION, "%s is not below %s", here, root);
+    struct arena *arena = arena_new();
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < OUTPUT_FOLDERS; i++)
+        status = beneath_make(
+            root, arena_printf(arena, "%s/%s", rest, output_folders[i].value),
+            0777, err);
+    arena_free(arena);
+    return status;
+}
+
+void outputs_remove_empty(const struct site *site,
+                          const struct attempt_key *key)
+{
+    struct arena *arena = arena_new();
+    const char *trial = outputs_trial_folder(arena, site, key);
+    for (size_t i = 0; i < OUTPUT_FOLDERS; i++)
+        rmdir(arena_printf(arena, "%s/%s", trial, output_folders[i].value));
+    rmdir(trial);
+    rmdir(arena_printf(arena, "%s/%lld", site->state, (long long)key->study));
+    arena_free(arena);
+}
+
+/* ---- gs:// ---- */
+
+bool outputs_is_rewritten(const struct site *site, const struct order *order)
+{
+    return order->rewrite_gcs && site->gcs_root != NULL;
+}
+
+/* "logs://x" holds no gs:// URL. */
+static bool begins_url(const char *text, const char *at)
+{
+    return at == text || !isalnum((unsigned char)at[-1]);
+}
+
+const char *outputs_rewrite(struct arena *arena, const char *text,
+                            const char *mount)
+{
+    struct text out = {0};
+    const char *at = text, *next;
+    while ((next = strstr(at, scheme)) != NULL) {
+        const bool replaced = begins_url(text, next);
+        const char *end = next + sizeof scheme - 1;
+        text_append(&out, at, (size_t)((replaced ? next : end) - at));
+        if (replaced)
+            text_printf(&out, "%s/", mount);
+        at = end;
+    }
+    text_puts(&out, at);
+    const char *rewritten = arena_strndup(arena, out.data, out.len);
+    text_free(&out);
+    return rewritten;
+}
