@@ -37,13 +37,29 @@ static const struct option_entry table[] = {
      "address of runners (default: one port above the reports)"},
     {"auth", "HYPERTUNED_AUTH", "token|none", OPTION_TEXT, MEMBER(auth),
      "none is possible on loopback only (default token)"},
-    {"runner", "HYPERTUNED_RUNNER", "ENGINE|none", OPTION_TEXT, MEMBER(runner),
-     "engine of the one supervised local runner (default process)"},
+    {"runner", "HYPERTUNED_RUNNER", "ENGINE,...|none", OPTION_TEXT,
+     MEMBER(runner),
+     "engines, a supervised local runner for each (default process)"},
     {"slots", "HYPERTUNED_SLOTS", "N", OPTION_COUNT, MEMBER(slots),
-     "attempts it runs at once (default the GPUs, else the cores, at most 4)"},
+     "attempts each runs at once (default its GPUs, else the cores, at most "
+     "4)"},
     {"gpus", "HYPERTUNED_GPUS", "N|all|0,1,...", OPTION_TEXT, MEMBER(gpus),
-     "GPUs it gives to replicas (default those of CUDA_VISIBLE_DEVICES, else "
-     "all)"},
+     "GPUs the first one gives to replicas (default those of "
+     "CUDA_VISIBLE_DEVICES, else all)"},
+    {"share", "HYPERTUNED_SHARE", NULL, OPTION_SWITCH, MEMBER(share),
+     "let several trials use one GPU"},
+    {"volume-root", "HYPERTUNED_VOLUME_ROOT", "DIR,...", OPTION_TEXT,
+     MEMBER(volume_root),
+     "folders below which volumes of containers may lie (default none)"},
+    {"gcs-root", "HYPERTUNED_GCS_ROOT", "DIR", OPTION_TEXT, MEMBER(gcs_root),
+     "folder that stands for gs:// where a job asks for it"},
+    {"secrets", "HYPERTUNED_SECRETS", "DIR", OPTION_TEXT, MEMBER(secrets),
+     "folder with a file for each secret that jobs may name"},
+    {"allow", "HYPERTUNED_ALLOW", "NAME,...", OPTION_TEXT, MEMBER(allow),
+     "what containers may do beyond the usual, see hypertune-runner --help"},
+    {"docker-host", "HYPERTUNED_DOCKER_HOST", "URL", OPTION_TEXT,
+     MEMBER(docker_host),
+     "the container engine (default DOCKER_HOST, else the usual sockets)"},
     {"on-demand", NULL, NULL, OPTION_SWITCH, MEMBER(on_demand),
      "take any port when the default is in use; end when idle"},
     {"idle-exit", "HYPERTUNED_IDLE_EXIT", "DURATION", OPTION_DURATION,
@@ -148,24 +164,60 @@ static enum ht_status read_flag(char *const argv[], int *at,
     return assign(entry, value, options, err);
 }
 
+bool options_next_engine(const char **list, char engine[OPTIONS_ENGINE_BYTES])
+{
+    const size_t len = strcspn(*list, ",");
+    if (len == 0 || len >= OPTIONS_ENGINE_BYTES)
+        return false;
+    memcpy(engine, *list, len);
+    engine[len] = '\0';
+    *list += len + ((*list)[len] == ',');
+    return true;
+}
+
+static bool is_engine(const char *name)
+{
+    static const char *const engines[OPTIONS_ENGINES] = {"process", "docker",
+                                                         "slurm", "kubernetes"};
+    for (size_t i = 0; i < OPTIONS_ENGINES; i++)
+        if (strcmp(name, engines[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Each at most once: two runners of one engine would be one with more slots. */
+static enum ht_status check_engines(const char *list, struct ht_error *err)
+{
+    char seen[OPTIONS_ENGINES][OPTIONS_ENGINE_BYTES];
+    size_t n = 0;
+    const char *rest = list;
+    if (strcmp(list, "none") == 0)
+        return HT_OK;
+    bool fine = *rest != '\0';
+    for (; fine && *rest != '\0'; n++) {
+        fine = n < OPTIONS_ENGINES && options_next_engine(&rest, seen[n]) &&
+               is_engine(seen[n]);
+        for (size_t i = 0; fine && i < n; i++)
+            fine = strcmp(seen[i], seen[n]) != 0;
+    }
+    if (fine)
+        return HT_OK;
+    return ht_fail(err, HT_INVALID,
+                   "--runner is none or a list of process, docker, slurm, "
+                   "kubernetes, each once, not \"%s\"",
+                   list);
+}
+
 static enum ht_status check_words(const struct options *options,
                                   struct ht_error *err)
 {
-    static const char *const engines[] = {"process",    "docker", "slurm",
-                                          "kubernetes", "none",   NULL};
     if (options->data == NULL || options->data[0] == '\0')
         return ht_fail(err, HT_INVALID, "--data DIR is required, see --help");
     if (strcmp(options->auth, "token") != 0 &&
         strcmp(options->auth, "none") != 0)
         return ht_fail(err, HT_INVALID, "--auth is token or none, not \"%s\"",
                        options->auth);
-    for (size_t i = 0; engines[i] != NULL; i++)
-        if (strcmp(options->runner, engines[i]) == 0)
-            return HT_OK;
-    return ht_fail(err, HT_INVALID,
-                   "--runner is process, docker, slurm, kubernetes or none, "
-                   "not \"%s\"",
-                   options->runner);
+    return check_engines(options->runner, err);
 }
 
 /* What only makes sense when all of it is known. */

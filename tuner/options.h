@@ -15,12 +15,18 @@ struct options {
     const char *report_listen;  /* tcp://HOST:PORT, port 0: any */
     const char *control_listen; /* the same; NULL: one above the report port */
     const char *auth;           /* "token" or "none" */
-    const char *runner;         /* engine of the local runner, or "none" */
-    int64_t slots;              /* of the local runner; 0: as it sees fit */
-    const char *gpus;           /* of the local runner; NULL: as it sees fit */
-    bool on_demand;             /* started by a command for its user */
-    int64_t idle_exit_ms;       /* end after this long idle; 0: never */
-    bool verbose;               /* log debug events */
+    const char *runner;         /* engines of local runners, or "none" */
+    int64_t slots;              /* of each local runner; 0: as it sees fit */
+    const char *gpus;           /* of the first one; NULL: as it sees fit */
+    bool share;                 /* the rest is for local runners as it is, */
+    const char *volume_root;    /* NULL: not said */
+    const char *gcs_root;
+    const char *secrets;
+    const char *allow;
+    const char *docker_host;
+    bool on_demand;       /* started by a command for its user */
+    int64_t idle_exit_ms; /* end after this long idle; 0: never */
+    bool verbose;         /* log debug events */
 };
 
 enum options_result {
@@ -48,6 +54,11 @@ enum { OPTIONS_HOST_BYTES = 256 };
 enum ht_status options_split_address(const char *address,
                                      char host[OPTIONS_HOST_BYTES], int *port,
                                      struct ht_error *err);
+
+/* Takes the next engine off a list such as "process,docker", moving *list
+ * behind it; false when there is no further one, or it is too long. */
+enum { OPTIONS_ENGINE_BYTES = 16, OPTIONS_ENGINES = 4 };
+bool options_next_engine(const char **list, char engine[OPTIONS_ENGINE_BYTES]);
 
 /* True for localhost and every literal of a loopback address. */
 bool options_is_loopback(const char *host);

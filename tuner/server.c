@@ -43,8 +43,10 @@ struct server {
     struct server_facts facts;
     struct readers *readers;
     struct http *http;
-    char *runner_token_file, *runs;
-    struct supervisor *supervisor;
+    char *runner_token_file;
+    struct arena *flags; /* of local runners */
+    size_t n_supervisors;
+    struct supervisor *supervisors[OPTIONS_ENGINES];
 };
 
 /* --- the steps, in order --- */
@@ -307,32 +309,84 @@ static void stop_note(struct server *server)
     datadir_retract(&server->dir);
 }
 
-static enum ht_status start_supervisor(struct server *server,
-                                       struct ht_error *err)
+/* What a local runner is told as it was told to us. GPUs belong to the first
+ * one alone, or two would give the same away. */
+static struct pairs runner_flags(const struct server *server, bool first)
 {
     const struct options *options = server->options;
-    (void)err;
-    if (strcmp(options->runner, "none") == 0)
-        return HT_OK;
-    server->runner_token_file = datadir_path(&server->dir, "runner-token");
-    server->runs = datadir_path(&server->dir, "runs");
+    struct arena *arena = server->flags;
+    const struct pair flags[] = {
+        {"slots", options->slots > 0
+                      ? arena_printf(arena, "%lld", (long long)options->slots)
+                      : NULL},
+        {"gpus", first ? options->gpus : "none"},
+        {"share", options->share ? "1" : NULL},
+        {"volume-root", options->volume_root},
+        {"gcs-root", options->gcs_root},
+        {"secrets", options->secrets},
+        {"allow", options->allow},
+        {"docker-host", options->docker_host},
+    };
+    enum { FLAGS = sizeof flags / sizeof *flags };
+    struct pair *items = arena_alloc(arena, FLAGS, sizeof *items);
+    size_t n = 0;
+    for (size_t i = 0; i < FLAGS; i++)
+        if (flags[i].value != NULL)
+            items[n++] = flags[i];
+    return (struct pairs){.n = n, .items = items};
+}
+
+/* Each engine has a state folder of its own, whatever others there are: what
+ * is found in it must be its own. */
+static void add_supervisor(struct server *server, const char *engine)
+{
+    const bool processes = strcmp(engine, "process") == 0;
+    char *state = datadir_path(
+        &server->dir,
+        processes ? "runs" : arena_printf(server->flags, "runs/%s", engine));
     const struct supervisor_options supervised = {
-        .engine = options->runner,
+        .engine = arena_strdup(server->flags, engine),
         .server_url = server->http_url,
         .token_file = server->runner_token_file,
-        .state_dir = server->runs,
-        .slots = options->slots,
-        .gpus = options->gpus,
+        .state_dir = arena_strdup(server->flags, state),
+        .flags = runner_flags(server, server->n_supervisors == 0),
     };
-    server->supervisor = supervisor_new(&supervised);
+    free(state);
+    server->supervisors[server->n_supervisors++] = supervisor_new(&supervised);
+}
+
+static enum ht_status start_supervisors(struct server *server,
+                                        struct ht_error *err)
+{
+    const char *engines = server->options->runner;
+    char engine[OPTIONS_ENGINE_BYTES];
+    (void)err;
+    server->flags = arena_new();
+    server->runner_token_file = datadir_path(&server->dir, "runner-token");
+    if (strcmp(engines, "none") == 0)
+        return HT_OK;
+    while (options_next_engine(&engines, engine))
+        add_supervisor(server, engine);
     return HT_OK;
 }
 
-static void stop_supervisor(struct server *server)
+static void stop_supervisors(struct server *server)
 {
-    supervisor_stop(server->supervisor, RUNNER_WAIT_MS);
+    for (size_t i = 0; i < server->n_supervisors; i++)
+        supervisor_stop(server->supervisors[i], RUNNER_WAIT_MS);
     free(server->runner_token_file);
-    free(server->runs);
+    arena_free(server->flags);
+}
+
+static int64_t tick_supervisors(struct server *server, int64_t now_ms)
+{
+    int64_t next_ms = INT64_MAX;
+    for (size_t i = 0; i < server->n_supervisors; i++) {
+        const int64_t wanted_ms =
+            supervisor_tick(server->supervisors[i], now_ms);
+        next_ms = wanted_ms < next_ms ? wanted_ms : next_ms;
+    }
+    return next_ms;
 }
 
 static const struct step {
@@ -351,7 +405,7 @@ static const struct step {
     {"readers", start_readers, stop_readers},
     {"HTTP", start_http, stop_http},
     {"note", start_note, stop_note},
-    {"runner", start_supervisor, stop_supervisor},
+    {"runner", start_supervisors, stop_supervisors},
 };
 enum { N_STEPS = sizeof steps / sizeof *steps };
 
@@ -397,10 +451,8 @@ static const char *serve(struct server *server)
         int64_t next_ms = check_idle(server, now_ms, &busy_ms, &over);
         if (over)
             return "idle";
-        if (server->supervisor != NULL) {
-            int64_t wanted_ms = supervisor_tick(server->supervisor, now_ms);
-            next_ms = wanted_ms < next_ms ? wanted_ms : next_ms;
-        }
+        const int64_t wanted_ms = tick_supervisors(server, now_ms);
+        next_ms = wanted_ms < next_ms ? wanted_ms : next_ms;
         struct timespec left = until(now_ms, next_ms);
         int sig = sigtimedwait(&awaited, NULL, &left);
         if (sig == SIGTERM)

@@ -16,7 +16,6 @@
 
 #include "proto/arena.h"
 #include "proto/clock.h"
-#include "proto/job.h"
 #include "proto/text.h"
 #include "tuner/log.h"
 
@@ -25,7 +24,6 @@ enum {
     LAST_DELAY_MS = 30000,
     STEADY_MS = 60000, /* one that lived so long starts the delays anew */
     WATCH_MS = 1000,   /* between looks at an adopted runner's lock */
-    MOST_WORDS = 20,   /* of the runner's command line, with its NULL */
     USUAL_FILES = 1024 /* soft limit of descriptors on Linux */
 };
 
@@ -113,30 +111,28 @@ static void limit_files(pid_t child)
     prlimit(child, RLIMIT_NOFILE, &files, NULL);
 }
 
-static void build_command(struct arena *arena,
-                          const struct supervisor_options *options,
-                          char *program, char *argv[MOST_WORDS])
+static char **build_command(struct arena *arena,
+                            const struct supervisor_options *options,
+                            char *program)
 {
-    const struct pair flags[] = {
-        {"--server", options->server_url},
-        {"--token-file", options->token_file},
-        {"--engine", options->engine},
-        {"--state", options->state_dir},
-        {"--slots", options->slots > 0
-                        ? arena_printf(arena, "%lld", (long long)options->slots)
-                        : NULL},
-        {"--gpus", options->gpus},
+    const struct pair own[] = {
+        {"server", options->server_url},
+        {"token-file", options->token_file},
+        {"engine", options->engine},
+        {"state", options->state_dir},
     };
+    enum { OWN = sizeof own / sizeof *own };
+    char **argv = arena_alloc(arena, OWN + options->flags.n + 3, sizeof *argv);
     size_t n = 0;
     argv[n++] = program;
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        if (flags[i].value == NULL)
-            continue;
-        argv[n++] = arena_strdup(arena, flags[i].name);
-        argv[n++] = arena_strdup(arena, flags[i].value);
+    for (size_t i = 0; i < OWN + options->flags.n; i++) {
+        const struct pair *flag =
+            i < OWN ? &own[i] : &options->flags.items[i - OWN];
+        argv[n++] = arena_printf(arena, "--%s=%s", flag->name, flag->value);
     }
     argv[n++] = arena_strdup(arena, "--exit-when-alone");
     argv[n] = NULL;
+    return argv;
 }
 
 static void start(struct supervisor *supervisor, int64_t now_ms)
@@ -145,8 +141,7 @@ static void start(struct supervisor *supervisor, int64_t now_ms)
     struct arena *arena = arena_new();
     struct text program = {0};
     find_program(&program);
-    char *argv[MOST_WORDS];
-    build_command(arena, options, program.data, argv);
+    char **argv = build_command(arena, options, program.data);
     pid_t child;
     int failed = spawn(program.data, argv, &child);
     if (failed == 0) {

@@ -1,5 +1,5 @@
-/* supervisor.h - the one local runner: started beside the server, started
- * again when it dies, adopted when an earlier server left it running.
+/* supervisor.h - a local runner: started beside the server, started again when
+ * it dies, adopted when an earlier server left it running.
  *
  * Runs on the main thread: tick() when its deadline comes or a child ended. */
 #ifndef HT_TUNER_SUPERVISOR_H
@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "proto/error.h"
+#include "proto/job.h"
 
 struct supervisor;
 
@@ -15,9 +16,8 @@ struct supervisor_options {
     const char *engine;     /* "process", ... */
     const char *server_url; /* of HTTP */
     const char *token_file; /* of the runner */
-    const char *state_dir;  /* DIR/runs; its runner.lock names the owner */
-    int64_t slots;          /* 0: the runner's default */
-    const char *gpus;       /* its --gpus; NULL: its default */
+    const char *state_dir;  /* its runner.lock names the owner */
+    struct pairs flags;     /* others of the runner, with their values */
 };
 
 /* Strings are borrowed. */

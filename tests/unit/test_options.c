@@ -106,6 +106,27 @@ static void wrong_words_are_refused(void)
           HT_INVALID);
 }
 
+static void runners_are_a_list_of_engines(void)
+{
+    char engine[OPTIONS_ENGINE_BYTES];
+    CHECK(READ(some, &options, &result, &out, &err, "--runner",
+               "process,docker", "--volume-root=/data,/more",
+               "--share") == HT_OK);
+    CHECK_TEXT(options.volume_root, "/data,/more");
+    CHECK(options.share);
+    const char *rest = options.runner;
+    CHECK(options_next_engine(&rest, engine));
+    CHECK_TEXT(engine, "process");
+    CHECK(options_next_engine(&rest, engine));
+    CHECK_TEXT(engine, "docker");
+    CHECK(!options_next_engine(&rest, engine));
+    static char *const wrong[] = {"", "process,process", ",docker",
+                                  "docker,none", "process;docker"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        CHECK(READ(some, &options, &result, &out, &err, "--runner", wrong[i]) ==
+              HT_INVALID);
+}
+
 static void without_tokens_only_loopback_is_served(void)
 {
     CHECK(READ(some, &options, &result, &out, &err, "--auth", "none",
@@ -130,7 +151,7 @@ static void addresses_have_a_host_and_a_port(void)
           HT_OK);
     CHECK_TEXT(host, "2001:db8::1");
     CHECK(port == 65535);
-    static const char *const wrong[] = {
+    static char *const wrong[] = {
         "", ":1", "h", "h:", "h:-1", "h:65536", "::1:8", "h:1x"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         CHECK(options_split_address(wrong[i], host, &port, NULL) == HT_INVALID);
@@ -143,6 +164,7 @@ int main(void)
     RUN(an_on_demand_server_ends_after_half_an_hour);
     RUN(help_names_every_flag_and_variable);
     RUN(wrong_words_are_refused);
+    RUN(runners_are_a_list_of_engines);
     RUN(without_tokens_only_loopback_is_served);
     RUN(addresses_have_a_host_and_a_port);
     text_free(&out);
