@@ -113,6 +113,12 @@ def main():
             tap.equal(len(folds), 4)
             tap.equal(rows[-1]["metrics"]["accuracy"], sum(folds) / 4)
 
+        def three_replicas_average_their_gradients():
+            shown = follow("pytorch-style")
+            tap.equal("--momentum=" in shown, True, shown)
+            ends_well("pytorch-style", 8, 0.9)
+            tap.equal(steps("pytorch-style"), list(range(1, 9)))
+
         def a_package_for_ai_platform_runs_unchanged():
             shown = follow("cloudml")
             tap.equal("--smoothing=" in shown, True, shown)
@@ -127,6 +133,7 @@ def main():
                  a_scikit_learn_model_is_cross_validated,
                  a_c_program_shortens_its_trip,
                  forked_workers_report_for_themselves,
+                 three_replicas_average_their_gradients,
                  a_package_for_ai_platform_runs_unchanged])
 
 

@@ -14,7 +14,7 @@ import harness  # noqa: E402
 import tap  # noqa: E402
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-EXAMPLE = os.path.join(HERE, "..", "..", "examples", "distributed")
+EXAMPLE = os.path.join(HERE, "..", "..", "examples", "parameter-server")
 GREETER = os.path.join(HERE, "trainers", "greeter.py")
 RUNNER = os.path.join(harness.bin_dir(), "hypertune-runner")
 SHIM = os.path.join(harness.bin_dir(), "hypertune-shim")
@@ -319,17 +319,17 @@ class Cases:
     # --- the example ---
 
     def the_example_trains_on_five_processes(self):
-        folder = os.path.join(self.server.folder, "distributed")
+        folder = os.path.join(self.server.folder, "parameter-server")
         shutil.copytree(EXAMPLE, folder)
         self.server.cli("submit", "spec.yaml", cwd=folder)
-        status = self.server.wait_study("distributed", 120)
+        status = self.server.wait_study("parameter-server", 120)
         tap.equal(status["state"], "SUCCEEDED", status["reason"])
         tap.equal(status["counts"]["succeeded"], 8)
-        trials = self.server.trials("distributed")
+        trials = self.server.trials("parameter-server")
         best = min(trial["hypertune"]["objective"] for trial in trials)
         if not best < 0.1: # the noise is 0.05
             raise AssertionError("best error %g" % best)
-        tap.equal(self.server.cli("logs", "distributed/1", "--replica",
+        tap.equal(self.server.cli("logs", "parameter-server/1", "--replica",
                                   "worker-1").stdout, "")
         self.expect_quiet()
 

@@ -52,7 +52,7 @@ def connect(address):
     while True:
         try:
             return socket.create_connection(address)
-        except ConnectionRefusedError:
+        except OSError:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.02)

@@ -1,0 +1,216 @@
+"""engines - the container engines that tests may use.
+
+HT_DOCKER_HOSTS has the DOCKER_HOST of each, separated by spaces, as
+tests/engines/run.sh sets it (`make check-containers`). Both images of
+tests/engines/images.sh are there: TINY is busybox, PYTHON has Python 3 too."""
+
+import contextlib
+import functools
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import urllib.parse
+
+import harness
+import tap
+
+TINY = "localhost/tiny:1"
+PYTHON = "localhost/py:1"
+SCRIPTS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..",
+                       "engines")
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path, timeout):
+        super().__init__("localhost", timeout=timeout)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+class Engine:
+    """dockerd or Podman's service behind a unix socket."""
+
+    def __init__(self, host):
+        self.host = host
+        self.socket = host[len("unix://"):]
+        said = json.dumps(self.get("/version"))
+        self.podman = "Podman" in said
+        self.name = "Podman" if self.podman else "dockerd"
+
+    def send(self, method, path, body=None, kind="application/json",
+             timeout=120):
+        """One request; `body` is bytes, a file, or what becomes JSON. Returns
+        (HTTP status, bytes)."""
+        if body is not None and not hasattr(body, "read") and \
+                not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+        with contextlib.closing(UnixConnection(self.socket, timeout)) as link:
+            link.request(method, "/v1.41" + path, body, {"Content-Type": kind})
+            answer = link.getresponse()
+            return answer.status, answer.read()
+
+    def call(self, method, path, body=None):
+        """Returns the decoded answer, None when it is empty."""
+        status, data = self.send(method, path, body)
+        if status >= 300 and status != 304:
+            raise AssertionError("%s %s: %d %s" % (
+                method, path, status, data.decode(errors="replace")))
+        return json.loads(data) if data.strip() else None
+
+    def get(self, path):
+        return self.call("GET", path)
+
+    def labelled(self, kind, label):
+        """Containers or networks that have a label: NAME or NAME=VALUE."""
+        filters = urllib.parse.quote(json.dumps({"label": [label]}))
+        return self.get("/%s?all=1&filters=%s" % (kind, filters)) or []
+
+    def containers(self, label):
+        """Their names."""
+        return sorted(item["Names"][0].lstrip("/")
+                      for item in self.labelled("containers/json", label))
+
+    def networks(self, label):
+        return sorted(item["Name"]
+                      for item in self.labelled("networks", label))
+
+    def inspect(self, container):
+        return self.get("/containers/%s/json" % container)
+
+    def kill(self, container, signal="KILL"):
+        self.call("POST", "/containers/%s/kill?signal=%s" %
+                  (container, signal))
+
+    def remove(self, container):
+        self.send("DELETE", "/containers/%s?force=1&v=1" % container)
+
+    def clear(self, label):
+        """Removes whatever of a failed test is left."""
+        for name in self.containers(label):
+            self.remove(name)
+        for name in self.networks(label):
+            self.send("DELETE", "/networks/" + name)
+
+
+class Server(harness.Server):
+    """hypertuned whose runner starts containers in an engine."""
+
+    def __init__(self, engine, *options, slots=4):
+        super().__init__("--runner", "docker", "--docker-host", engine.host,
+                         *options, slots=slots)
+        self.engine = engine
+        self.label = None
+
+    def start(self, fail=None):
+        seconds = super().start(fail)
+        if seconds is not None:
+            self.label = "hypertune.server=" + \
+                self.get("/hypertune/v1/server")["server"]
+        return seconds
+
+    def close(self, succeeded=True):
+        super().close(succeeded)
+        if self.label:
+            self.engine.clear(self.label)
+
+    def left(self):
+        """What the engine still has of this server's."""
+        return (self.engine.containers(self.label) +
+                self.engine.networks(self.label))
+
+    def expect_nothing_left(self, seconds=10):
+        harness.wait_until(lambda: not self.left(), seconds,
+                           "an engine without containers and networks of ours")
+
+    def run(self, spec, seconds=90):
+        """Submits a spec and waits; returns hypertune's view of trial 1."""
+        self.submit(spec)
+        self.wait_study(spec["name"], seconds)
+        return self.trial(spec["name"], 1)["hypertune"]
+
+    def output(self, study, replica="master-0", trial=1, stream="stdout"):
+        return self.get(
+            harness.OURS + "%s/trials/%s/logs?replica=%s&stream=%s&offset=0" %
+            (study, trial, replica, stream))["data"]
+
+
+class PrivateEngine:
+    """An engine of one test alone, which it may kill. A context manager."""
+
+    def __init__(self, kind, folder):
+        self.script = os.path.join(SCRIPTS, kind + ".sh")
+        self.folder = folder
+
+    def __enter__(self):
+        self.start()
+        images = os.path.join(harness.bin_dir(), "..", "images")
+        subprocess.run([os.path.join(SCRIPTS, "images.sh"), images,
+                        self.engine.socket], check=True)
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run([self.script, "stop", self.folder], check=True)
+
+    def start(self):
+        host = subprocess.run([self.script, "start", self.folder], check=True,
+                              stdout=subprocess.PIPE, encoding="utf-8")
+        self.engine = Engine(host.stdout.strip())
+
+    def kill(self):
+        subprocess.run([self.script, "kill", self.folder], check=True)
+
+
+def here():
+    """The engines there are."""
+    return [Engine(host)
+            for host in os.environ.get("HT_DOCKER_HOSTS", "").split()]
+
+
+def spec(name, command=None, image=TINY, **members):
+    """One trial in a container; args none: no flag is added to a command."""
+    made = {"spec": 1, "name": name, "goal": "maximize score", "image": image,
+            "parameters": {"x": {"type": "double", "min": 0, "max": 1}},
+            "algorithm": "random", "seed": 1, "trials": 1, "retries": 0,
+            "metrics": {"stdout": "score={score}"}, "grace": "5s"}
+    if command:
+        made.update(command=command, args="none")
+    made.update(members)
+    return made
+
+
+def shell(text):
+    return ["sh", "-c", text]
+
+
+def run(cases, *options, slots=4):
+    """Runs the public methods of the class `cases`, made from a server, on
+    each engine; exits with the outcome."""
+    engines = here()
+    if not engines:
+        def container_engines():
+            raise tap.Skip("HT_DOCKER_HOSTS names none; "
+                           "make check-containers brings its own")
+        tap.run([container_engines])
+    with contextlib.ExitStack() as stack:
+        bound = []
+        for engine in engines:
+            server = stack.enter_context(Server(engine, *options, slots=slots))
+            group = cases(server)
+            for name in list(vars(cases)):
+                if not name.startswith("_"):
+                    case = functools.partial(getattr(group, name))
+                    case.__name__ = "%s_on_%s" % (name, engine.name)
+                    bound.append(case)
+        tap.run(bound)
+
+
+def main(cases, *options, slots=4):
+    sys.stdout.reconfigure(line_buffering=True)
+    run(cases, *options, slots=slots)
