@@ -1,9 +1,12 @@
 #include "runner/docker.h"
 
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <curl/curl.h>
 
@@ -27,8 +30,10 @@ enum {
 
 struct docker {
     const struct docker_address *address;
+    CURLM *multi; /* has the connection */
     CURL *curl;
     atomic_bool cancelled;
+    int cancel_fd;               /* readable once cancelled */
     char version[VERSION_BYTES]; /* of the API */
     bool negotiated; /* the engine was asked which versions it has */
 };
@@ -37,8 +42,10 @@ struct docker *docker_new(const struct docker_address *address)
 {
     struct docker *docker = ht_xcalloc(1, sizeof *docker);
     docker->address = address;
+    docker->multi = curl_multi_init();
     docker->curl = curl_easy_init();
-    if (docker->curl == NULL)
+    docker->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (docker->multi == NULL || docker->curl == NULL || docker->cancel_fd < 0)
         ht_out_of_memory();
     atomic_init(&docker->cancelled, false);
     memcpy(docker->version, USUAL_VERSION, sizeof USUAL_VERSION);
@@ -50,12 +57,50 @@ void docker_free(struct docker *docker)
     if (docker == NULL)
         return;
     curl_easy_cleanup(docker->curl);
+    curl_multi_cleanup(docker->multi);
+    close(docker->cancel_fd);
     free(docker);
 }
 
 void docker_cancel(struct docker *docker)
 {
     atomic_store(&docker->cancelled, true);
+    (void)eventfd_write(docker->cancel_fd, 1);
+}
+
+bool docker_is_cancelled(const struct docker *docker)
+{
+    return atomic_load(&docker->cancelled);
+}
+
+bool docker_pause(struct docker *docker, int ms)
+{
+    const int64_t end = clock_monotonic_ms() + ms;
+    struct pollfd cancel = {.fd = docker->cancel_fd, .events = POLLIN};
+    int64_t left = ms;
+    while (left > 0 && !docker_is_cancelled(docker)) {
+        (void)poll(&cancel, 1, (int)left);
+        left = end - clock_monotonic_ms();
+    }
+    return !docker_is_cancelled(docker);
+}
+
+const char *docker_escape(struct arena *arena, const char *text)
+{
+    static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                               "abcdefghijklmnopqrstuvwxyz"
+                               "0123456789-._~/";
+    struct text out = {0};
+    for (; *text != '\0'; text++) {
+        if (strchr(safe, *text) != NULL)
+            text_append(&out, text, 1);
+        else
+            text_printf(&out, "%%%02X", (unsigned)(unsigned char)*text);
+    }
+    const char *escaped =
+        arena_strndup(arena, out.len > 0 ? out.data : "", out.len);
+    text_free(&out);
+    return escaped;
 }
 
 /* ---- one request and its answer ---- */
@@ -115,18 +160,7 @@ static size_t take_bytes(char *bytes, size_t size, size_t n, void *context)
     return 0;
 }
 
-static int watch(void *context, curl_off_t a, curl_off_t b, curl_off_t c,
-                 curl_off_t d)
-{
-    struct exchange *exchange = context;
-    (void)a, (void)b, (void)c, (void)d;
-    exchange->silent =
-        exchange->take != NULL &&
-        clock_monotonic_ms() - exchange->heard_ms > get_timeout(exchange);
-    return exchange->silent || atomic_load(&exchange->docker->cancelled);
-}
-
-static void set_route(const struct exchange *exchange)
+static void set_route(struct exchange *exchange)
 {
     const struct docker_address *address = exchange->docker->address;
     CURL *curl = exchange->docker->curl;
@@ -139,6 +173,8 @@ static void set_route(const struct exchange *exchange)
     text_free(&url);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, exchange);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
     if (exchange->take == NULL)
         curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)get_timeout(exchange));
@@ -152,16 +188,6 @@ static void set_route(const struct exchange *exchange)
         curl_easy_setopt(curl, CURLOPT_SSLCERT, address->cert);
     if (address->key != NULL)
         curl_easy_setopt(curl, CURLOPT_SSLKEY, address->key);
-}
-
-static void set_sinks(struct exchange *exchange)
-{
-    CURL *curl = exchange->docker->curl;
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, exchange);
-    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, watch);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, exchange);
 }
 
 /* The method, its body in *body, and the headers, which the caller frees. */
@@ -194,7 +220,7 @@ static enum ht_status fail_transfer(const struct exchange *exchange,
 {
     const struct docker *docker = exchange->docker;
     const char *engine = docker->address->text;
-    if (atomic_load(&docker->cancelled))
+    if (docker_is_cancelled(docker))
         return ht_fail(err, HT_UNAVAILABLE, "%s: cancelled", engine);
     if (exchange->silent || code == CURLE_OPERATION_TIMEDOUT)
         return ht_fail(err, HT_UNAVAILABLE,
@@ -234,21 +260,59 @@ static enum ht_status judge_answer(struct exchange *exchange,
     return HT_OK;
 }
 
+/* Of a stream: the silence that is still borne. */
+static int64_t find_patience(const struct exchange *exchange)
+{
+    enum { WAKE_MS = 1000 };
+    if (exchange->take == NULL)
+        return WAKE_MS; /* curl has the deadline */
+    const int64_t silent = clock_monotonic_ms() - exchange->heard_ms;
+    const int64_t left = get_timeout(exchange) - silent;
+    return left < WAKE_MS ? left : WAKE_MS;
+}
+
+static CURLcode get_result(CURLM *multi)
+{
+    int left;
+    const CURLMsg *message = curl_multi_info_read(multi, &left);
+    return message != NULL ? message->data.result : CURLE_ABORTED_BY_CALLBACK;
+}
+
+/* curl_easy_perform() that a cancel wakes up. */
+static CURLcode perform(struct exchange *exchange)
+{
+    struct docker *docker = exchange->docker;
+    struct curl_waitfd cancel = {.fd = docker->cancel_fd,
+                                 .events = CURL_WAIT_POLLIN};
+    if (curl_multi_add_handle(docker->multi, docker->curl) != CURLM_OK)
+        return CURLE_FAILED_INIT;
+    exchange->heard_ms = clock_monotonic_ms();
+    for (;;) {
+        int running = 0;
+        const int64_t left = find_patience(exchange);
+        exchange->silent = left <= 0;
+        if (exchange->silent || docker_is_cancelled(docker) ||
+            curl_multi_perform(docker->multi, &running) != CURLM_OK ||
+            running == 0)
+            break;
+        (void)curl_multi_poll(docker->multi, &cancel, 1, (int)left, NULL);
+    }
+    const CURLcode code = get_result(docker->multi);
+    curl_multi_remove_handle(docker->multi, docker->curl);
+    return code;
+}
+
 /* One request as it stands; a refusal's words stay in exchange->answer. */
 static enum ht_status transfer(struct exchange *exchange, struct ht_error *err)
 {
     struct docker *docker = exchange->docker;
-    if (atomic_load(&docker->cancelled))
-        return fail_transfer(exchange, CURLE_ABORTED_BY_CALLBACK, err);
     curl_easy_reset(docker->curl); /* keeps the connection */
     text_clear(&exchange->answer);
-    exchange->heard_ms = clock_monotonic_ms();
     struct text body = {0};
     set_route(exchange);
-    set_sinks(exchange);
     struct curl_slist *headers = set_request(exchange, &body);
     curl_easy_setopt(docker->curl, CURLOPT_HTTPHEADER, headers);
-    const CURLcode code = curl_easy_perform(docker->curl);
+    const CURLcode code = perform(exchange);
     curl_slist_free_all(headers);
     text_free(&body);
     if (code == CURLE_OK || code == CURLE_WRITE_ERROR)
@@ -369,70 +433,4 @@ enum ht_status docker_stream(struct docker *docker,
     const enum ht_status status = run(&exchange, err);
     fini_exchange(&exchange);
     return status;
-}
-
-/* ---- what kind of engine ---- */
-
-static const struct node *find_component(const struct node *version,
-                                         const char *name)
-{
-    const struct node *components = node_find(version, "Components");
-    if (components == NULL || components->kind != NODE_LIST)
-        return NULL;
-    for (const struct node *c = components->first; c != NULL; c = c->next) {
-        if (strcmp(node_get_string(c, "Name", ""), name) == 0)
-            return c;
-    }
-    return NULL;
-}
-
-static bool is_rootless(const struct node *info)
-{
-    if (node_get_bool(info, "Rootless", false))
-        return true;
-    const struct node *options = node_find(info, "SecurityOptions");
-    if (options == NULL || options->kind != NODE_LIST)
-        return false;
-    for (const struct node *o = options->first; o != NULL; o = o->next) {
-        if (o->kind == NODE_STRING && strcmp(o->text, "name=rootless") == 0)
-            return true;
-    }
-    return false;
-}
-
-/* "Docker 20.10.24" of "20.10.24+dfsg1": what distributions add is noise. */
-static const char *name_version(struct arena *arena, const char *engine,
-                                const char *version)
-{
-    const size_t len = strspn(version, "0123456789.");
-    return arena_printf(arena, "%s %.*s", engine, (int)len, version);
-}
-
-enum ht_status docker_ask_facts(struct docker *docker, struct arena *arena,
-                                struct docker_facts *facts,
-                                struct ht_error *err)
-{
-    const struct node *version = NULL, *info = NULL;
-    enum ht_status status =
-        docker_call(docker, arena,
-                    &(struct docker_call){.method = "GET", .path = "/version"},
-                    &version, err);
-    if (status == HT_OK)
-        status =
-            docker_call(docker, arena,
-                        &(struct docker_call){.method = "GET", .path = "/info"},
-                        &info, err);
-    if (status != HT_OK)
-        return status;
-    const bool podman = find_component(version, "Podman Engine") != NULL;
-    *facts = (struct docker_facts){
-        .podman = podman,
-        .rootless = is_rootless(info),
-        .gpus = node_find(node_find(info, "Runtimes"), "nvidia") != NULL,
-        .version = name_version(arena, podman ? "Podman" : "Docker",
-                                node_get_string(version, "Version", "")),
-        .cpus = node_get_int(info, "NCPU", 0),
-        .memory = node_get_int(info, "MemTotal", 0),
-    };
-    return HT_OK;
 }

@@ -35,9 +35,15 @@ struct docker;
 struct docker *docker_new(const struct docker_address *address);
 void docker_free(struct docker *docker); /* accepts NULL */
 
-/* Makes a running and every later call of the handle end soon with
+/* Makes a running and every later call of the handle end at once with
  * HT_UNAVAILABLE. From any thread. */
 void docker_cancel(struct docker *docker);
+bool docker_is_cancelled(const struct docker *docker);
+/* Waits that long; false at once when the handle is cancelled. */
+bool docker_pause(struct docker *docker, int ms);
+
+/* Percent-encoded, to stand in a path or behind a query's =; '/' stays. */
+const char *docker_escape(struct arena *arena, const char *text);
 
 struct docker_call {
     const char *method; /* "GET", "POST", "DELETE" */
@@ -49,12 +55,15 @@ struct docker_call {
 
 /* One whole JSON answer, in the arena; NULL when it is empty.
  * The status follows the HTTP code, err has the engine's own words:
- * HT_NOT_FOUND    404
+ * HT_OK           2xx, and 304: it is so already (started, stopped)
+ * HT_NOT_FOUND    404, and what Podman says with 500 instead
  * HT_CONFLICT     409, and what Podman says with 500 instead: name in use,
- *                 network exists
+ *                 network exists, not in the state for it; 403 for a network
+ *                 with containers
  * HT_INVALID      any other 4xx
- * HT_INTERNAL     5xx
- * HT_UNAVAILABLE  no connection, no answer in time, cancelled */
+ * HT_INTERNAL     5xx; the answer is not JSON or has more than 16 MiB
+ * HT_UNAVAILABLE  no connection, no answer in time, the answer broke off,
+ *                 cancelled */
 enum ht_status docker_call(struct docker *docker, struct arena *arena,
                            const struct docker_call *call,
                            const struct node **answer, struct ht_error *err);

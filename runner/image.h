@@ -19,7 +19,8 @@ struct image {
     const char *user;    /* NULL: root */
 };
 
-/* Told a line of progress now and then, from the calling thread. */
+/* Told a line of progress now and then, at most every 2 s but for the first and
+ * the last, from the calling thread. */
 typedef void image_progress(void *context, const char *line);
 
 struct image_wish {
@@ -27,6 +28,9 @@ struct image_wish {
     enum job_pull pull;
     image_progress *progress; /* may be NULL */
     void *context;
+    /* Finds DOCKER_CONFIG, HOME; NULL: getenv(). */
+    char *(*lookup)(const char *name);
+    int pause_ms; /* before a pull's second try, longer after; 0: 2 s */
 };
 
 /* Makes sure that the engine has the image, pulls it when the policy says so,
