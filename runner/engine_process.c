@@ -13,45 +13,31 @@
 #include <unistd.h>
 
 #include "proto/clock.h"
+#include "runner/crew.h"
 #include "runner/disk.h"
+#include "runner/habitat.h"
+#include "runner/ports.h"
 #include "runner/prepare.h"
 #include "runner/procfs.h"
 #include "runner/shim.h"
-#include "runner/verdict.h"
 
 enum { LEFTOVER_BOUND_MS = 5000 };
 
-struct replica {
-    const char *folder;
-    pid_t shim; /* our child while > 0; 0: another's, or not there */
-    bool ended;
-    struct ending ending; /* once ended */
+struct processes { /* of one attempt */
+    struct crew crew;
+    pid_t *shims; /* our child while > 0; 0: another's, or not there */
 };
 
-struct crew { /* an attempt's replicas, in the order's order */
-    struct replica *replicas;
-    const struct ending **endings; /* NULL while it runs */
-};
-
-static const struct crew *crew_of(struct engine_place *place)
+static struct processes *processes_of(struct engine_place *place)
 {
-    const struct order *order = place->order;
     if (place->memory == NULL) {
-        struct crew *crew = arena_alloc(order->arena, 1, sizeof *crew);
-        const size_t n = order->n_replicas;
-        crew->replicas = arena_alloc(order->arena, n, sizeof *crew->replicas);
-        crew->endings = arena_alloc(order->arena, n, sizeof(void *));
-        for (size_t i = 0; i < n; i++)
-            crew->replicas[i].folder = prepare_replica_folder(
-                order->arena, place->folder, &order->replicas[i]);
-        place->memory = crew;
+        struct arena *arena = place->order->arena;
+        struct processes *processes = arena_alloc(arena, 1, sizeof *processes);
+        crew_init(&processes->crew, place);
+        processes->shims = arena_alloc(arena, processes->crew.n, sizeof(pid_t));
+        place->memory = processes;
     }
     return place->memory;
-}
-
-static struct replica *replicas_of(struct engine_place *place)
-{
-    return crew_of(place)->replicas;
 }
 
 /* ---- start ---- */
@@ -80,8 +66,10 @@ static void set_attributes(posix_spawnattr_t *attributes)
 }
 
 static enum ht_status spawn_shim(const struct site *site,
-                                 struct replica *replica, struct ht_error *err)
+                                 struct processes *processes, size_t i,
+                                 struct ht_error *err)
 {
+    const char *folder = processes->crew.replicas[i].folder;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&actions);
@@ -89,10 +77,9 @@ static enum ht_status spawn_shim(const struct site *site,
     set_attributes(&attributes);
     struct arena *arena = arena_new();
     char *argv[] = {arena_strdup(arena, site->shim),
-                    arena_strdup(arena, replica->folder), NULL};
+                    arena_strdup(arena, folder), NULL};
     /* A shim that a killed runner left behind is found by this. */
-    char *variable =
-        arena_printf(arena, "HYPERTUNE_TRIAL_DIR=%s", replica->folder);
+    char *variable = arena_printf(arena, "HYPERTUNE_TRIAL_DIR=%s", folder);
     char *env[] = {variable, NULL};
     pid_t pid = 0;
     int code = add_null_streams(&actions);
@@ -103,7 +90,7 @@ static enum ht_status spawn_shim(const struct site *site,
     posix_spawnattr_destroy(&attributes);
     if (code != 0)
         return ht_fail_errno(err, code, "cannot start %s", site->shim);
-    replica->shim = pid;
+    processes->shims[i] = pid;
     return HT_OK;
 }
 
@@ -122,19 +109,24 @@ static enum ht_status check_commands(const struct order *order,
     return HT_OK;
 }
 
-static enum ht_status process_start(struct engine_place *place,
-                                    struct ht_error *err)
+static enum ht_status prepare(const struct engine_place *place,
+                              struct ht_error *err)
 {
-    if (check_commands(place->order, err) != HT_OK)
-        return HT_PRECONDITION;
-    struct replica *replicas = replicas_of(place);
-    for (size_t i = 0; i < place->order->n_replicas; i++) {
-        const enum ht_status status =
-            spawn_shim(place->site, &replicas[i], err);
-        if (status != HT_OK)
-            return status;
-    }
-    return HT_OK;
+    const struct order *order = place->order;
+    enum ht_status status = check_commands(order, err);
+    if (status != HT_OK || prepare_is_complete(order, place->folder))
+        return status;
+    struct arena *arena = arena_new();
+    struct habitat *habitats =
+        arena_alloc(arena, order->n_replicas, sizeof *habitats);
+    for (size_t i = 0; i < order->n_replicas; i++)
+        habitats[i] = habitat_of_process(
+            arena, place->site, order, i,
+            prepare_replica_folder(arena, place->folder, &order->replicas[i]));
+    status = prepare_replicas(place->site, order, place->placement,
+                              place->folder, habitats, err);
+    arena_free(arena);
+    return status;
 }
 
 /* A shim that was spawned but has not yet written shim.json holds the folder's
@@ -142,144 +134,103 @@ static enum ht_status process_start(struct engine_place *place,
 static enum ht_status process_adopt(struct engine_place *place,
                                     struct ht_error *err)
 {
-    if (check_commands(place->order, err) != HT_OK)
-        return HT_PRECONDITION;
-    struct replica *replicas = replicas_of(place);
-    for (size_t i = 0; i < place->order->n_replicas; i++) {
-        const char *folder = replicas[i].folder;
-        if (disk_has(folder, "exit.json") || disk_has(folder, "shim.json"))
-            continue;
-        const enum ht_status status =
-            spawn_shim(place->site, &replicas[i], err);
-        if (status != HT_OK)
-            return status;
+    enum ht_status status = prepare(place, err);
+    struct processes *processes = processes_of(place);
+    for (size_t i = 0; status == HT_OK && i < processes->crew.n; i++) {
+        const char *folder = processes->crew.replicas[i].folder;
+        if (!disk_has(folder, "exit.json") && !disk_has(folder, "shim.json"))
+            status = spawn_shim(place->site, processes, i, err);
     }
-    return HT_OK;
+    return status;
 }
 
 /* ---- poll ---- */
 
-static void end_lost(struct replica *replica, const struct process *shim,
+static void end_lost(struct crew *crew, size_t i, const struct process *shim,
                      const char *reason)
 {
-    procfs_kill_leftovers(replica->folder, shim, LEFTOVER_BOUND_MS);
-    replica->ending =
-        (struct ending){.outcome = OUTCOME_LOST, .ended_ms = clock_wall_ms()};
-    (void)snprintf(replica->ending.reason, sizeof replica->ending.reason, "%s",
-                   reason);
-    replica->ended = true;
-    /* Without the file a later runner comes to the same verdict. */
-    folder_write_exit(replica->folder, &replica->ending, NULL);
-}
-
-static bool read_exit(struct replica *replica)
-{
-    replica->ended =
-        folder_read_exit(replica->folder, &replica->ending, NULL) == HT_OK;
-    return replica->ended;
+    procfs_kill_leftovers(crew->replicas[i].folder, shim, LEFTOVER_BOUND_MS);
+    struct ending ending = {.outcome = OUTCOME_LOST,
+                            .ended_ms = clock_wall_ms()};
+    (void)snprintf(ending.reason, sizeof ending.reason, "%s", reason);
+    crew_end(crew, i, &ending);
 }
 
 /* Our child is gone without exit.json: did it never get to work? */
-static void judge_dead_child(const struct site *site, struct replica *replica,
-                             int status)
+static void judge_dead_child(const struct site *site,
+                             struct processes *processes, size_t i, int status)
 {
+    struct crew *crew = &processes->crew;
     struct process shim;
-    const bool known = folder_read_shim(replica->folder, &shim, NULL) == HT_OK;
+    const bool known =
+        folder_read_shim(crew->replicas[i].folder, &shim, NULL) == HT_OK;
     if (WIFEXITED(status) && WEXITSTATUS(status) == SHIM_TAKEN) {
         if (!known) /* the other one may have died before it wrote the file */
-            (void)spawn_shim(site, replica, NULL);
+            (void)spawn_shim(site, processes, i, NULL);
         return;
     }
-    end_lost(replica, known ? &shim : NULL,
+    end_lost(crew, i, known ? &shim : NULL,
              WIFSIGNALED(status) || known
                  ? "its supervisor process was killed"
                  : "its supervisor process could not start");
 }
 
-static void judge_stranger(const struct site *site, struct replica *replica)
+static void judge_stranger(const struct site *site, struct processes *processes,
+                           size_t i)
 {
+    struct crew *crew = &processes->crew;
     struct process shim;
     const enum ht_status status =
-        folder_read_shim(replica->folder, &shim, NULL);
+        folder_read_shim(crew->replicas[i].folder, &shim, NULL);
     if (status == HT_NOT_FOUND) {
-        (void)spawn_shim(site, replica, NULL);
+        (void)spawn_shim(site, processes, i, NULL);
     } else if (status != HT_OK) {
-        end_lost(replica, NULL, "the note of its supervisor is damaged");
-    } else if (!procfs_is_alive(&shim) && !read_exit(replica)) {
+        end_lost(crew, i, NULL, "the note of its supervisor is damaged");
+    } else if (!procfs_is_alive(&shim) && !crew_read_exit(crew, i)) {
         struct process self = {.boot = ""};
         (void)procfs_identify(getpid(), &self, NULL);
-        end_lost(replica, &shim,
+        end_lost(crew, i, &shim,
                  strcmp(self.boot, shim.boot) == 0
                      ? "its supervisor process was killed"
                      : "the machine was restarted");
     }
 }
 
-static void poll_replica(const struct site *site, struct replica *replica)
+static void poll_replica(const struct site *site, struct processes *processes,
+                         size_t i)
 {
-    if (replica->ended)
+    struct crew *crew = &processes->crew;
+    if (crew->replicas[i].ended)
         return;
-    if (replica->shim <= 0) {
-        if (!read_exit(replica))
-            judge_stranger(site, replica);
+    if (processes->shims[i] <= 0) {
+        if (!crew_read_exit(crew, i))
+            judge_stranger(site, processes, i);
         return;
     }
     int status = 0;
-    const pid_t pid = waitpid(replica->shim, &status, WNOHANG);
+    const pid_t pid = waitpid(processes->shims[i], &status, WNOHANG);
     if (pid == 0) {
-        read_exit(replica); /* it may need a moment to end itself */
+        crew_read_exit(crew, i); /* it may need a moment to end itself */
         return;
     }
-    replica->shim = 0;
-    if (!read_exit(replica) && pid > 0)
-        judge_dead_child(site, replica, status);
-}
-
-static void process_stop(struct engine_place *place,
-                         const struct stop_order *order)
-{
-    struct replica *replicas = replicas_of(place);
-    for (size_t i = 0; i < place->order->n_replicas; i++) {
-        if (!replicas[i].ended)
-            folder_write_stop(replicas[i].folder, order, NULL);
-    }
-}
-
-static void stop_after(struct engine_place *place, size_t decisive,
-                       const struct ending *ending)
-{
-    struct stop_order stop = {.kill = false};
-    if (decisive == 0 && ending->outcome == OUTCOME_SUCCEEDED)
-        (void)snprintf(stop.reason, sizeof stop.reason, "the %s has ended",
-                       place->order->replicas[0].type);
-    else
-        (void)snprintf(stop.reason, sizeof stop.reason, "%s", ending->reason);
-    process_stop(place, &stop);
+    processes->shims[i] = 0;
+    if (!crew_read_exit(crew, i) && pid > 0)
+        judge_dead_child(site, processes, i, status);
 }
 
 static enum engine_state process_poll(struct engine_place *place,
                                       struct ending *ending)
 {
-    const struct order *order = place->order;
-    const struct crew *crew = crew_of(place);
-    size_t ended = 0;
-    for (size_t i = 0; i < order->n_replicas; i++) {
-        struct replica *replica = &crew->replicas[i];
-        poll_replica(place->site, replica);
-        crew->endings[i] = replica->ended ? &replica->ending : NULL;
-        ended += replica->ended;
-    }
-    const size_t decisive = verdict_find(order, crew->endings);
-    if (decisive == order->n_replicas)
-        return ENGINE_RUNNING;
-    const struct ending verdict =
-        verdict_make(order, decisive, crew->endings[decisive]);
-    if (ended == order->n_replicas) {
-        *ending = verdict;
-        return ENGINE_ENDED;
-    }
-    stop_after(place, decisive, &verdict);
-    return ENGINE_RUNNING;
+    struct processes *processes = processes_of(place);
+    for (size_t i = 0; i < processes->crew.n; i++)
+        poll_replica(place->site, processes, i);
+    return crew_judge(&processes->crew, place, ending);
+}
+
+static void process_stop(struct engine_place *place,
+                         const struct stop_order *order)
+{
+    crew_stop(&processes_of(place)->crew, order);
 }
 
 /* ---- removal ---- */
@@ -292,29 +243,77 @@ static bool is_our_child(pid_t pid)
 
 static void process_remove(struct engine_place *place)
 {
-    struct replica *replicas = replicas_of(place);
-    for (size_t i = 0; i < place->order->n_replicas; i++) {
+    struct processes *processes = processes_of(place);
+    for (size_t i = 0; i < processes->crew.n; i++) {
+        const char *folder = processes->crew.replicas[i].folder;
         struct process shim;
-        const bool known =
-            folder_read_shim(replicas[i].folder, &shim, NULL) == HT_OK;
+        const bool known = folder_read_shim(folder, &shim, NULL) == HT_OK;
         if (known)
             procfs_kill(&shim);
-        if (is_our_child(replicas[i].shim)) {
-            kill(replicas[i].shim, SIGKILL);
-            while (waitpid(replicas[i].shim, NULL, 0) < 0 && errno == EINTR)
+        if (is_our_child(processes->shims[i])) {
+            kill(processes->shims[i], SIGKILL);
+            while (waitpid(processes->shims[i], NULL, 0) < 0 && errno == EINTR)
                 continue;
         }
-        replicas[i].shim = 0;
-        procfs_kill_leftovers(replicas[i].folder, known ? &shim : NULL,
-                              LEFTOVER_BOUND_MS);
+        procfs_kill_leftovers(folder, known ? &shim : NULL, LEFTOVER_BOUND_MS);
     }
+    place->memory = NULL;
+}
+
+/* ---- the rest ---- */
+
+static enum ht_status process_open(const struct site *site,
+                                   struct ht_error *err)
+{
+    if (access(site->shim, X_OK) != 0)
+        return ht_fail_errno(err, errno, "cannot run %s", site->shim);
+    return HT_OK;
+}
+
+static void process_close(void)
+{
+}
+
+static enum ht_status process_address(const struct site *site,
+                                      const struct order *order, size_t replica,
+                                      const char **address, int *claim,
+                                      struct ht_error *err)
+{
+    (void)site;
+    (void)replica;
+    int port;
+    const enum ht_status status = ports_find(&port, claim, err);
+    if (status == HT_OK)
+        *address = arena_printf(order->arena, "127.0.0.1:%d", port);
+    return status;
+}
+
+/* A spawned shim runs. */
+static bool process_is_started(const struct engine_place *place)
+{
+    (void)place;
+    return true;
+}
+
+static struct engine_facts process_facts(const struct engine_place *place)
+{
+    const struct order *order = place->order;
+    return (struct engine_facts){
+        .known = true,
+        .images = arena_alloc(order->arena, order->n_replicas, sizeof(char *)),
+    };
 }
 
 const struct engine engine_process = {
     .name = "process",
-    .start = process_start,
+    .open = process_open,
+    .close = process_close,
+    .address = process_address,
+    .start = process_adopt, /* nothing is there yet: everything is missing */
     .adopt = process_adopt,
     .poll = process_poll,
     .stop = process_stop,
     .remove = process_remove,
+    .is_started = process_is_started,
+    .facts = process_facts,
 };

@@ -256,6 +256,8 @@ static enum ht_status read_surroundings(struct order *order,
     if (!read_strings(order->arena, node_find(map, "volumes"), HT_MAX_ARGS,
                       &order->volumes))
         return ht_fail(err, HT_INVALID, "volumes is not a list of texts");
+    if (!read_env(order->arena, node_find(map, "captured"), &order->captured))
+        return ht_fail(err, HT_INVALID, "captured is not a list of pairs");
     const enum ht_status status =
         read_container(order, node_find(map, "container"), err);
     if (status != HT_OK)

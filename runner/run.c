@@ -7,6 +7,9 @@
 #include "runner/disk.h"
 #include "runner/log.h"
 #include "runner/prepare.h"
+#include "runner/words.h"
+
+enum { N_LOGS = sizeof((struct run_replica *)0)->logs / sizeof(struct log_ship) };
 
 /* Marks in the attempt's folder. */
 static const char mark_started[] = "started";
@@ -20,7 +23,11 @@ struct run *run_new(const struct site *site, const struct engine *engine,
     run->order = order;
     run->folder = prepare_attempt_folder(order->arena, site, &order->key);
     run->place = (struct engine_place){
-        .site = site, .order = order, .folder = run->folder};
+        .site = site,
+        .order = order,
+        .placement = &run->placement,
+        .folder = run->folder,
+    };
     run->replicas =
         arena_alloc(order->arena, order->n_replicas, sizeof *run->replicas);
     for (size_t i = 0; i < order->n_replicas; i++) {
@@ -31,6 +38,7 @@ struct run *run_new(const struct site *site, const struct engine *engine,
         replica->records = records_new(order, i, replica->folder);
         log_ship_init(&replica->logs[0], replica->folder, "stdout");
         log_ship_init(&replica->logs[1], replica->folder, "stderr");
+        log_ship_init(&replica->logs[2], replica->folder, WORDS_STREAM);
         replica->watch = -1;
     }
     /* What an earlier life chose is in use, whether we adopt it or not. */
@@ -66,21 +74,26 @@ static void end_unstarted(struct run *run, const struct ht_error *err)
                run->order->name, err->text);
 }
 
-/* Everything on disk but the lease. */
-static enum ht_status prepare(struct run *run, const struct strings *free_gpus,
-                              struct ht_error *err)
+static enum ht_status place(struct run *run, const struct strings *free_gpus,
+                            struct ht_error *err)
 {
-    enum ht_status status = HT_OK;
-    if (run->placement.n == 0) {
-        status = placement_choose(run->order, free_gpus, &run->placement, err);
-        if (status == HT_OK)
-            status =
-                placement_write(run->folder, run->order, &run->placement, err);
-    }
-    if (status == HT_OK)
-        status = prepare_replicas(run->place.site, run->order, &run->placement,
-                                  run->folder, err);
-    return status;
+    if (run->placement.n > 0)
+        return HT_OK;
+    const enum ht_status status =
+        placement_choose(run->place.site, run->order, free_gpus,
+                         run->engine->address, &run->placement, err);
+    if (status != HT_OK)
+        return status;
+    return placement_write(run->folder, run->order, &run->placement, err);
+}
+
+static void end_or_go_on(struct run *run, enum ht_status status,
+                         const struct ht_error *err, const char *event)
+{
+    if (status != HT_OK)
+        end_unstarted(run, err);
+    else
+        runner_log(RUNNER_INFO, event, "name=%s", run->order->name);
 }
 
 void run_start(struct run *run, const struct strings *free_gpus,
@@ -90,30 +103,22 @@ void run_start(struct run *run, const struct strings *free_gpus,
     run->accepted = true;
     enum ht_status status = prepare_lease(run->folder, lease, len, &err);
     if (status == HT_OK)
-        status = prepare(run, free_gpus, &err);
+        status = place(run, free_gpus, &err);
     if (status == HT_OK)
         status = run->engine->start(&run->place, &err);
-    if (status != HT_OK)
-        end_unstarted(run, &err);
-    else
-        runner_log(RUNNER_INFO, "attempt.started", "name=%s", run->order->name);
+    end_or_go_on(run, status, &err, "attempt.started");
 }
 
 void run_adopt(struct run *run, const struct strings *free_gpus)
 {
     struct ht_error err;
-    enum ht_status status = HT_OK;
     run->accepted = true;
     run->told_started = disk_has(run->folder, mark_started);
     run->told_ended = disk_has(run->folder, mark_ended);
-    if (!prepare_is_complete(run->order, run->folder))
-        status = prepare(run, free_gpus, &err);
+    enum ht_status status = place(run, free_gpus, &err);
     if (status == HT_OK)
         status = run->engine->adopt(&run->place, &err);
-    if (status != HT_OK)
-        end_unstarted(run, &err);
-    else
-        runner_log(RUNNER_INFO, "attempt.adopted", "name=%s", run->order->name);
+    end_or_go_on(run, status, &err, "attempt.adopted");
 }
 
 void run_remove(struct run *run)
@@ -128,8 +133,10 @@ void run_stop(struct run *run, const struct stop_order *order)
         run->engine->stop(&run->place, order);
 }
 
+/* An attempt that never ran ends without having been started. */
 static void note_end(struct run *run)
 {
+    run->told_started |= !run->engine->is_started(&run->place);
     run->ended = true;
     runner_log(RUNNER_INFO, "attempt.ended", "name=%s outcome=%s reason=\"%s\"",
                run->order->name, outcome_name(run->ending.outcome),
@@ -163,6 +170,11 @@ bool run_tick(struct run *run, int64_t next_beat)
     return more;
 }
 
+bool run_is_started(const struct run *run)
+{
+    return run->ended || run->engine->is_started(&run->place);
+}
+
 void run_mark_started(struct run *run)
 {
     run->told_started = true;
@@ -189,8 +201,10 @@ bool run_is_shipped(const struct run *run)
     if (!run->collected || run_has_queue(run))
         return false;
     for (size_t i = 0; i < run->order->n_replicas; i++) {
-        if (!run->replicas[i].logs[0].done || !run->replicas[i].logs[1].done)
-            return false;
+        for (size_t k = 0; k < N_LOGS; k++) {
+            if (!run->replicas[i].logs[k].done)
+                return false;
+        }
     }
     return true;
 }

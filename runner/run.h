@@ -21,7 +21,7 @@ struct run_replica {
     const char *name; /* "master-0" */
     const char *folder;
     struct records *records;
-    struct log_ship logs[2]; /* stdout, stderr */
+    struct log_ship logs[3]; /* stdout, stderr, runner (see words.h) */
     int watch;               /* inotify descriptor, -1: none */
 };
 
@@ -46,8 +46,8 @@ struct run *run_new(const struct site *site, const struct engine *engine,
                     struct order *order);
 void run_free(struct run *run); /* accepts NULL; leaves processes alone */
 
-/* Puts the lease on disk, prepares and starts the attempt, with GPUs out of
- * those that are free. Whatever fails ends the run, with the reason: as failed
+/* Puts the lease on disk and starts the attempt, with GPUs out of those that
+ * are free. Whatever fails ends the run, with the reason: as failed
  * when the engine cannot run what was ordered, else as lost. */
 void run_start(struct run *run, const struct strings *free_gpus,
                const char *lease, size_t len);
@@ -56,6 +56,9 @@ void run_adopt(struct run *run, const struct strings *free_gpus);
 /* Kills what is left and removes the folder. */
 void run_remove(struct run *run);
 void run_stop(struct run *run, const struct stop_order *order);
+
+/* Every replica has begun to run, or all has ended before. */
+bool run_is_started(const struct run *run);
 
 /* Asks the engine and reads new records; true when there is more to read. */
 bool run_tick(struct run *run, int64_t next_beat);

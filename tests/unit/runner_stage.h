@@ -6,6 +6,7 @@
 #include "proto/json.h"
 #include "runner/engine.h"
 #include "runner/fleet.h"
+#include "runner/habitat.h"
 #include "runner/prepare.h"
 #include "runner/procfs.h"
 #include "runner/run.h"
@@ -89,12 +90,18 @@ static inline void write_launches(const struct stage *stage)
 {
     write_lease(stage);
     struct placement placement;
-    CHECK(placement_choose(stage->order, &stage->site.gpus, &placement, NULL) ==
-          HT_OK);
+    CHECK(placement_choose(&stage->site, stage->order, &stage->site.gpus,
+                           engine_process.address, &placement, NULL) == HT_OK);
     CHECK(placement_write(stage->folder, stage->order, &placement, NULL) ==
           HT_OK);
+    struct habitat habitats[2];
+    for (size_t i = 0; i < stage->order->n_replicas && i < 2; i++)
+        habitats[i] = habitat_of_process(
+            stage->order->arena, &stage->site, stage->order, i,
+            prepare_replica_folder(stage->order->arena, stage->folder,
+                                   &stage->order->replicas[i]));
     CHECK(prepare_replicas(&stage->site, stage->order, &placement,
-                           stage->folder, NULL) == HT_OK);
+                           stage->folder, habitats, NULL) == HT_OK);
     placement_release(&placement); /* as if this life had ended */
 }
 
