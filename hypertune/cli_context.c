@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "hypertune/cli_commands.h"
+#include "hypertune/cli_runners.h"
 #include "hypertune/cli_server.h"
 #include "proto/diag.h"
 #include "proto/token.h"
@@ -288,7 +289,7 @@ static enum ht_status use_server(struct cli *cli, const char *url,
     return HT_OK;
 }
 
-static const char *state_folder(const struct cli *cli)
+const char *cli_state_folder(struct cli *cli)
 {
     if (cli->set.data != NULL)
         return cli->set.data;
@@ -305,7 +306,7 @@ static enum ht_status connect_own(struct cli *cli, const char *token_file,
 {
     struct cli_server_info info;
     bool started;
-    cli->state_folder = state_folder(cli);
+    cli->state_folder = cli_state_folder(cli);
     if (cli->state_folder == NULL)
         return ht_fail(err, HT_UNAVAILABLE,
                        "no folder for a server: HOME is not set\n"
@@ -317,6 +318,7 @@ static enum ht_status connect_own(struct cli *cli, const char *token_file,
     if (started && cli->set.verbose)
         cli_say(cli, "started a server at %s, data in %s", info.url,
                 cli->state_folder);
+    cli_runners_revive(cli, cli->state_folder, info.url);
     return use_server(cli, info.url, token_file ? token_file : info.token_file,
                       err);
 }
@@ -333,6 +335,11 @@ static const char *named_server(const struct cli *cli)
     if (cli->set.server != NULL || cli->set.data != NULL)
         return cli->set.server;
     return cli_variable(cli, "HYPERTUNE_SERVER");
+}
+
+bool cli_is_named(const struct cli *cli)
+{
+    return named_server(cli) != NULL;
 }
 
 static enum ht_status reconnect(struct cli *cli, struct text *log,
@@ -364,7 +371,7 @@ bool cli_connect_silently(struct cli *cli, int64_t timeout_ms)
     cli->request_ms = timeout_ms;
     if (cli->http != NULL)
         return true;
-    const char *folder = info.url == NULL ? state_folder(cli) : NULL;
+    const char *folder = info.url == NULL ? cli_state_folder(cli) : NULL;
     if (info.url == NULL &&
         (folder == NULL ||
          cli_server_find(cli->lasting, folder, &info, NULL) != HT_OK))

@@ -99,6 +99,12 @@ bool cli_format_is_form(const struct cli *cli);
 /* A variable of the environment, NULL when absent or empty. */
 const char *cli_variable(const struct cli *cli, const char *name);
 
+/* Does the person talk to a server that was named, not to his own? */
+bool cli_is_named(const struct cli *cli);
+/* Folder of this user's own server, which may not exist; NULL: nothing says
+ * where it would be. */
+const char *cli_state_folder(struct cli *cli);
+
 /* Makes cli->http ready: the named server, or this user's own one, which is
  * started when it does not run. Returns CLI_DONE, or the exit code after
  * having said why. */

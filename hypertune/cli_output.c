@@ -164,3 +164,26 @@ void cli_output_age(int64_t then_ms, int64_t now_ms, struct text *out)
     int64_t age = now_ms > then_ms ? now_ms - then_ms : 0;
     text_puts(out, clock_duration(span, age - age % 1000));
 }
+
+void cli_output_bytes(int64_t bytes, struct text *out)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+    double amount = (double)bytes / 1024;
+    size_t unit = 0;
+    if (bytes < 1024) {
+        text_printf(out, "%lld B", (long long)bytes);
+        return;
+    }
+    for (; amount >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++)
+        amount /= 1024;
+    text_printf(out, amount < 10 ? "%.1f %s" : "%.0f %s", amount, units[unit]);
+}
+
+const char *cli_output_size(struct arena *arena, int64_t bytes)
+{
+    struct text size = {0};
+    cli_output_bytes(bytes, &size);
+    const char *copy = arena_strdup(arena, size.data);
+    text_free(&size);
+    return copy;
+}

@@ -31,4 +31,9 @@ void cli_output_yaml(const struct node *node, struct text *out);
 /* "1d", "2h14m": the age of a wall time. */
 void cli_output_age(int64_t then_ms, int64_t now_ms, struct text *out);
 
+/* Appends "512 B", "1.5 MiB": an amount of memory or disk. */
+void cli_output_bytes(int64_t bytes, struct text *out);
+/* The same as a string of the arena. */
+const char *cli_output_size(struct arena *arena, int64_t bytes);
+
 #endif

@@ -5,70 +5,12 @@
 #include "hypertune/cli_commands.h"
 #include "hypertune/cli_control.h"
 #include "hypertune/cli_logs.h"
+#include "hypertune/cli_runners.h"
 #include "hypertune/cli_summary.h"
 #include "hypertune/cli_tail.h"
 #include "hypertune/cli_watch.h"
 #include "proto/diag.h"
 #include "proto/json.h"
-
-/* ---- engines ---- */
-
-/* Whether some runner has an engine for images. A server that was named may
- * get one later; this user's own starts processes. */
-static enum ht_status has_containers(struct cli *cli, bool *has,
-                                     struct ht_error *err)
-{
-    struct cli_http_answer answer;
-    enum ht_status status =
-        cli_call(cli, "GET", "/hypertune/v1/runners", NULL, &answer, err);
-    if (status != HT_OK)
-        return status;
-    const struct node *runners = node_find(answer.root, "runners");
-    const struct node *runner = runners ? runners->first : NULL;
-    *has = runner == NULL && cli->detached;
-    for (; runner != NULL; runner = runner->next)
-        *has |= strcmp(node_get_string(runner, "engine", ""), "process") != 0;
-    return HT_OK;
-}
-
-/* What to write behind "--": the pool's own command, or an example. */
-static const char *own_command(struct cli *cli, const struct pool *pool)
-{
-    struct text words = {0};
-    for (size_t i = 0; i < pool->command.n; i++) {
-        text_puts(&words, i > 0 ? " " : "");
-        text_shell_word(&words, pool->command.items[i]);
-    }
-    const char *command = arena_strdup(
-        cli->arena,
-        words.data != NULL ? words.data : "python3 -m trainer.task");
-    text_free(&words);
-    return command;
-}
-
-/* Refuses an image where no runner could start it; its command alone would
- * meet another machine than the one it was written for. */
-static int check_engines(struct cli *cli, const struct cli_spec *spec)
-{
-    struct ht_error err;
-    bool has = false;
-    const struct pool *pool = spec->job->pools;
-    const struct pool *end = pool + spec->job->n_pools;
-    while (pool < end && pool->image == NULL)
-        pool++;
-    if (pool == end)
-        return CLI_DONE;
-    if (has_containers(cli, &has, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
-    if (has)
-        return CLI_DONE;
-    return cli_fail(cli, CLI_USAGE,
-                    "the %s runs in image %s, but this server's runners start "
-                    "processes\n"
-                    "  say which command runs it here: hypertune %s %s -- %s",
-                    pool->type, pool->image, cli->command->name, spec->file,
-                    own_command(cli, pool));
-}
 
 /* ---- the study of a spec ---- */
 
@@ -228,7 +170,7 @@ int cli_submit_spec(struct cli *cli, const struct cli_spec *spec,
     struct ht_error err;
     int code = cli_connect(cli);
     if (code == CLI_DONE)
-        code = check_engines(cli, spec);
+        code = cli_runners_prepare(cli, spec->job, spec->file);
     if (code != CLI_DONE)
         return code;
     *result = SUBMIT_CREATED;

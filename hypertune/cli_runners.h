@@ -1,0 +1,30 @@
+/* cli_runners.h - the server's runners and what they say they can do. */
+#ifndef HT_HYPERTUNE_CLI_RUNNERS_H
+#define HT_HYPERTUNE_CLI_RUNNERS_H
+
+#include "hypertune/cli_context.h"
+#include "hypertune/cli_study.h"
+#include "proto/job.h"
+
+/* Calls `visit` with each runner the server knows, until it returns false. */
+enum ht_status cli_runners_each(struct cli *cli, cli_visitor *visit,
+                                void *context, struct ht_error *err);
+
+/* Does it run images? Else it starts processes. */
+bool cli_runner_has_images(const struct node *runner);
+
+/* Appends "docker on HOST, Docker 20.10.24, 1 of 2 slots busy, GPUs 0,1". */
+void cli_runners_describe(const struct node *runner, struct text *out);
+
+/* Sees to it that the job's images can run: the server has a runner for them,
+ * or gets one. This user's own server is given one when a container engine
+ * answers on this machine. Returns CLI_DONE, or CLI_USAGE after having said
+ * what to do. */
+int cli_runners_prepare(struct cli *cli, const struct job *job,
+                        const char *file);
+
+/* Starts the runner of containers of this user's own server again when it was
+ * there before and has died, so that what it had begun is seen to. */
+void cli_runners_revive(struct cli *cli, const char *folder, const char *url);
+
+#endif
