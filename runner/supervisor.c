@@ -22,7 +22,9 @@ enum {
     SHORT_PATIENCE_MS = 1500, /* of silence before the server is looked for */
     TICK_MS = 1000,           /* between looks when nothing is told */
     BUSY_TICK_MS = 250,       /* ... while something moved lately */
-    TICK_GAP_MS = 20          /* events closer than this are seen together */
+    TICK_GAP_MS = 20,         /* events closer than this are seen together */
+    FIRST_OPEN_MS = 500,      /* before an engine is looked for again */
+    LAST_OPEN_MS = 10000
 };
 
 struct supervisor {
@@ -37,6 +39,7 @@ struct supervisor {
     int64_t ticked_at; /* monotonic */
     int64_t moved_at;  /* monotonic: when a folder last changed */
     bool more;         /* the last tick left something unread */
+    bool opened;       /* the engine is */
     bool ending;
 };
 
@@ -79,14 +82,6 @@ static enum ht_status open_all(struct supervisor *supervisor,
     if (status != HT_OK)
         return status;
     fleet_init(&supervisor->fleet, settings->site, settings->engine);
-    fleet_scan(&supervisor->fleet);
-    talk_init(&supervisor->talk, &supervisor->fleet, supervisor->short_courier,
-              &supervisor->sender, settings->token_file, settings->host);
-    supervisor->leasing = (struct leasing){
-        .fleet = &supervisor->fleet,
-        .courier = supervisor->lease_courier,
-        .sender = &supervisor->sender,
-    };
     return HT_OK;
 }
 
@@ -99,6 +94,8 @@ static void close_all(struct supervisor *supervisor)
     locator_free(supervisor->locator);
     talk_fini(&supervisor->talk);
     fleet_fini(&supervisor->fleet);
+    if (supervisor->opened)
+        supervisor->settings->engine->close();
     if (supervisor->signals >= 0)
         close(supervisor->signals);
     if (supervisor->wake >= 0)
@@ -114,6 +111,47 @@ static void read_signals(struct supervisor *supervisor)
         else
             supervisor->ending = true;
     }
+}
+
+/* Until it is there the server hears nothing of us: it could only lose what it
+ * gave. The server that started us would start another one. */
+static enum ht_status open_engine(struct supervisor *supervisor,
+                                  struct ht_error *err)
+{
+    const struct supervisor_settings *settings = supervisor->settings;
+    const pid_t starter = getppid();
+    int delay_ms = FIRST_OPEN_MS;
+    while (!supervisor->ending) {
+        const enum ht_status status =
+            settings->engine->open(settings->site, err);
+        supervisor->opened = status == HT_OK;
+        if (status != HT_UNAVAILABLE)
+            return status;
+        if (settings->exit_when_alone && getppid() != starter)
+            return ht_wrap(err, status, "left alone without an engine");
+        runner_log(RUNNER_WARN, "engine.unavailable",
+                   "engine=%s reason=\"%s\" again_ms=%d",
+                   settings->engine->name, err->text, delay_ms);
+        struct pollfd signals = {.fd = supervisor->signals, .events = POLLIN};
+        if (poll(&signals, 1, delay_ms) > 0)
+            read_signals(supervisor);
+        delay_ms = 2 * delay_ms < LAST_OPEN_MS ? 2 * delay_ms : LAST_OPEN_MS;
+    }
+    return HT_OK;
+}
+
+/* What an earlier life left, and the talk about it. */
+static void begin(struct supervisor *supervisor)
+{
+    const struct supervisor_settings *settings = supervisor->settings;
+    fleet_scan(&supervisor->fleet);
+    talk_init(&supervisor->talk, &supervisor->fleet, supervisor->short_courier,
+              &supervisor->sender, settings->token_file, settings->host);
+    supervisor->leasing = (struct leasing){
+        .fleet = &supervisor->fleet,
+        .courier = supervisor->lease_courier,
+        .sender = &supervisor->sender,
+    };
 }
 
 static int64_t tick_at(const struct supervisor *supervisor)
@@ -211,8 +249,11 @@ enum ht_status supervisor_run(const struct supervisor_settings *settings,
         .wake = -1,
         .fleet = {.watch = -1},
     };
-    const enum ht_status status = open_all(&supervisor, err);
-    if (status == HT_OK) {
+    enum ht_status status = open_all(&supervisor, err);
+    if (status == HT_OK)
+        status = open_engine(&supervisor, err);
+    if (status == HT_OK && supervisor.opened) {
+        begin(&supervisor);
         runner_log(RUNNER_INFO, "runner.ready",
                    "runner=%s engine=%s slots=%d gpus=%zu found=%zu",
                    supervisor.sender.runner, settings->engine->name,

@@ -26,7 +26,9 @@ struct supervisor_settings {
 
 /* Runs until SIGTERM or SIGINT (or until alone). SIGTERM, SIGINT and SIGCHLD
  * are blocked from here on; call it before any thread exists.
- * HT_IO  the token file, a thread or a descriptor cannot be had */
+ * An engine that cannot be reached is tried again until it can.
+ * HT_IO       the token file, a thread or a descriptor cannot be had
+ * HT_INVALID  the engine cannot work with its options */
 enum ht_status supervisor_run(const struct supervisor_settings *settings,
                               struct ht_error *err);
 
