@@ -128,13 +128,12 @@ static bool has_gpu(const struct run *run, const char *gpu)
     return false;
 }
 
-static bool is_free_gpu(const struct fleet *fleet, const char *gpu)
+static int count_users(const struct fleet *fleet, const char *gpu)
 {
-    for (const struct run *run = fleet->first; run != NULL; run = run->next) {
-        if (!run->ended && has_gpu(run, gpu))
-            return false;
-    }
-    return true;
+    int users = 0;
+    for (const struct run *run = fleet->first; run != NULL; run = run->next)
+        users += !run->ended && has_gpu(run, gpu);
+    return users;
 }
 
 struct strings fleet_free_gpus(const struct fleet *fleet, struct arena *arena)
@@ -142,9 +141,16 @@ struct strings fleet_free_gpus(const struct fleet *fleet, struct arena *arena)
     const struct strings *all = &fleet->site->gpus;
     const char **items = arena_alloc(arena, all->n + 1, sizeof *items);
     struct strings found = {.items = items};
-    for (size_t i = 0; i < all->n; i++) {
-        if (is_free_gpu(fleet, all->items[i]))
-            items[found.n++] = all->items[i];
+    int most = 0; /* users of one that is still to be given */
+    for (size_t i = 0; fleet->site->share_gpus && i < all->n; i++) {
+        const int users = count_users(fleet, all->items[i]);
+        most = users > most ? users : most;
+    }
+    for (int users = 0; users <= most; users++) {
+        for (size_t i = 0; i < all->n; i++) {
+            if (count_users(fleet, all->items[i]) == users)
+                items[found.n++] = all->items[i];
+        }
     }
     return found;
 }

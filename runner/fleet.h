@@ -42,7 +42,8 @@ bool fleet_tick(struct fleet *fleet, int64_t next_beat);
 void fleet_read_watch(struct fleet *fleet);
 
 int fleet_free_slots(const struct fleet *fleet);
-/* GPUs that no attempt has which still runs; in the arena. */
+/* GPUs that no attempt has which still runs, or where they are shared, all,
+ * the least used first; in the arena. */
 struct strings fleet_free_gpus(const struct fleet *fleet, struct arena *arena);
 size_t fleet_count(const struct fleet *fleet);
 

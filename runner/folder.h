@@ -46,6 +46,8 @@ struct ending {
     int exit, signal;
     char reason[HT_MAX_REASON];
     int64_t started_ms, ended_ms; /* wall clock */
+    bool impossible; /* nothing ran, nor could it as it was ordered; not kept
+                        on disk */
 };
 
 struct stop_order {

@@ -66,6 +66,7 @@ static void end_unstarted(struct run *run, const struct ht_error *err)
     run->ending = (struct ending){
         .outcome = impossible ? OUTCOME_FAILED : OUTCOME_LOST,
         .ended_ms = clock_wall_ms(),
+        .impossible = impossible,
     };
     (void)snprintf(
         run->ending.reason, sizeof run->ending.reason, "%s%s",

@@ -81,6 +81,8 @@ static void say_ended(struct talk *talk, const struct run *run)
     if (ending->has_signal)
         message_int(out, "signal", ending->signal);
     message_string(out, "reason", ending->reason);
+    if (ending->impossible)
+        text_puts(out, ",\"impossible\":true");
     close_request(talk);
 }
 
