@@ -1,0 +1,20 @@
+/* credential_helper.h - a program that keeps a person's registry passwords,
+ * docker-credential-NAME, asked by the protocol of docker-credential-helpers:
+ * the server on stdin, JSON on stdout. */
+#ifndef HT_RUNNER_CREDENTIAL_HELPER_H
+#define HT_RUNNER_CREDENTIAL_HELPER_H
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "proto/node.h"
+
+/* Asks for the credentials of `server`; *found is {"Username", "Secret"} in the
+ * arena, NULL when the helper has none. Takes 10 s at most.
+ * HT_INVALID  the name is no name of a program
+ * HT_IO       the helper is not installed, failed, or was too slow */
+enum ht_status credential_helper_get(struct arena *arena, const char *name,
+                                     const char *server,
+                                     const struct node **found,
+                                     struct ht_error *err);
+
+#endif
