@@ -63,7 +63,7 @@ const struct option_spec cli_option_table[] = {
     OWN("if-not-exists", 0, OPTION_FLAG, if_not_exists, NULL,
         "fine when the study is there with this spec"),
     OWN("smoke", 0, OPTION_FLAG, smoke, NULL, "run one trial and look at it"),
-    OWN("force", 0, OPTION_FLAG, force, NULL, "overwrite the file"),
+    OWN("force", 0, OPTION_FLAG, force, NULL, "replace files that are there"),
 
     OWN("state", 0, OPTION_TEXT, state, "STATE", "only in this state"),
     OWN("sort", 0, OPTION_TEXT, sort, "KEY",
@@ -123,6 +123,8 @@ const struct cli_command cli_commands[] = {
     {"set", cli_set, "trials parallel", "STUDY [trials=N] [parallel=N]",
      "change the counts; more trials reopen a finished study"},
     {"delete", cli_delete, "", "STUDY", "remove a study and its results"},
+    {"fetch", cli_fetch, "force", "STUDY/best | STUDY/ID [DIR]",
+     "copy what a trial wrote: model, checkpoints, logs"},
     {"report", cli_report, NULL, "NAME=VALUE... [--step N]",
      "in a trial: report metrics"},
     {"should-stop", cli_should_stop, NULL, "",

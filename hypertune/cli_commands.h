@@ -43,8 +43,8 @@ cli_run cli_list, cli_describe;
 cli_run cli_trials, cli_trial, cli_best;
 /* cli_curves.c, cli_export.c */
 cli_run cli_curves, cli_export;
-/* cli_add.c */
-cli_run cli_add;
+/* cli_add.c, cli_fetch.c */
+cli_run cli_add, cli_fetch;
 /* cli_steer.c */
 cli_run cli_stop_trial, cli_retry;
 /* cli_complete.c: the candidates; cli_completion.c: scripts that ask for them

@@ -149,6 +149,19 @@ static void offer_trials(struct completion *completion, const char *state)
     cli_pages_each(cli, &pages, offer_trial, &names, NULL);
 }
 
+/* "STUDY/best" and those that succeeded. */
+static void offer_outputs(struct completion *completion)
+{
+    struct arena *arena = completion->cli->arena;
+    const char *slash = strrchr(completion->word, '/');
+    if (slash != NULL)
+        offer(completion,
+              arena_printf(arena, "%.*s/best", (int)(slash - completion->word),
+                           completion->word),
+              "the best trial");
+    offer_trials(completion, "SUCCEEDED");
+}
+
 /* "lr=", "opt=": what a point of this study is made of. */
 static void offer_parameters(struct completion *completion)
 {
@@ -192,7 +205,7 @@ static void offer_values(struct completion *completion)
     else if (strcmp(name, "output") == 0)
         offer_list(completion, cli_formats);
     else if (strcmp(name, "stream") == 0)
-        offer_list(completion, "stdout stderr");
+        offer_list(completion, "stdout stderr runner");
     else if (strcmp(name, "algorithm") == 0)
         offer_list(completion, "bayesian grid random");
     else if (words_has("state until", name))
@@ -213,6 +226,11 @@ static void offer_words(struct completion *completion)
         offer_trials(completion, "ACTIVE");
     } else if (command->run == cli_retry) {
         offer_trials(completion, "FAILED");
+    } else if (command->run == cli_fetch) {
+        if (first)
+            offer_outputs(completion);
+        else
+            offer_files(completion);
     } else if (strncmp(command->usage, "STUDY/ID", 8) == 0 ||
                (command->run == cli_curves &&
                 strchr(completion->word, '/') != NULL)) {

@@ -329,23 +329,17 @@ static const char *named_token_file(const struct cli *cli)
                                : cli_variable(cli, "HYPERTUNE_TOKEN_FILE");
 }
 
-/* NULL: this user's own server. */
-static const char *named_server(const struct cli *cli)
+const char *cli_named_server(const struct cli *cli)
 {
     if (cli->set.server != NULL || cli->set.data != NULL)
         return cli->set.server;
     return cli_variable(cli, "HYPERTUNE_SERVER");
 }
 
-bool cli_is_named(const struct cli *cli)
-{
-    return named_server(cli) != NULL;
-}
-
 static enum ht_status reconnect(struct cli *cli, struct text *log,
                                 struct ht_error *err)
 {
-    const char *url = named_server(cli);
+    const char *url = cli_named_server(cli);
     cli->detached = url != NULL;
     return cli->detached ? use_server(cli, url, named_token_file(cli), err)
                          : connect_own(cli, named_token_file(cli), log, err);
@@ -365,7 +359,7 @@ int cli_connect(struct cli *cli)
 
 bool cli_connect_silently(struct cli *cli, int64_t timeout_ms)
 {
-    struct cli_server_info info = {.url = named_server(cli)};
+    struct cli_server_info info = {.url = cli_named_server(cli)};
     cli->set.quiet = true;
     cli->detached = true;
     cli->request_ms = timeout_ms;

@@ -99,8 +99,8 @@ bool cli_format_is_form(const struct cli *cli);
 /* A variable of the environment, NULL when absent or empty. */
 const char *cli_variable(const struct cli *cli, const char *name);
 
-/* Does the person talk to a server that was named, not to his own? */
-bool cli_is_named(const struct cli *cli);
+/* The server that was named; NULL: it is this user's own one. */
+const char *cli_named_server(const struct cli *cli);
 /* Folder of this user's own server, which may not exist; NULL: nothing says
  * where it would be. */
 const char *cli_state_folder(struct cli *cli);

@@ -189,14 +189,15 @@ static void check_server(struct findings *findings, const char *folder)
     bool there = cli_connect_silently(cli, REQUEST_MS);
     cli->set.quiet = quiet;
     if (there) {
-        ask_server(findings, cli_is_named(cli) ? "the named one" : "your own");
+        ask_server(findings, cli_named_server(cli) != NULL ? "the named one"
+                                                           : "your own");
     } else {
         findings_add(findings, FINDING_OK, "server", NULL,
                      "your own does not run; the next command starts it");
         check_port(findings, HTTP_PORT);
         check_port(findings, REPORT_PORT);
     }
-    if (folder != NULL && !cli_is_named(cli))
+    if (folder != NULL && cli_named_server(cli) == NULL)
         check_folder_modes(findings, folder);
 }
 

@@ -68,12 +68,8 @@ int cli_serve(struct cli *cli)
         const char *bare[] = {"hypertuned"};
         return become(cli, "hypertuned", make_argv(cli, bare, 1));
     }
-    struct cli_server_homes homes = {
-        .own = cli_variable(cli, "HYPERTUNE_STATE"),
-        .state = cli_variable(cli, "XDG_STATE_HOME"),
-        .home = cli_variable(cli, "HOME")};
     struct ht_error err;
-    const char *folder = cli_server_state_folder(cli->arena, &homes);
+    const char *folder = cli_state_folder(cli);
     if (folder == NULL)
         return cli_fail(cli, CLI_USAGE, "HOME is not set: say --data DIR");
     if (cli_server_make_folder(cli->arena, folder, &err) != HT_OK)
@@ -82,8 +78,52 @@ int cli_serve(struct cli *cli)
     return become(cli, "hypertuned", make_argv(cli, first, 3));
 }
 
+/* ---- a runner ---- */
+
+/* Adds the flag unless the person said it. */
+static void add_flag(struct cli *cli, struct words *flags, const char *flag,
+                     const char *value)
+{
+    if (value == NULL || has_flag(&cli->args.words, flag))
+        return;
+    words_add(cli->arena, flags, flag);
+    words_add(cli->arena, flags, value);
+}
+
+/* This user's own server, which is started when it does not run. Its own
+ * runners work in "runs", so another one gets a folder beside it. */
+static int use_own_server(struct cli *cli, struct words *flags)
+{
+    struct ht_error err;
+    struct cli_server_info info;
+    int code = cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    if (cli_server_find(cli->arena, cli->state_folder, &info, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    add_flag(cli, flags, "--server", info.url);
+    add_flag(cli, flags, "--token-file", info.runner_token_file);
+    add_flag(cli, flags, "--state",
+             arena_printf(cli->arena, "%s/runner", cli->state_folder));
+    return CLI_DONE;
+}
+
 int cli_runner(struct cli *cli)
 {
-    const char *first[] = {"hypertune-runner"};
-    return become(cli, "hypertune-runner", make_argv(cli, first, 1));
+    struct words flags = {0};
+    const struct words *said = &cli->args.words;
+    bool complete = has_flag(said, "--server") || has_flag(said, "--help") ||
+                    has_flag(said, "-h") || has_flag(said, "--version") ||
+                    cli_variable(cli, "HYPERTUNE_RUNNER_SERVER") != NULL;
+    int code = CLI_DONE;
+    words_add(cli->arena, &flags, "hypertune-runner");
+    if (!complete && cli_named_server(cli) != NULL) {
+        add_flag(cli, &flags, "--server", cli_named_server(cli));
+        add_flag(cli, &flags, "--token-file", cli->set.token_file);
+    } else if (!complete) {
+        code = use_own_server(cli, &flags);
+    }
+    return code != CLI_DONE ? code
+                            : become(cli, "hypertune-runner",
+                                     make_argv(cli, flags.items, flags.n));
 }
