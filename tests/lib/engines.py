@@ -7,11 +7,12 @@ tests/engines/images.sh are there: TINY is busybox, PYTHON has Python 3 too."""
 import contextlib
 import functools
 import http.client
+import io
 import json
 import os
 import socket
 import subprocess
-import sys
+import tarfile
 import urllib.parse
 
 import harness
@@ -32,6 +33,18 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.settimeout(self.timeout)
         self.sock.connect(self.path)
+
+
+def pack(files):
+    """A tar archive of {name: text}."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        for name, text in files.items():
+            entry = tarfile.TarInfo(name)
+            data = text.encode()
+            entry.size, entry.mode = len(data), 0o755
+            archive.addfile(entry, io.BytesIO(data))
+    return made.getvalue()
 
 
 class Engine:
@@ -90,6 +103,22 @@ class Engine:
 
     def remove(self, container):
         self.send("DELETE", "/containers/%s?force=1&v=1" % container)
+
+    def build(self, tag, files, **arguments):
+        """Builds an image; `files` has names and texts, or one object with a
+        method read() that gives a whole archive."""
+        query = urllib.parse.urlencode({
+            "t": tag, "buildargs": json.dumps(arguments), "forcerm": 1,
+            "networkmode": "host"})
+        context = files if hasattr(files, "read") else pack(files)
+        status, said = self.send("POST", "/build?" + query, context,
+                                 "application/x-tar", timeout=600)
+        said = said.decode(errors="replace")
+        if status != 200 or '"error"' in said:
+            raise AssertionError("building %s: %s" % (tag, said[-3000:]))
+
+    def remove_image(self, tag):
+        self.send("DELETE", "/images/%s?force=1" % tag)
 
     def clear(self, label):
         """Removes whatever of a failed test is left."""
@@ -209,8 +238,3 @@ def run(cases, *options, slots=4):
                     case.__name__ = "%s_on_%s" % (name, engine.name)
                     bound.append(case)
         tap.run(bound)
-
-
-def main(cases, *options, slots=4):
-    sys.stdout.reconfigure(line_buffering=True)
-    run(cases, *options, slots=slots)

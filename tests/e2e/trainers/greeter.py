@@ -23,7 +23,7 @@ def ask(address, question):
             with socket.create_connection((host, int(port)), 10) as stream:
                 stream.sendall(question)
                 return stream.makefile().readline().strip()
-        except ConnectionError:
+        except OSError:  # not up yet, or not even its name is known
             if time.monotonic() > DEADLINE:
                 sys.exit("nobody at " + address)
             time.sleep(0.02)
