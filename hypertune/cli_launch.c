@@ -40,10 +40,10 @@ static void record_shell(const struct cli_launch *launch, struct job *job)
     job->captured_env = (struct pairs){.n = n, .items = pairs};
 }
 
-/* A relative folder starts at the spec's. */
+/* A relative folder starts at the spec's; gs://... is none of this machine. */
 static const char *absolute(const struct cli_launch *launch, const char *folder)
 {
-    if (folder == NULL || folder[0] == '/')
+    if (folder == NULL || folder[0] == '/' || strstr(folder, "://"))
         return folder;
     if (strncmp(folder, "./", 2) == 0)
         folder += 2;

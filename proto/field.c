@@ -6,6 +6,7 @@
 
 #include "proto/clock.h"
 #include "proto/limits.h"
+#include "proto/number.h"
 
 /* Ten years: longer is a slip of the pen, and sums stay far from int64. */
 static const int64_t longest_ms = INT64_C(10) * 366 * 24 * 3600 * 1000;
@@ -320,11 +321,11 @@ bool field_read_texts(const struct field_reader *reader, struct place at,
     size_t n = 0, index = 0;
     for (const struct node *item = at.node->first; item;
          item = item->next, index++) {
-        if (item->kind == NODE_STRING || (scalars && is_scalar(item)))
+        struct place place = field_item(reader, at, item, index);
+        if (item->kind != NODE_STRING && !(scalars && is_scalar(item)))
+            field_wrong_kind(reader, place, "text");
+        else if (field_is_word(reader, place, item->text))
             items[n++] = item->text;
-        else
-            field_wrong_kind(reader, field_item(reader, at, item, index),
-                             "text");
     }
     if (n < at.node->count)
         return false;
@@ -357,34 +358,31 @@ void field_pairs(const struct field_reader *reader, struct place at,
     for (const struct node *node = at.node->first; node; node = node->next) {
         struct place member = {.node = node,
                                .path = join(reader, at.path, node->key)};
-        if (is_scalar(node))
-            items[n++] = (struct pair){.name = node->key, .value = node->text};
-        else
+        if (!is_scalar(node))
             field_wrong_kind(reader, member, "text or a number");
+        else if (field_is_word(reader, member, node->text))
+            items[n++] = (struct pair){.name = node->key, .value = node->text};
     }
     *(struct pairs *)target(field, into) = (struct pairs){n, items};
 }
 
-bool field_is_variable(const struct field_reader *reader, struct place at,
-                       const char *name)
+void field_bytes(const struct field_reader *reader, struct place at,
+                 const struct field *field, void *into)
 {
-    if (name[0] != '\0' && strchr(name, '=') == NULL)
-        return true;
-    field_key_error(reader, at, "\"%s\" cannot name a variable", name);
-    diag_hint(reader->diag, "a name is not empty and has no =");
-    return false;
-}
-
-void field_variables(const struct field_reader *reader, struct place at,
-                     const struct field *field, void *into)
-{
-    size_t before = reader->diag->errors;
-    if (at.node->kind == NODE_MAP)
-        for (const struct node *node = at.node->first; node; node = node->next)
-            field_is_variable(reader, field_member(reader, at, node->key),
-                              node->key);
-    if (reader->diag->errors == before)
-        field_pairs(reader, at, field, into);
+    int64_t bytes;
+    if (at.node->kind != NODE_STRING && at.node->kind != NODE_NUMBER) {
+        field_wrong_kind(reader, at, "a size");
+    } else if (!number_bytes(at.node->text, &bytes)) {
+        field_error(reader, at, "\"%s\" is no size", at.node->text);
+        diag_hint(reader->diag, "write 512Mi, 2Gi, 1G or a number of bytes");
+    } else if (bytes < field->min || bytes > field->max) {
+        field_error(reader, at,
+                    "must be from %" PRId64 " to %" PRId64
+                    " bytes, is %" PRId64,
+                    field->min, field->max, bytes);
+    } else {
+        *(int64_t *)target(field, into) = bytes;
+    }
 }
 
 void field_duration(const struct field_reader *reader, struct place at,
@@ -460,13 +458,21 @@ static void refuse_choice(const struct field_reader *reader, struct place at,
     text_free(&list);
 }
 
-void field_choose(const struct field_reader *reader, struct place at,
-                  const struct field *field, void *into)
+const struct field_choice *field_choice(const struct field_reader *reader,
+                                        struct place at,
+                                        const struct field *field)
 {
     const struct field_choice *choice = find_choice(field->choices, at.node);
     if (choice == NULL)
         refuse_choice(reader, at, field);
-    else
+    return choice;
+}
+
+void field_choose(const struct field_reader *reader, struct place at,
+                  const struct field *field, void *into)
+{
+    const struct field_choice *choice = field_choice(reader, at, field);
+    if (choice)
         memcpy(target(field, into), &choice->value, sizeof choice->value);
 }
 

@@ -100,20 +100,33 @@ field_function field_metric;    /* const char *, a metric's name */
 field_function field_texts;     /* struct strings */
 field_function field_pairs;     /* struct pairs from a map of scalars */
 field_function field_variables; /* the same, keys being environment names */
-field_function field_duration;  /* int64_t milliseconds */
-field_function field_moment;    /* int64_t ms since 1970, from RFC 3339 */
-field_function field_choose;    /* an enum */
-field_function field_place;     /* struct place: looked at later */
-field_function field_skip;      /* nothing: known and without meaning here */
+field_function field_variable_names; /* struct strings of such names */
+field_function field_duration;       /* int64_t milliseconds */
+field_function field_bytes;          /* int64_t, a size within min..max */
+field_function field_moment;         /* int64_t ms since 1970, from RFC 3339 */
+field_function field_choose;         /* an enum */
+field_function field_place;          /* struct place: looked at later */
+field_function field_skip; /* nothing: known and without meaning here */
+
+/* The row's choice that the value names; NULL after adding an error. */
+const struct field_choice *field_choice(const struct field_reader *reader,
+                                        struct place at,
+                                        const struct field *field);
 
 /* Reads the list at `at` into texts; scalars of any kind when `scalars`. */
 bool field_read_texts(const struct field_reader *reader, struct place at,
                       size_t most, bool scalars, struct strings *texts);
 
-/* A name that an environment can hold: not empty, no '='; otherwise an error.
- */
+/* A variable that a job may set: a letter or _, then letters, digits and _;
+ * none of the runner's own HYPERTUNE_*. Otherwise an error, and a warning when
+ * the runner will put a value of its own over it. */
 bool field_is_variable(const struct field_reader *reader, struct place at,
                        const char *name);
+
+/* Whether a program can be started with the text as an argument or the value
+ * of a variable, by its length; otherwise an error. */
+bool field_is_word(const struct field_reader *reader, struct place at,
+                   const char *text);
 
 /* 1 to HT_MAX_NAME bytes without control characters and outer blanks; AI
  * Platform has always allowed "Model Accuracy". Otherwise an error. */

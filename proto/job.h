@@ -155,11 +155,13 @@ struct job {
     struct pool *pools; /* master first, then in the order of types above */
     bool chief;         /* TF_CONFIG and CLUSTER_SPEC call the master "chief" */
     const char *job_dir;    /* AI Platform: --job-dir=THIS/TRIAL; or NULL */
-    const char *output_dir; /* Vertex: AIP_* below THIS/TRIAL; or NULL */
+    const char *output_dir; /* Vertex: AIP_* below THIS/TRIAL; or NULL. With
+                               rewrite_gcs it may be gs://B/P */
     struct kept *kept;
     enum job_args_mode args_mode;
     bool substitute;           /* ${name} is replaced (native form only) */
-    const char *workdir;       /* absolute once submitted, or NULL */
+    const char *workdir;       /* absolute once submitted, or NULL; with images
+                                  a folder in the container */
     struct strings pass_env;   /* names to copy from submit's environment */
     struct pairs captured_env; /* what submit recorded */
     double cpus;               /* 0: not asked */
@@ -216,6 +218,12 @@ cJSON *job_write_native(const struct job *job);
  * HT_CORRUPT when it cannot be read back. */
 enum ht_status job_parse(struct arena *arena, const char *json,
                          struct job **job, struct ht_error *err);
+
+/* Whether replicas run in containers: all of a job's pools do or none. */
+bool job_needs_images(const struct job *job);
+/* Whether trainers are told of gs://... anywhere: an argument, a variable, a
+ * folder, the value of a parameter. */
+bool job_mentions_gcs(const struct job *job);
 
 /* The differences of two jobs as lines "path: old -> new", native names; what
  * a person did not choose (captured_env, a seed the server drew, an algorithm

@@ -16,9 +16,9 @@ struct aip_role {
 extern const struct aip_role aip_roles[AIP_ROLES];
 
 struct aip_replica { /* what was said of one role */
-    struct place config, container, machine, count_at;
+    struct place config, container, machine_at, accelerator_at, count_at;
     int64_t count;
-    const char *image;
+    const char *image, *machine, *accelerator;
     struct strings command, args;
     int64_t gpus;
 };

@@ -23,8 +23,6 @@ static const struct renaming root_names[] = {
 
 /* Behind the role on one side, below its pool on the other. */
 static const struct renaming role_names[] = {
-    {"Type", "machineSpec.machineType"},
-    {"Config.acceleratorConfig.type", "machineSpec.acceleratorType"},
     {"Config.diskConfig.bootDiskSizeGb", "diskSpec.bootDiskSizeGb"},
     {"Config.diskConfig.bootDiskType", "diskSpec.bootDiskType"},
     {NULL, NULL}};

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "proto/job_aip.h"
+#include "proto/job_container.h"
 #include "proto/job_keep.h"
 #include "proto/limits.h"
 
@@ -27,15 +28,6 @@ static void refuse_tpu(const struct field_reader *reader, struct place at,
     field_error(reader, at, "there are no TPUs here");
 }
 
-static void read_image(const struct field_reader *reader, struct place at,
-                       const struct field *field, void *into)
-{
-    struct aip_replica *replica = into;
-    field_text(reader, at, field, replica);
-    if (replica->image && replica->image[0] == '\0')
-        field_error(reader, at, "is empty");
-}
-
 static void read_words(const struct field_reader *reader, struct place at,
                        const struct field *field, void *into)
 {
@@ -50,28 +42,30 @@ static void read_accelerator_type(const struct field_reader *reader,
                                   struct place at, const struct field *field,
                                   void *into)
 {
+    enum { NO_KIND, A_GPU, A_TPU };
     static const struct field_choice types[] = {
-        {"ACCELERATOR_TYPE_UNSPECIFIED", 0, 0},
-        {"NVIDIA_TESLA_K80", 1, 0},
-        {"NVIDIA_TESLA_P100", 2, 0},
-        {"NVIDIA_TESLA_V100", 3, 0},
-        {"NVIDIA_TESLA_P4", 4, 0},
-        {"NVIDIA_TESLA_T4", 5, 0},
-        {"NVIDIA_TESLA_A100", -1, 0},
-        {"TPU_V2", 6, 1},
-        {"TPU_V3", -1, 1},
-        {"TPU_V2_POD", -1, 1},
-        {"TPU_V3_POD", -1, 1},
-        {"TPU_V4_POD", -1, 1},
+        {"ACCELERATOR_TYPE_UNSPECIFIED", 0, NO_KIND},
+        {"NVIDIA_TESLA_K80", 1, A_GPU},
+        {"NVIDIA_TESLA_P100", 2, A_GPU},
+        {"NVIDIA_TESLA_V100", 3, A_GPU},
+        {"NVIDIA_TESLA_P4", 4, A_GPU},
+        {"NVIDIA_TESLA_T4", 5, A_GPU},
+        {"NVIDIA_TESLA_A100", -1, A_GPU},
+        {"TPU_V2", 6, A_TPU},
+        {"TPU_V3", -1, A_TPU},
+        {"TPU_V2_POD", -1, A_TPU},
+        {"TPU_V3_POD", -1, A_TPU},
+        {"TPU_V4_POD", -1, A_TPU},
         {NULL, 0, 0}};
+    struct aip_replica *replica = into;
     const struct field row = {.name = "accelerator", .choices = types};
-    size_t before = reader->diag->errors;
-    int tpu = 0;
-    field_choose(reader, at, &row, &tpu);
-    if (tpu)
+    const struct field_choice *choice = field_choice(reader, at, &row);
+    if (choice == NULL || choice->value == NO_KIND)
+        return;
+    if (choice->value == A_TPU)
         refuse_tpu(reader, at, field, into);
-    else if (reader->diag->errors == before)
-        keep_silently(reader, at);
+    replica->accelerator = choice->name;
+    replica->accelerator_at = at;
 }
 
 static void read_accelerator(const struct field_reader *reader, struct place at,
@@ -101,7 +95,7 @@ void aip_config(const struct field_reader *reader, struct place at,
                 const struct field *field, void *into)
 {
     static const struct field rows[] = {
-        {.name = "imageUri", .read = read_image, .offset = REPLICA(image)},
+        {.name = "imageUri", .read = job_image, .offset = REPLICA(image)},
         {.name = "containerCommand",
          .read = read_words,
          .offset = REPLICA(command)},
@@ -125,15 +119,16 @@ void aip_count(const struct field_reader *reader, struct place at,
     field_whole(reader, at, &row, replica);
 }
 
-/* Which machine it was is kept; here every replica runs where a slot is. */
 void aip_machine(const struct field_reader *reader, struct place at,
                  const struct field *field, void *into)
 {
-    replica_of(field, into)->machine = at;
-    if (at.node->kind == NODE_STRING)
-        keep_silently(reader, at);
+    static const struct field row = {.offset = REPLICA(machine)};
+    struct aip_replica *replica = replica_of(field, into);
+    replica->machine_at = at;
+    if (node_string(at.node) && strstr(at.node->text, "tpu"))
+        refuse_tpu(reader, at, field, into);
     else
-        field_wrong_kind(reader, at, "text");
+        job_machine(reader, at, &row, replica);
 }
 
 void aip_module(const struct field_reader *reader, struct place at,
@@ -149,6 +144,13 @@ void aip_module(const struct field_reader *reader, struct place at,
 
 /* ---- between them ---- */
 
+/* What there is no pool for is echoed all the same. */
+static void keep_place(const struct field_reader *reader, struct place said)
+{
+    if (said.node)
+        keep_silently(reader, said);
+}
+
 /* Without any scaleTier, a cluster is what was meant: gcloud has the tier as a
  * flag of its own. */
 static void check_count(const struct field_reader *reader,
@@ -156,9 +158,12 @@ static void check_count(const struct field_reader *reader,
                         const struct aip_replica *replica)
 {
     struct place said =
-        replica->config.node ? replica->config : replica->machine;
-    if (replica->count == 0 && said.node)
+        replica->config.node ? replica->config : replica->machine_at;
+    if (replica->count == 0 && said.node) {
         field_warning(reader, said, "has no replicas: there is no count");
+        keep_place(reader, replica->machine_at);
+        keep_place(reader, replica->accelerator_at);
+    }
     if (replica->count > 0 && aip->tier != TIER_UNSAID &&
         aip->tier != TIER_CUSTOM) {
         field_error(reader, replica->count_at, "needs scaleTier CUSTOM, not %s",
@@ -178,6 +183,14 @@ static void check_words(const struct field_reader *reader,
         field_error(reader, aip->module_at,
                     "excludes masterConfig.imageUri: say one of them");
     }
+}
+
+static void check_gpus(const struct field_reader *reader,
+                       const struct aip_replica *replica)
+{
+    if (replica->accelerator && replica->gpus == 0)
+        field_warning(reader, replica->accelerator_at,
+                      "asks for no GPU without a count");
 }
 
 static struct strings module_command(const struct field_reader *reader,
@@ -200,6 +213,8 @@ static struct pool make_pool(const struct field_reader *reader,
                             said->image ? said->image : aip->replicas[0].image,
                         .command = said->command,
                         .args = said->container.node ? said->args : aip->args,
+                        .machine = said->machine,
+                        .accelerator = said->accelerator,
                         .gpus = said->gpus};
     if (aip->module && pool.image == NULL && pool.command.n == 0)
         pool.command = module_command(reader, aip->module);
@@ -214,9 +229,13 @@ void aip_finish_pools(const struct field_reader *reader, struct aip_draft *aip)
     for (size_t i = 0; i < AIP_ROLES; i++) {
         if (i > 0)
             check_count(reader, aip, &aip->replicas[i]);
-        if (i == 0 || aip->replicas[i].count > 0)
-            job->pools[job->n_pools++] = make_pool(reader, aip, i);
+        if (i > 0 && aip->replicas[i].count == 0)
+            continue;
+        job->pools[job->n_pools++] = make_pool(reader, aip, i);
+        check_gpus(reader, &aip->replicas[i]);
     }
+    if (aip->tier == TIER_BASIC_GPU)
+        job->pools[0].gpus = 1;
     /* TensorFlow's evaluator looks for a chief. */
     if (aip->replicas[AIP_ROLES - 1].count > 0)
         job->chief = true;

@@ -60,10 +60,7 @@ static void read_tier(const struct field_reader *reader, struct place at,
         diag_hint(reader->diag, "CUSTOM with workerCount has more");
         break;
     case TIER_BASIC_GPU:
-        field_warning(reader, at, "the replica has no GPU of its own");
-        diag_hint(reader->diag,
-                  "CUSTOM with masterConfig.acceleratorConfig gives it one");
-        break;
+        break; /* one GPU, see aip_finish_pools() */
     }
     keep_silently(reader, at);
 }
@@ -88,12 +85,6 @@ static void read_job_dir(const struct field_reader *reader, struct place at,
         field_error(reader, at, "must name a folder");
     } else if (strncmp(text, file, strlen(file)) == 0) {
         job->job_dir = text + strlen(file);
-    } else if (strstr(text, "://") != NULL) {
-        field_warning(reader, at,
-                      "is not on this machine: trials get no "
-                      "--job-dir");
-        diag_hint(reader->diag, "name a local folder, such as ./output");
-        keep_silently(reader, at);
     } else {
         job->job_dir = text;
     }
@@ -190,6 +181,7 @@ static void read_input(const struct field_reader *reader, struct place at,
                        const struct field *field, void *into)
 {
     (void)field;
+    ((struct aip_draft *)into)->draft.pools = at;
     field_read_map(reader, at, input_rows, into);
 }
 

@@ -163,6 +163,28 @@ static size_t role_of(const struct pool *pool)
     return i;
 }
 
+static const char *kept_tier(const struct job *job)
+{
+    for (const struct kept *kept = job->kept; kept; kept = kept->next)
+        if (strcmp(kept->path, "trainingInput.scaleTier") == 0)
+            return kept->json;
+    return "";
+}
+
+/* What the tier gives is not said again. */
+static void add_accelerators(const struct aip_writer *writer, cJSON *config,
+                             const struct pool *pool)
+{
+    bool preset = strcmp(kept_tier(writer->job), "\"BASIC_GPU\"") == 0;
+    if ((pool->gpus == 0 && pool->accelerator == NULL) || preset)
+        return;
+    cJSON *accelerators = json_add_object(config, "acceleratorConfig");
+    if (pool->gpus > 0)
+        json_add_int_text(accelerators, "count", pool->gpus);
+    if (pool->accelerator)
+        json_add_string(accelerators, "type", pool->accelerator);
+}
+
 static void add_config(const struct aip_writer *writer, const struct pool *pool,
                        enum wording wording)
 {
@@ -176,15 +198,17 @@ static void add_config(const struct aip_writer *writer, const struct pool *pool,
         add_strings(config, "containerCommand", &pool->command);
         add_strings(config, "containerArgs", &pool->args);
     }
-    if (pool->gpus > 0)
-        json_add_int_text(json_add_object(config, "acceleratorConfig"), "count",
-                          pool->gpus);
+    add_accelerators(writer, config, pool);
     if (config->child)
         cJSON_AddItemToObject(
             writer->input,
             arena_printf(writer->diag->arena, "%sConfig", prefix), config);
     else
         cJSON_Delete(config);
+    if (pool->machine)
+        json_add_string(writer->input,
+                        arena_printf(writer->diag->arena, "%sType", prefix),
+                        pool->machine);
     if (pool != master)
         json_add_int_text(writer->input,
                           arena_printf(writer->diag->arena, "%sCount", prefix),
@@ -213,13 +237,12 @@ static bool is_custom(const struct aip_writer *writer)
 {
     const struct job *job = writer->job;
     bool custom = job->n_pools > 1;
+    if (kept_tier(job)[0] != '\0')
+        return false;
     for (size_t i = 0; i < job->n_pools; i++)
-        custom |= job->pools[i].gpus > 0;
-    for (const struct kept *kept = job->kept; kept; kept = kept->next) {
-        if (strcmp(kept->path, "trainingInput.scaleTier") == 0)
-            return false;
+        custom |= job->pools[i].gpus > 0 || job->pools[i].machine;
+    for (const struct kept *kept = job->kept; kept; kept = kept->next)
         custom |= names_machine(aip_path(writer->diag->arena, job, kept->path));
-    }
     return custom;
 }
 
@@ -277,6 +300,21 @@ static bool is_named_apart(const struct job *job)
            (job->name == NULL || strcmp(job->display, job->name) != 0);
 }
 
+static bool has_options(const struct container_options *said)
+{
+    return said->pull != PULL_IF_NOT_PRESENT || said->user || said->read_only ||
+           said->network || said->shm_bytes > 0 || said->pids > 0 ||
+           said->privileged || said->host_pid;
+}
+
+static bool has_own_needs(const struct job *job)
+{
+    for (size_t i = 0; i < job->n_pools; i++)
+        if (job->pools[i].cpus > 0 || job->pools[i].memory_bytes > 0)
+            return true;
+    return false;
+}
+
 /* Everything else that a job can say, in native names. */
 static void name_losses(const struct aip_writer *writer)
 {
@@ -311,7 +349,13 @@ static void name_losses(const struct aip_writer *writer)
         {"resources.cpus", job->cpus > 0},
         {"resources.memory", job->memory_bytes > 0},
         {"volumes", job->volumes.n > 0},
-        {"outputDir", job->output_dir != NULL}};
+        {"outputDir", job->output_dir != NULL},
+        {"container", has_options(&job->container)},
+        {"secrets", job->n_secrets > 0},
+        {"reporter", job->reporter != REPORTER_AUTO},
+        {"rewriteGs", job->rewrite_gcs},
+        {"keep", job->keep_best > 0},
+        {"replicas.*.resources", has_own_needs(job)}};
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (losses[i].lost)
             diag_warning(writer->diag, 0, 0, losses[i].path,

@@ -307,6 +307,7 @@ void job_check(const struct field_reader *reader, struct job_draft *draft)
         draft->job.until.let_finish = false;
     check_metrics(reader, draft);
     check_names(reader, draft);
+    job_check_run(reader, draft);
     if (reader->diag->errors > 0)
         return; /* what follows would complain about wrong parameters again */
     check_conditions(reader, draft);

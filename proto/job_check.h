@@ -19,6 +19,7 @@ struct job_draft {
     struct param_draft *params; /* job.space.n of them */
     struct condition_draft *conditions;
     struct place metrics, parameters, algorithm, constraints, early_stop;
+    struct place pools, workdir, output, container, volumes, secrets, rewrite;
 };
 
 /* Reads a study's name: one that no number and no option can be taken for. */
@@ -30,6 +31,11 @@ void job_draft_add(const struct field_reader *reader, struct job_draft *draft,
 
 /* Whether anything but a count of trials can end the study. */
 bool job_has_stopping_rule(const struct job *job);
+
+/* Checks what the replicas run against each other: counts, images, and what
+ * has a meaning for containers only. */
+void job_check_run(const struct field_reader *reader,
+                   const struct job_draft *draft);
 
 /* Checks metrics and parameters, resolves conditions, looks at constraints and
  * the grid, and warns of what this version keeps without applying it. */

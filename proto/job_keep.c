@@ -132,16 +132,9 @@ void keep_choice(const struct field_reader *reader, struct place at,
                  const struct field *field, void *into)
 {
     (void)into;
-    int value;
-    struct field row = *field;
-    size_t before = reader->diag->errors;
-    row.offset = 0;
-    field_choose(reader, at, &row, &value);
-    if (reader->diag->errors > before)
+    const struct field_choice *choice = field_choice(reader, at, field);
+    if (choice == NULL)
         return;
-    const struct field_choice *choice = field->choices;
-    while (choice->value != value)
-        choice++;
     keep_json(reader, at, arena_printf(reader->arena, "\"%s\"", choice->name));
     if (choice->number != 0)
         warn(reader, at);

@@ -1,12 +1,11 @@
 #include "proto/job_native.h"
 
-#include <ctype.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/job_container.h"
 #include "proto/limits.h"
-#include "proto/number.h"
 
 #define DRAFT(member) offsetof(struct native_draft, member)
 #define JOB(member) offsetof(struct native_draft, draft.job.member)
@@ -66,43 +65,6 @@ static void read_target(const struct field_reader *reader, struct place at,
         reader->diag->errors == before;
 }
 
-/* "2Gi", "1.5G", "1048576": binary and decimal suffixes as in Kubernetes. */
-static bool parse_memory(const char *text, int64_t *bytes)
-{
-    static const struct {
-        const char *suffix;
-        double unit;
-    } units[] = {{"", 1},        {"k", 1e3},    {"K", 1e3},     {"M", 1e6},
-                 {"G", 1e9},     {"T", 1e12},   {"Ki", 0x1p10}, {"Mi", 0x1p20},
-                 {"Gi", 0x1p30}, {"Ti", 0x1p40}};
-    if (!isdigit((unsigned char)text[0]) || text[1] == 'x')
-        return false;
-    if (number_int64(text, bytes)) /* exact, also beyond 2^53 */
-        return true;
-    char *end;
-    double amount = strtod(text, &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        double size = amount * units[i].unit;
-        if (strcmp(end, units[i].suffix) == 0 && size < 0x1p62) {
-            *bytes = (int64_t)size;
-            return true;
-        }
-    }
-    return false;
-}
-
-static void read_memory(const struct field_reader *reader, struct place at,
-                        const struct field *field, void *into)
-{
-    int64_t *bytes = (int64_t *)((char *)into + field->offset);
-    if (at.node->kind != NODE_STRING && at.node->kind != NODE_NUMBER) {
-        field_wrong_kind(reader, at, "a size");
-    } else if (!parse_memory(at.node->text, bytes)) {
-        field_error(reader, at, "\"%s\" is no size", at.node->text);
-        diag_hint(reader->diag, "write 512Mi, 2Gi, 1G or a number of bytes");
-    }
-}
-
 /* One text or a list of them. */
 static void read_text_or_texts(const struct field_reader *reader,
                                struct place at, const struct field *field,
@@ -126,11 +88,13 @@ static void read_stdout(const struct field_reader *reader, struct place at,
 }
 
 /* Where no folder is current yet, a relative path would mean anything. */
-static void read_absolute(const struct field_reader *reader, struct place at,
-                          const struct field *field, void *into)
+static void read_output(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
 {
+    ((struct native_draft *)into)->draft.output = at;
     field_text(reader, at, field, into);
-    if (at.node->kind != NODE_STRING || at.node->text[0] == '/')
+    if (at.node->kind != NODE_STRING || at.node->text[0] == '/' ||
+        strncmp(at.node->text, "gs://", 5) == 0)
         return;
     field_error(reader, at, "\"%s\" is no absolute path", at.node->text);
     diag_hint(reader->diag, "such as /data/out");
@@ -188,7 +152,7 @@ static const struct field until_rows[] = {
     {0}};
 static const struct field resource_rows[] = {
     {"cpus", field_real, JOB(cpus), 0, 1000000, NULL},
-    {.name = "memory", .read = read_memory, .offset = JOB(memory_bytes)},
+    {"memory", field_bytes, JOB(memory_bytes), 0, INT64_MAX, NULL},
     {"gpus", field_whole, DRAFT(pools[0].pool.gpus), 0, 1024, NULL},
     {0}};
 static const struct field metric_rows[] = {
@@ -252,17 +216,26 @@ static const struct field root_rows[] = {
      .read = read_args_mode,
      .offset = JOB(args_mode),
      .choices = args_modes},
-    {.name = "image",
-     .read = native_path,
-     .offset = DRAFT(pools[0].pool.image)},
-    {.name = "workdir", .read = native_path, .offset = JOB(workdir)},
-    {.name = "outputDir", .read = read_absolute, .offset = JOB(output_dir)},
+    {.name = "image", .read = job_image, .offset = DRAFT(pools[0].pool.image)},
+    {.name = "container", .read = job_container, .offset = DRAFT(draft)},
+    {.name = "workdir", .read = job_workdir, .offset = DRAFT(draft)},
+    {.name = "outputDir", .read = read_output, .offset = JOB(output_dir)},
     {.name = "jobDir", .read = native_path, .offset = JOB(job_dir)},
     {"env", native_env, DRAFT(pools[0]), 0, HT_MAX_ENV, NULL},
-    {"passEnv", field_texts, JOB(pass_env), 0, HT_MAX_ENV, NULL},
+    {"passEnv", field_variable_names, JOB(pass_env), 0, HT_MAX_ENV, NULL},
+    {.name = "secrets", .read = job_secrets, .offset = DRAFT(draft)},
     {.name = "metrics", .read = read_metrics},
+    {.name = "reporter",
+     .read = field_choose,
+     .offset = JOB(reporter),
+     .choices = job_reporters},
+    {.name = "machine",
+     .read = job_machine,
+     .offset = DRAFT(pools[0].pool.machine)},
     {.name = "resources", .read = read_resources},
-    {"volumes", field_texts, JOB(volumes), 0, HT_MAX_ENV, NULL},
+    {"volumes", job_volumes, DRAFT(draft), 0, HT_MAX_ENV, NULL},
+    {.name = "rewriteGs", .read = job_rewrite, .offset = DRAFT(draft)},
+    {.name = "keep", .read = job_keep, .offset = DRAFT(draft)},
     {.name = "replicas", .read = native_replicas},
     {0}};
 
@@ -280,8 +253,12 @@ void job_native_fields(struct text *out)
     list_fields("until.", until_rows, out);
     list_fields("resources.", resource_rows, out);
     list_fields("metrics.", metric_rows, out);
+    list_fields("container.", job_container_rows, out);
+    list_fields("secrets.*.", job_secret_rows, out);
+    list_fields("keep.", job_keep_rows, out);
     list_fields("replicas.", native_replicas_rows, out);
     list_fields("replicas.*.", native_replica_rows, out);
+    list_fields("replicas.*.resources.", native_resource_rows, out);
 }
 
 /* ---- the job ---- */

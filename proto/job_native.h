@@ -36,11 +36,12 @@ field_function native_path; /* const char *, not empty */
 /* What other tools call our fields and their values. */
 extern const struct field_synonym native_synonyms[];
 
-/* Rows of one parameter's long form, of replicas and of one type of them, each
- * ended by a NULL name. */
+/* Rows of one parameter's long form, of replicas, of one type of them and of
+ * what each of that type needs; each ended by a NULL name. */
 extern const struct field native_parameter_rows[];
 extern const struct field native_replicas_rows[];
 extern const struct field native_replica_rows[];
+extern const struct field native_resource_rows[];
 
 /* Makes the job's pools; what a type of replicas does not say is the
  * master's. */

@@ -18,8 +18,11 @@ static void omit_pools(const struct job *job, struct diag *diag)
         if (pool->image && pool->command.n == 0 && pool->args.n > 0)
             omit(diag, pool->type,
                  "its args would replace the entry point of the image");
-        if (i > 0 && pool->image == NULL && job->pools[0].image)
-            omit(diag, pool->type, "it has no image, and would get one");
+        if (i > 0 && pool->machine == NULL && job->pools[0].machine)
+            omit(diag, pool->type,
+                 "it has no machine type, and would get the master's");
+        if (pool->accelerator)
+            omit(diag, pool->type, "its kind of GPU is left out");
     }
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "proto/command.h"
+#include "proto/job_container.h"
 #include "proto/job_native.h"
 #include "proto/limits.h"
 
@@ -52,6 +53,9 @@ void native_command(const struct field_reader *reader, struct place at,
     } else if (command->n > HT_MAX_ARGS) {
         field_error(reader, at, "has %zu words, at most %d", command->n,
                     HT_MAX_ARGS);
+    } else {
+        for (size_t i = 0; i < command->n; i++)
+            field_is_word(reader, at, command->items[i]);
     }
 }
 
@@ -64,13 +68,27 @@ static void read_arguments(const struct field_reader *reader, struct place at,
     field_read_texts(reader, at, (size_t)field->max, true, &pool->pool.args);
 }
 
+const struct field native_resource_rows[] = {
+    {"cpus", field_real, POOL(pool.cpus), 0, 1000000, NULL},
+    {"memory", field_bytes, POOL(pool.memory_bytes), 0, INT64_MAX, NULL},
+    {"gpus", field_whole, POOL(pool.gpus), 0, 1024, NULL},
+    {0}};
+
+static void read_resources(const struct field_reader *reader, struct place at,
+                           const struct field *field, void *into)
+{
+    (void)field;
+    field_read_map(reader, at, native_resource_rows, into);
+}
+
 const struct field native_replica_rows[] = {
     {"count", field_whole, POOL(count), 1, HT_MAX_PARALLEL, NULL},
     {.name = "command", .read = native_command},
     {.name = "args", .read = read_arguments, .max = HT_MAX_ARGS},
     {.name = "env", .read = native_env, .max = HT_MAX_ENV},
-    {.name = "image", .read = native_path, .offset = POOL(pool.image)},
-    {"gpus", field_whole, POOL(pool.gpus), 0, 1024, NULL},
+    {.name = "image", .read = job_image, .offset = POOL(pool.image)},
+    {.name = "machine", .read = job_machine, .offset = POOL(pool.machine)},
+    {.name = "resources", .read = read_resources},
     {0}};
 
 static void read_replica(const struct field_reader *reader, struct place at,
@@ -95,6 +113,7 @@ void native_replicas(const struct field_reader *reader, struct place at,
                      const struct field *field, void *into)
 {
     (void)field;
+    ((struct native_draft *)into)->draft.pools = at;
     field_read_map(reader, at, native_replicas_rows, into);
 }
 
@@ -106,6 +125,8 @@ static void inherit(struct native_pool *pool, const struct native_pool *master)
         pool->pool.env = master->pool.env;
     if (pool->pool.image == NULL)
         pool->pool.image = master->pool.image;
+    if (pool->pool.machine == NULL)
+        pool->pool.machine = master->pool.machine;
 }
 
 void native_finish_pools(const struct field_reader *reader,

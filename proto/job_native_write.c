@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "proto/clock.h"
+#include "proto/job_container.h"
 #include "proto/job_native.h"
 #include "proto/job_param.h"
 #include "proto/json.h"
@@ -272,12 +273,28 @@ static void add_command(cJSON *object, const struct pool *pool)
     push_all(command, &pool->args);
 }
 
+static void add_resources(cJSON *object, double cpus, int64_t memory_bytes,
+                          int64_t gpus)
+{
+    if (cpus == 0 && memory_bytes == 0 && gpus == 0)
+        return;
+    cJSON *resources = json_add_object(object, "resources");
+    if (cpus > 0)
+        json_add_double(resources, "cpus", cpus);
+    if (memory_bytes > 0)
+        json_add_int(resources, "memory", memory_bytes);
+    if (gpus > 0)
+        json_add_int(resources, "gpus", gpus);
+}
+
 static void add_pool(cJSON *root, const struct pool *pool)
 {
     add_command(root, pool);
     if (pool->image)
         json_add_string(root, "image", pool->image);
     add_pairs(root, "env", &pool->env);
+    if (pool->machine)
+        json_add_string(root, "machine", pool->machine);
 }
 
 /* ---- replicas ---- */
@@ -327,10 +344,12 @@ static bool same_env(const struct pairs *a, const struct pairs *b)
     return true;
 }
 
-static bool same_image(const struct pool *a, const struct pool *b)
+/* Adds a text of a pool that is not the master's, too. */
+static void add_own(cJSON *object, const char *key, const char *own,
+                    const char *masters)
 {
-    return a->image == b->image ||
-           (a->image && b->image && strcmp(a->image, b->image) == 0);
+    if (own && (masters == NULL || strcmp(own, masters) != 0))
+        json_add_string(object, key, own);
 }
 
 /* What is the master's is not said again, unless all is asked for. */
@@ -343,15 +362,14 @@ static void add_replica(cJSON *replicas, const struct pool *pool,
         add_words(object, pool, master);
     else
         add_command(object, pool);
-    if (pool->image && (master == NULL || !same_image(pool, master)))
-        json_add_string(object, "image", pool->image);
+    add_own(object, "image", pool->image, master ? master->image : NULL);
+    add_own(object, "machine", pool->machine, master ? master->machine : NULL);
     if (master == NULL || !same_env(&pool->env, &master->env)) {
         add_pairs(object, "env", &pool->env);
         if (master && pool->env.n == 0)
             json_add_object(object, "env");
     }
-    if (pool->gpus > 0)
-        json_add_int(object, "gpus", pool->gpus);
+    add_resources(object, pool->cpus, pool->memory_bytes, pool->gpus);
 }
 
 static void add_replicas(cJSON *root, const struct job *job, bool full)
@@ -382,17 +400,23 @@ static void add_surroundings(cJSON *root, const struct job *job)
         if (job->metrics_file)
             json_add_string(metrics, "file", job->metrics_file);
     }
-    const int64_t gpus = job->n_pools > 0 ? job->pools[0].gpus : 0;
-    if (job->cpus > 0 || job->memory_bytes > 0 || gpus > 0) {
-        cJSON *resources = json_add_object(root, "resources");
-        if (job->cpus > 0)
-            json_add_double(resources, "cpus", job->cpus);
-        if (job->memory_bytes > 0)
-            json_add_int(resources, "memory", job->memory_bytes);
-        if (gpus > 0)
-            json_add_int(resources, "gpus", gpus);
+    add_resources(root, job->cpus, job->memory_bytes,
+                  job->n_pools > 0 ? job->pools[0].gpus : 0);
+    job_container_write(root, job);
+}
+
+/* The kinds of GPUs asked for, by type of replica. */
+static void add_accelerators(cJSON *root, const struct job *job)
+{
+    cJSON *all = NULL;
+    for (size_t i = 0; i < job->n_pools; i++) {
+        const struct pool *pool = &job->pools[i];
+        if (pool->accelerator == NULL)
+            continue;
+        if (all == NULL)
+            all = json_add_object(root, "accelerators");
+        json_add_string(all, pool->type, pool->accelerator);
     }
-    add_strings(root, "volumes", &job->volumes);
 }
 
 /* What other forms can say and the native one cannot. */
@@ -404,6 +428,7 @@ static void add_foreign(cJSON *root, const struct job *job)
         (job->name == NULL || strcmp(job->display, job->name) != 0))
         json_add_string(root, "displayName", job->display);
     json_add_bool(root, "substitute", job->substitute);
+    add_accelerators(root, job);
     if (job->kept == NULL)
         return;
     cJSON *all = json_add_object(root, "kept");

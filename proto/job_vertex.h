@@ -14,6 +14,8 @@ struct vertex_draft {
     struct strings order;    /* hypertune.parameterOrder */
     struct place order_at;   /* where it stands */
     struct place algorithm;  /* hypertune.algorithm: bayesian by name */
+    struct place resources;  /* hypertune.replicas: what each type needs */
+    struct place gcs_output; /* an outputUriPrefix in Google's storage */
     int64_t study_trials;    /* studyStoppingConfig.maxNumTrials, 0: none */
     size_t early_stop_rules; /* automated stopping specs, at most one */
     bool should_stop_asap;   /* studyStoppingConfig.shouldStopAsap */
@@ -30,6 +32,11 @@ field_function vertex_study;     /* studySpec */
 field_function vertex_job_spec;  /* trialJobSpec, jobSpec */
 field_function vertex_variables; /* struct pairs from a list of {name, value} */
 field_function vertex_hypertune; /* hypertune: what Vertex has no field for */
+
+/* Gives the pools what hypertune says of them, and the job its folder of
+ * outputs, once all are read. */
+void vertex_finish_pools(const struct field_reader *reader,
+                         struct vertex_draft *vertex);
 
 /* Reads hypertune.algorithm, once studySpec is read. */
 void vertex_adopt_algorithm(const struct field_reader *reader,

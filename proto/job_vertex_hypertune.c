@@ -1,11 +1,13 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "proto/job_container.h"
 #include "proto/job_keep.h"
 #include "proto/job_vertex.h"
 #include "proto/limits.h"
 
 #define JOB(member) offsetof(struct vertex_draft, draft.job.member)
+#define DRAFT offsetof(struct vertex_draft, draft)
 
 static void read_seed(const struct field_reader *reader, struct place at,
                       const struct field *field, void *into)
@@ -122,14 +124,25 @@ void vertex_hypertune(const struct field_reader *reader, struct place at,
         {.name = "substitute", .read = field_flag, .offset = JOB(substitute)},
         {.name = "chief", .read = field_flag, .offset = JOB(chief)},
         {.name = "jobDir", .read = field_text, .offset = JOB(job_dir)},
-        {.name = "workdir", .read = field_text, .offset = JOB(workdir)},
-        {"passEnv", field_texts, JOB(pass_env), 0, HT_MAX_ENV, NULL},
+        {.name = "workdir", .read = job_workdir, .offset = DRAFT},
+        {"passEnv", field_variable_names, JOB(pass_env), 0, HT_MAX_ENV, NULL},
         {.name = "capturedEnv",
          .read = vertex_variables,
          .offset = JOB(captured_env)},
         {"cpus", field_real, JOB(cpus), 0, 1000000, NULL},
         {"memoryBytes", field_whole, JOB(memory_bytes), 0, INT64_MAX, NULL},
-        {"volumes", field_texts, JOB(volumes), 0, HT_MAX_ENV, NULL},
+        {.name = "replicas",
+         .read = field_place,
+         .offset = offsetof(struct vertex_draft, resources)},
+        {"volumes", job_volumes, DRAFT, 0, HT_MAX_ENV, NULL},
+        {.name = "container", .read = job_container, .offset = DRAFT},
+        {.name = "secrets", .read = job_secrets, .offset = DRAFT},
+        {.name = "reporter",
+         .read = field_choose,
+         .offset = JOB(reporter),
+         .choices = job_reporters},
+        {.name = "rewriteGs", .read = job_rewrite, .offset = DRAFT},
+        {.name = "keep", .read = job_keep, .offset = DRAFT},
         {"stdoutPatterns", field_texts, JOB(stdout_patterns), 0, HT_MAX_ENV,
          NULL},
         {.name = "metricsFile",

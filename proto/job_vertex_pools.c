@@ -1,6 +1,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "proto/job_container.h"
 #include "proto/job_keep.h"
 #include "proto/job_vertex.h"
 #include "proto/limits.h"
@@ -15,7 +16,7 @@ enum { UNSAID = -1 };
 struct pool_draft {
     struct pool pool;
     int64_t count; /* UNSAID: no replicaCount */
-    struct place container, package, module;
+    struct place container, package, module, accelerator;
     struct strings package_args;
     struct pairs package_env;
 };
@@ -39,6 +40,7 @@ static void read_variable(const struct field_reader *reader, struct place at,
         field_error(reader, at, "name is missing");
     else if (pair->name)
         field_is_variable(reader, at, pair->name);
+    field_is_word(reader, at, pair->value);
 }
 
 void vertex_variables(const struct field_reader *reader, struct place at,
@@ -58,11 +60,25 @@ void vertex_variables(const struct field_reader *reader, struct place at,
     *pairs = (struct pairs){.n = n, .items = items};
 }
 
+/* An empty text is protobuf's way of saying nothing. */
+static bool is_said(const struct node *node)
+{
+    const char *text = node_string(node);
+    return text == NULL || text[0] != '\0';
+}
+
+static void read_image(const struct field_reader *reader, struct place at,
+                       const struct field *field, void *into)
+{
+    if (is_said(at.node))
+        job_image(reader, at, field, into);
+}
+
 static void read_container(const struct field_reader *reader, struct place at,
                            const struct field *field, void *into)
 {
     static const struct field rows[] = {
-        {.name = "imageUri", .read = field_text, .offset = POOL(pool.image)},
+        {.name = "imageUri", .read = read_image, .offset = POOL(pool.image)},
         {"command", field_texts, POOL(pool.command), 0, HT_MAX_ARGS, NULL},
         {"args", field_texts, POOL(pool.args), 0, HT_MAX_ARGS, NULL},
         {.name = "env", .read = vertex_variables, .offset = POOL(pool.env)},
@@ -71,8 +87,6 @@ static void read_container(const struct field_reader *reader, struct place at,
     struct pool_draft *said = into;
     said->container = at;
     field_read_map(reader, at, rows, said);
-    if (said->pool.image && said->pool.image[0] == '\0')
-        said->pool.image = NULL; /* protobuf's way of saying nothing */
 }
 
 static void read_package_uris(const struct field_reader *reader,
@@ -122,8 +136,8 @@ static void read_machine_type(const struct field_reader *reader,
 {
     if (node_string(at.node) && strstr(at.node->text, "tpu"))
         refuse_tpu(reader, at);
-    else
-        keep_text(reader, at, field, into);
+    else if (is_said(at.node))
+        job_machine(reader, at, field, into);
 }
 
 /* Google's list, whose numbers are those of the protocol buffer. */
@@ -147,20 +161,23 @@ static const struct field_choice accelerators[] = {
     {"NVIDIA_B200", 16, 16},
     {NULL, 0, 0}};
 
+static bool is_tpu(const char *accelerator)
+{
+    return strncmp(accelerator, "TPU_", 4) == 0;
+}
+
 static void read_accelerator(const struct field_reader *reader, struct place at,
                              const struct field *field, void *into)
 {
-    struct field row = *field;
-    size_t before = reader->diag->errors;
-    int number;
-    row.offset = 0;
-    field_choose(reader, at, &row, &number);
-    if (reader->diag->errors > before)
+    struct pool_draft *said = into;
+    const struct field_choice *choice = field_choice(reader, at, field);
+    if (choice == NULL || choice->number == 0)
         return;
-    if (number == 6 || number == 7 || number == 10 || number == 12)
+    said->accelerator = at;
+    if (is_tpu(choice->name))
         refuse_tpu(reader, at);
     else
-        keep_choice(reader, at, field, into);
+        said->pool.accelerator = choice->name;
 }
 
 static void read_topology(const struct field_reader *reader, struct place at,
@@ -196,7 +213,9 @@ static void read_machine(const struct field_reader *reader, struct place at,
                          const struct field *field, void *into)
 {
     static const struct field rows[] = {
-        {.name = "machineType", .read = read_machine_type},
+        {.name = "machineType",
+         .read = read_machine_type,
+         .offset = POOL(pool.machine)},
         {.name = "acceleratorType",
          .read = read_accelerator,
          .choices = accelerators},
@@ -204,8 +223,12 @@ static void read_machine(const struct field_reader *reader, struct place at,
         {.name = "tpuTopology", .read = read_topology},
         {.name = "reservationAffinity", .read = read_reservation},
         {0}};
+    struct pool_draft *said = into;
     (void)field;
-    field_read_map(reader, at, rows, into);
+    field_read_map(reader, at, rows, said);
+    if (said->pool.accelerator && said->pool.gpus == 0)
+        field_warning(reader, said->accelerator,
+                      "asks for no GPU without acceleratorCount");
 }
 
 static void read_disk(const struct field_reader *reader, struct place at,
@@ -326,6 +349,7 @@ static void read_pools(const struct field_reader *reader, struct place at,
 {
     (void)field;
     struct vertex_draft *vertex = into;
+    vertex->draft.pools = at;
     if (at.node->kind != NODE_LIST || at.node->count == 0 ||
         at.node->count > VERTEX_POOLS) {
         field_error(reader, at, "must be a list of 1 to %d pools",
@@ -367,20 +391,19 @@ static void read_scheduling(const struct field_reader *reader, struct place at,
     field_read_map(reader, at, rows, into);
 }
 
-/* A local folder is honoured; Google's storage is none of ours. */
+/* A local folder is honoured; Google's storage is one with rewriteGs only. */
 static void read_output_prefix(const struct field_reader *reader,
                                struct place at, const struct field *field,
                                void *into)
 {
     const char *uri = node_string(at.node);
-    struct job *job = &((struct vertex_draft *)into)->draft.job;
+    struct vertex_draft *vertex = into;
+    struct job *job = &vertex->draft.job;
     (void)field;
     if (uri == NULL) {
         field_wrong_kind(reader, at, "text");
     } else if (strncmp(uri, "gs://", 5) == 0) {
-        keep_silently(reader, at);
-        field_warning(reader, at, "nothing is written to %s", uri);
-        diag_hint(reader->diag, "name a folder of this machine: /data/out");
+        vertex->gcs_output = at;
     } else if (strncmp(uri, "file:///", 8) == 0) {
         job->output_dir = uri + 7;
     } else if (uri[0] == '/') {
@@ -389,6 +412,54 @@ static void read_output_prefix(const struct field_reader *reader,
         field_error(reader, at, "\"%s\" is no absolute path", uri);
         diag_hint(reader->diag, "write /data/out or file:///data/out");
     }
+}
+
+/* ---- what hypertune says of the pools ---- */
+
+static void read_needs(const struct field_reader *reader, struct place at,
+                       const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {"cpus", field_real, offsetof(struct pool, cpus), 0, 1000000, NULL},
+        {"memoryBytes", field_whole, offsetof(struct pool, memory_bytes), 0,
+         INT64_MAX, NULL},
+        {0}};
+    struct job *job = into;
+    for (size_t i = 1; i < job->n_pools; i++)
+        if (strcmp(job->pools[i].type, field->name) == 0) {
+            field_read_map(reader, at, rows, &job->pools[i]);
+            return;
+        }
+    field_key_error(reader, at, "there is no pool of that type");
+}
+
+static void adopt_output(const struct field_reader *reader,
+                         struct vertex_draft *vertex)
+{
+    struct place at = vertex->gcs_output;
+    if (at.node == NULL)
+        return;
+    struct job *job = &vertex->draft.job;
+    if (job->rewrite_gcs && job_needs_images(job)) {
+        job->output_dir = at.node->text;
+        return;
+    }
+    keep_silently(reader, at);
+    field_warning(reader, at, "nothing is written to %s", at.node->text);
+    diag_hint(reader->diag, "name a folder of this machine: /data/out");
+}
+
+void vertex_finish_pools(const struct field_reader *reader,
+                         struct vertex_draft *vertex)
+{
+    static const struct field rows[] = {
+        {.name = "worker", .read = read_needs},
+        {.name = "ps", .read = read_needs},
+        {.name = "evaluator", .read = read_needs},
+        {0}};
+    if (vertex->resources.node)
+        field_read_map(reader, vertex->resources, rows, &vertex->draft.job);
+    adopt_output(reader, vertex);
 }
 
 static void read_output(const struct field_reader *reader, struct place at,

@@ -142,6 +142,7 @@ struct job *job_read_vertex(const struct node *root, enum job_kind kind,
     if (root->kind != NODE_MAP)
         return NULL;
     require_all(&reader, at, kind);
+    vertex_finish_pools(&reader, vertex);
     vertex_finish_study(&reader, vertex);
     vertex_adopt_algorithm(&reader, vertex);
     adopt_google(vertex);

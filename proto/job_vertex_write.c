@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "proto/job.h"
+#include "proto/job_container.h"
 #include "proto/job_keep.h"
 #include "proto/job_vertex.h"
 #include "proto/json.h"
@@ -45,13 +46,31 @@ static bool is_package(const struct job *job, const struct pool *pool,
 {
     const size_t len = strlen(path);
     const struct strings *command = &pool->command;
-    if (command->n != 3 || strcmp(command->items[0], "python3") != 0 ||
+    if (pool->image || command->n != 3 ||
+        strcmp(command->items[0], "python3") != 0 ||
         strcmp(command->items[1], "-m") != 0)
         return false;
     for (const struct kept *kept = job->kept; kept; kept = kept->next)
         if (strncmp(kept->path, path, len) == 0 && kept->path[len] == '.')
             return true;
     return false;
+}
+
+static void add_text(cJSON *object, const char *key, const char *text)
+{
+    if (text)
+        json_add_string(object, key, text);
+}
+
+static void add_machine(cJSON *object, const struct pool *pool)
+{
+    if (pool->machine == NULL && pool->accelerator == NULL && pool->gpus == 0)
+        return;
+    cJSON *machine = json_add_object(object, "machineSpec");
+    add_text(machine, "machineType", pool->machine);
+    add_text(machine, "acceleratorType", pool->accelerator);
+    if (pool->gpus > 0)
+        json_add_int(machine, "acceleratorCount", pool->gpus);
 }
 
 static void add_pool(cJSON *array, const struct job *job,
@@ -73,9 +92,7 @@ static void add_pool(cJSON *array, const struct job *job,
         add_task(container, pool);
     }
     json_add_int_text(object, "replicaCount", pool->count);
-    if (pool->gpus > 0)
-        json_add_int(json_add_object(object, "machineSpec"), "acceleratorCount",
-                     pool->gpus);
+    add_machine(object, pool);
     text_free(&path);
 }
 
@@ -115,10 +132,22 @@ static void add_job_spec(cJSON *root, const struct job *job)
 
 /* ---- hypertune: what Vertex has no field for ---- */
 
-static void add_text(cJSON *object, const char *key, const char *text)
+/* What later pools need apart from the job's. */
+static void add_needs(cJSON *hypertune, const struct job *job)
 {
-    if (text)
-        json_add_string(object, key, text);
+    cJSON *replicas = NULL;
+    for (size_t i = 1; i < job->n_pools; i++) {
+        const struct pool *pool = &job->pools[i];
+        if (pool->cpus == 0 && pool->memory_bytes == 0)
+            continue;
+        if (replicas == NULL)
+            replicas = json_add_object(hypertune, "replicas");
+        cJSON *needs = json_add_object(replicas, pool->type);
+        if (pool->cpus > 0)
+            json_add_double(needs, "cpus", pool->cpus);
+        if (pool->memory_bytes > 0)
+            json_add_int_text(needs, "memoryBytes", pool->memory_bytes);
+    }
 }
 
 static void add_resources(cJSON *hypertune, const struct job *job)
@@ -127,7 +156,8 @@ static void add_resources(cJSON *hypertune, const struct job *job)
         json_add_double(hypertune, "cpus", job->cpus);
     if (job->memory_bytes > 0)
         json_add_int_text(hypertune, "memoryBytes", job->memory_bytes);
-    add_strings(hypertune, "volumes", &job->volumes);
+    add_needs(hypertune, job);
+    job_container_write(hypertune, job);
 }
 
 static void add_run(cJSON *hypertune, const struct job *job)

@@ -21,6 +21,10 @@ enum {
     HT_MAX_REPORTS = 100000,      /* records of one replica before thinning */
     HT_MAX_ARGS = 4096,           /* arguments of one command */
     HT_MAX_ENV = 1024,            /* variables of one command */
+    HT_MAX_WORD = 131071,         /* bytes: one of either; Linux has no more */
+    HT_MAX_IMAGE = 512,           /* bytes: reference of an image */
+    HT_MAX_REPLICAS = 1000,       /* of one trial, all types together */
+    HT_MAX_PIDS = 4194304,        /* processes of one container */
     HT_MAX_SPEC = 1024 * 1024,    /* bytes: JSON body of a job */
     HT_MAX_YAML = 256 * 1024,     /* bytes: YAML document */
     HT_MAX_MESSAGE = 1024 * 1024, /* bytes: report or control message */

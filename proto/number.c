@@ -1,5 +1,6 @@
 #include "proto/number.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,4 +104,28 @@ bool number_double(const char *text, double *value)
         return false;
     *value = read;
     return true;
+}
+
+bool number_bytes(const char *text, int64_t *bytes)
+{
+    static const struct {
+        const char *suffix;
+        double unit;
+    } units[] = {{"", 1},        {"k", 1e3},    {"K", 1e3},     {"M", 1e6},
+                 {"G", 1e9},     {"T", 1e12},   {"Ki", 0x1p10}, {"Mi", 0x1p20},
+                 {"Gi", 0x1p30}, {"Ti", 0x1p40}};
+    if (!isdigit((unsigned char)text[0]) || text[1] == 'x')
+        return false;
+    if (number_int64(text, bytes)) /* exact, also beyond 2^53 */
+        return true;
+    char *end;
+    double amount = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        double size = amount * units[i].unit;
+        if (strcmp(end, units[i].suffix) == 0 && size < 0x1p62) {
+            *bytes = (int64_t)size;
+            return true;
+        }
+    }
+    return false;
 }

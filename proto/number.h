@@ -20,4 +20,8 @@ bool number_is_json(const char *text);
 bool number_int64(const char *text, int64_t *value);
 bool number_double(const char *text, double *value); /* finite only */
 
+/* Bytes from "2Gi", "1.5G", "1048576": binary and decimal suffixes as in
+ * Kubernetes, below 2^62. False, and nothing written, when it is no size. */
+bool number_bytes(const char *text, int64_t *bytes);
+
 #endif

@@ -225,7 +225,7 @@ class Cases:
         show = "echo gpus=$CUDA_VISIBLE_DEVICES; "
         trial = self.run(spec(
             "gpus", shell(show + "sleep 0.3; echo score=1"),
-            {"worker": {"count": 2, "gpus": 1,
+            {"worker": {"count": 2, "resources": {"gpus": 1},
                         "command": shell(show + "exec sleep 300")},
              "ps": {"command": shell(show + "exec sleep 300")}},
             trials=3, parallel=3))
@@ -240,7 +240,7 @@ class Cases:
 
     def what_no_runner_has_is_told(self):
         given = spec("greedy", shell("echo score=1"),
-                     {"worker": {"count": 4, "gpus": 1}})
+                     {"worker": {"count": 4, "resources": {"gpus": 1}}})
         self.server.submit(given)
         reason = "1 of 1 wait: each needs 4 GPUs, no runner has more than 2"
         harness.wait_until(
@@ -260,7 +260,7 @@ class Cases:
             "adopted", shell(wait + "echo gpus=$CUDA_VISIBLE_DEVICES; "
                              "echo score=2"),
             {"worker": {"count": 2, "command": shell(wait + "echo done")},
-             "ps": {"gpus": 2, "command": shell(
+             "ps": {"resources": {"gpus": 2}, "command": shell(
                  "echo $$; touch $DONE/$HYPERTUNE_REPLICA; exec sleep 300")}},
             env={"DONE": folder})
         rival = spec("rival", shell("echo score=1"), {}, resources={"gpus": 1})

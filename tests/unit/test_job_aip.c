@@ -194,20 +194,36 @@ static void what_is_kept_has_vertex_s_names(void)
         "true");
     CHECK_TEXT(kept_json(job, "encryptionSpec.kmsKeyName"),
                "\"projects/p/locations/l/keyRings/r/cryptoKeys/k\"");
-    CHECK_TEXT(
-        kept_json(job,
-                  "trialJobSpec.workerPoolSpecs[3].machineSpec.machineType"),
-        "\"n1-highmem-2\"");
+    CHECK(kept_json(job, "trainingInput.evaluatorType")[0] == '\0');
     CHECK_TEXT(
         kept_json(job,
                   "trialJobSpec.workerPoolSpecs[0].diskSpec.bootDiskSizeGb"),
         "200");
+}
+
+static void machines_and_their_gpus_are_asked_for(void)
+{
+    struct diag diag;
+    const struct job *job = sample("resnet-tf2.yaml", &diag);
+    CHECK_TEXT(job ? job->pools[0].machine : NULL, "n1-highmem-8");
+    CHECK_TEXT(job ? job->pools[2].machine : NULL, "n1-highmem-2");
     job = sample("pytorch-distributed.yaml", &diag);
-    if (job)
-        CHECK_TEXT(
-            kept_json(job,
-                      "jobSpec.workerPoolSpecs[1].machineSpec.acceleratorType"),
-            "\"NVIDIA_TESLA_T4\"");
+    CHECK_TEXT(job ? job->pools[1].accelerator : NULL, "NVIDIA_TESLA_T4");
+    CHECK(job && job->pools[1].gpus == 1);
+    CHECK(!is_warned(&diag, "trainingInput.masterType"));
+}
+
+/* Without replicas of a role nobody can ask for its machine. */
+static void the_machine_of_no_replica_is_echoed(void)
+{
+    struct diag diag;
+    const struct job *job =
+        read_text("trainingInput:\n  masterConfig: {imageUri: a/b}\n"
+                  "  workerType: n1-highcpu-16\n",
+                  &diag);
+    CHECK(is_warned(&diag, "trainingInput.workerType"));
+    CHECK_TEXT(job ? kept_json(job, "trainingInput.workerType") : NULL,
+               "\"n1-highcpu-16\"");
 }
 
 static void gcloud_s_own_words_raise_no_warning(void)
@@ -220,15 +236,14 @@ static void gcloud_s_own_words_raise_no_warning(void)
     CHECK_TEXT(kept_json(job, "jobSpec.enableWebAccess"), "false");
 }
 
-static void a_bucket_is_no_folder(void)
+static void a_bucket_is_passed_on_untouched(void)
 {
     struct diag diag;
     const struct job *job = sample("xgboost-iris.yaml", &diag);
     if (job == NULL)
         return;
-    CHECK(job->job_dir == NULL && is_warned(&diag, "trainingInput.jobDir"));
-    CHECK_TEXT(kept_json(job, "trainingInput.jobDir"),
-               "\"gs://my-bucket/iris/xgb\"");
+    CHECK_TEXT(job->job_dir, "gs://my-bucket/iris/xgb");
+    CHECK(job_mentions_gcs(job) && !job_needs_images(job));
     CHECK(is_warned(&diag, "trainingInput.packageUris"));
     CHECK(job->algorithm == ALGORITHM_DEFAULT && job->max_failed == 2);
 }
@@ -240,8 +255,8 @@ static void presets_run_one_replica_and_say_so(void)
     CHECK(is_warned(&diag, "trainingInput.scaleTier"));
     CHECK(job && job->n_pools == 1 && job->pools[0].count == 1);
     job = sample("flowers-grid.yaml", &diag);
-    CHECK(is_warned(&diag, "trainingInput.scaleTier"));
-    CHECK(job && job->pools[0].gpus == 0);
+    CHECK(!is_warned(&diag, "trainingInput.scaleTier"));
+    CHECK(job && job->pools[0].gpus == 1);
 }
 
 /* ---- faults ---- */
@@ -491,7 +506,9 @@ int main(void)
     RUN(what_has_no_effect_is_kept_and_named);
     RUN(what_is_kept_has_vertex_s_names);
     RUN(gcloud_s_own_words_raise_no_warning);
-    RUN(a_bucket_is_no_folder);
+    RUN(a_bucket_is_passed_on_untouched);
+    RUN(machines_and_their_gpus_are_asked_for);
+    RUN(the_machine_of_no_replica_is_echoed);
     RUN(presets_run_one_replica_and_say_so);
     RUN(every_fault_has_its_place);
     RUN(every_sample_survives_all_forms);

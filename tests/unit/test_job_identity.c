@@ -94,6 +94,24 @@ static struct pairs draw_pairs(void)
     return (struct pairs){n, items};
 }
 
+static struct strings draw_variables(void)
+{
+    size_t n = below(4);
+    const char **items = arena_alloc(arena, n + 1, sizeof *items);
+    for (size_t i = 0; i < n; i++)
+        items[i] = arena_printf(arena, "V%zu_%zu", i, below(99));
+    return (struct strings){n, items};
+}
+
+static struct pairs draw_env(void)
+{
+    struct strings names = draw_variables();
+    struct pair *items = arena_alloc(arena, names.n + 1, sizeof *items);
+    for (size_t i = 0; i < names.n; i++)
+        items[i] = (struct pair){names.items[i], draw_text()};
+    return (struct pairs){names.n, items};
+}
+
 static void draw_real(struct param *param)
 {
     double a = draw_double(), b = draw_double();
@@ -272,20 +290,62 @@ static void draw_pools(struct job *job)
 {
     static const char *const types[] = {"master", "worker", "ps", "evaluator"};
     static const char *const module[] = {"python3", "-m", "trainer.task"};
+    static const char *const gpus[] = {"NVIDIA_TESLA_T4", "NVIDIA_L4"};
+    bool images = coin();
     job->pools = arena_alloc(arena, 4, sizeof *job->pools);
     for (size_t i = 0; i < 4; i++) {
         if (i > 0 && coin())
             continue;
-        job->pools[job->n_pools++] =
-            (struct pool){.type = types[i],
-                          .count = i == 0 ? 1 : 1 + (int)below(5),
-                          .image = i > 0 && coin() ? draw_name("i", i) : NULL,
-                          .command = coin() ? (struct strings){1, &types[i]}
-                                            : (struct strings){3, module},
-                          .args = draw_strings(),
-                          .env = draw_pairs(),
-                          .gpus = (int64_t)below(9)};
+        job->pools[job->n_pools++] = (struct pool){
+            .type = types[i],
+            .count = i == 0 ? 1 : 1 + (int)below(5),
+            .image = images ? arena_printf(arena, "r.io/i%zu:1", i) : NULL,
+            .command = coin() ? (struct strings){1, &types[i]}
+                              : (struct strings){3, module},
+            .args = draw_strings(),
+            .env = draw_env(),
+            .gpus = (int64_t)below(9),
+            .accelerator = coin() ? gpus[below(2)] : NULL,
+            .machine = coin() ? arena_printf(arena, "n%zu-x", below(3)) : NULL,
+            .cpus = i > 0 && coin() ? (double)below(1000) / 7 : 0,
+            .memory_bytes = i > 0 && coin() ? (int64_t)(draw() >> 1) : 0};
     }
+}
+
+static void draw_secrets(struct job *job)
+{
+    struct secret *secrets = arena_alloc(arena, 3, sizeof *secrets);
+    job->n_secrets = below(4);
+    for (size_t i = 0; i < job->n_secrets; i++) {
+        secrets[i].name = arena_printf(arena, "S%zu", i);
+        if (coin())
+            secrets[i].file = arena_printf(arena, "f.%zu", below(9));
+        else
+            secrets[i].env = arena_printf(arena, "E%zu", below(9));
+    }
+    job->secrets = secrets;
+}
+
+static void draw_container(struct job *job)
+{
+    static const char *const volumes[] = {"/a:/b", "/a b/c:/d/e:ro",
+                                          "/\xc3\xa9:/x:rw"};
+    static const char *const users[] = {NULL, "1000:1000", "nobody", "7"};
+    static const char *const networks[] = {NULL, "none", "host", "net.1"};
+    job->volumes = (struct strings){below(4), volumes};
+    job->container = (struct container_options){
+        .pull = (enum job_pull)below(3),
+        .user = users[below(4)],
+        .read_only = coin(),
+        .network = networks[below(4)],
+        .shm_bytes = coin() ? (int64_t)below(1 << 30) : 0,
+        .pids = (int64_t)below(5000),
+        .privileged = coin(),
+        .host_pid = coin()};
+    draw_secrets(job);
+    job->reporter = (enum job_reporter)below(2);
+    job->rewrite_gcs = coin();
+    job->keep_best = (int64_t)below(5);
 }
 
 /* Members without effect, as the readers would keep them. */
@@ -304,8 +364,7 @@ static void draw_kept(struct job *job)
         {"trialJobSpec.scheduling.strategy", "\"SPOT\"", 1},
         {"trialJobSpec.workerPoolSpecs[0].pythonPackageSpec.executorImageUri",
          "\"eu.gcr.io/tf\"", 1},
-        {"trialJobSpec.workerPoolSpecs[0].machineSpec.machineType",
-         "\"n1-standard-4\"", 1},
+        {"trialJobSpec.workerPoolSpecs[0].machineSpec.tpuTopology", "\"\"", 1},
         {"trialJobSpec.workerPoolSpecs[3].diskSpec.bootDiskSizeGb", "100", 1},
         {"jobSpec.network", "\"n\"", 4},
         {"jobSpec.workerPoolSpecs[0].diskSpec", "{}", 4},
@@ -329,12 +388,12 @@ static void draw_run(struct job *job)
     job->grace_ms = (int64_t)below(100000);
     job->args_mode = (enum job_args_mode)below(3);
     job->substitute = coin();
-    job->workdir = coin() ? draw_text() : NULL;
-    job->pass_env = draw_strings();
-    job->captured_env = draw_pairs();
+    job->workdir = coin() ? arena_printf(arena, "/%s", draw_text()) : NULL;
+    job->pass_env = draw_variables();
+    job->captured_env = draw_env();
     job->cpus = coin() ? (double)below(1000) / 7 : 0;
     job->memory_bytes = coin() ? (int64_t)(draw() >> 1) : 0;
-    job->volumes = draw_strings();
+    draw_container(job);
     job->stdout_patterns = draw_strings();
     job->metrics_file = coin() ? draw_text() : NULL;
     job->job_dir = coin() ? draw_text() : NULL;
@@ -464,6 +523,23 @@ static void check_study(const struct job *a, const struct job *b)
     check_until(&a->until, &b->until);
 }
 
+static void check_container(const struct job *a, const struct job *b)
+{
+    const struct container_options *x = &a->container, *y = &b->container;
+    CHECK(x->pull == y->pull && same_text(x->user, y->user));
+    CHECK(x->read_only == y->read_only && same_text(x->network, y->network));
+    CHECK(x->shm_bytes == y->shm_bytes && x->pids == y->pids);
+    CHECK(x->privileged == y->privileged && x->host_pid == y->host_pid);
+    CHECK(same_strings(a->volumes, b->volumes));
+    CHECK(a->reporter == b->reporter && a->rewrite_gcs == b->rewrite_gcs);
+    CHECK(a->keep_best == b->keep_best && a->n_secrets == b->n_secrets);
+    for (size_t i = 0; i < a->n_secrets && i < b->n_secrets; i++) {
+        CHECK(same_text(a->secrets[i].name, b->secrets[i].name));
+        CHECK(same_text(a->secrets[i].file, b->secrets[i].file));
+        CHECK(same_text(a->secrets[i].env, b->secrets[i].env));
+    }
+}
+
 static void check_rest(const struct job *a, const struct job *b)
 {
     CHECK(same_text(a->name, b->name) && same_text(a->display, b->display));
@@ -476,7 +552,7 @@ static void check_rest(const struct job *a, const struct job *b)
     CHECK(same_pairs(a->captured_env, b->captured_env));
     CHECK(same_bits(a->cpus, b->cpus));
     CHECK(a->memory_bytes == b->memory_bytes);
-    CHECK(same_strings(a->volumes, b->volumes));
+    check_container(a, b);
     CHECK(same_strings(a->stdout_patterns, b->stdout_patterns));
     CHECK(same_text(a->metrics_file, b->metrics_file));
     CHECK(same_strings(a->constraints, b->constraints));
@@ -492,6 +568,10 @@ static void check_rest(const struct job *a, const struct job *b)
         CHECK(same_strings(x->command, y->command));
         CHECK(same_strings(x->args, y->args));
         CHECK(same_pairs(x->env, y->env));
+        CHECK(same_text(x->machine, y->machine));
+        CHECK(same_text(x->accelerator, y->accelerator));
+        CHECK(same_bits(x->cpus, y->cpus));
+        CHECK(x->memory_bytes == y->memory_bytes);
     }
 }
 
@@ -532,7 +612,12 @@ static void make_native(struct job *job)
     job->kept = NULL;
     job->stdout_patterns = (struct strings){0};
     job->captured_env = (struct pairs){0};
-    const char **texts[] = {&job->workdir, &job->metrics_file, &job->job_dir};
+    for (size_t i = 0; i < job->n_pools; i++) {
+        job->pools[i].accelerator = NULL;
+        if (job->pools[i].machine == NULL)
+            job->pools[i].machine = job->pools[0].machine;
+    }
+    const char **texts[] = {&job->metrics_file, &job->job_dir};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i] && **texts[i] == '\0')
             *texts[i] = NULL;
@@ -576,16 +661,19 @@ static void what_the_native_form_cannot_say_is_named(void)
     const char *word = "--x";
     struct pool pools[2] = {
         {.type = "master", .count = 1, .image = "i", .args = {1, &word}},
-        {.type = "worker", .count = 1, .command = {1, &word}}};
+        {.type = "worker", .count = 1, .image = "i", .command = {1, &word}}};
     struct job job = {.display = "My job",
                       .name = "my-job",
                       .space = {1, &lr},
                       .n_pools = 2,
                       .pools = pools,
                       .kept = &kept};
-    static const char *const paths[] = {"displayName", "master", "worker",
-                                        "worker", "studySpec.observationNoise"};
+    static const char *const paths[] = {
+        "displayName", "master", "master",
+        "worker",      "worker", "studySpec.observationNoise"};
     struct diag diag;
+    pools[0].accelerator = "NVIDIA_L4";
+    pools[0].machine = "n1-standard-4";
     pools[1].env = (struct pairs){1, &pair};
     diag_init(&diag, arena, "job", NULL, 0);
     job_native_omits(&job, &diag);

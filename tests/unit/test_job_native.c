@@ -210,6 +210,31 @@ static void every_field_arrives_in_the_job(void)
     CHECK(job->constraints.n == 2);
 }
 
+static void every_wish_of_a_container_arrives(void)
+{
+    const struct job *job = good(GOOD "/everything.yaml");
+    const struct container_options *said = &job->container;
+    CHECK(said->pull == PULL_ALWAYS && said->read_only && said->privileged);
+    CHECK(said->host_pid && said->pids == 9 && said->shm_bytes == 1 << 30);
+    CHECK_TEXT(said->user, "1000:100");
+    CHECK_TEXT(said->network, "host");
+    CHECK_TEXT(job->pools[0].machine, "n1-standard-4");
+    CHECK(job->reporter == REPORTER_PYTHON && job->rewrite_gcs);
+    CHECK(job->keep_best == 2 && job->n_secrets == 1);
+    CHECK_TEXT(job->secrets[0].file, "key");
+    CHECK(job_needs_images(job) && !job_mentions_gcs(job));
+    job = good(GOOD "/container.yaml");
+    CHECK_TEXT(job->container.user, "1000");
+    CHECK(job->container.shm_bytes == 64 << 20 && job->volumes.n == 3);
+    CHECK_TEXT(job->secrets[1].env, "HUB");
+    CHECK(job_mentions_gcs(job));
+    job = good(GOOD "/replicas.yaml");
+    CHECK(job->n_pools == 4 && job->pools[1].cpus == 1.5);
+    CHECK(job->pools[1].gpus == 1 && job->pools[1].memory_bytes == 1 << 30);
+    CHECK_TEXT(job->pools[1].machine, "n1-highcpu-8");
+    CHECK_TEXT(job->pools[2].machine, "n1-standard-4");
+}
+
 static void parameters_of_every_kind_arrive(void)
 {
     const struct space *space = &good(GOOD "/everything.yaml")->space;
@@ -374,28 +399,38 @@ static void sound_commands_are_not_warned_of(void)
 
 /* ---- schema ---- */
 
+/* What a schema of one value says, wherever it stands. */
+static const struct node *resolve(const struct node *root,
+                                  const struct node *schema)
+{
+    const struct node *alternatives = node_find(schema, "oneOf");
+    for (const struct node *one = alternatives ? alternatives->first : NULL;
+         one; one = one->next)
+        if (node_find(one, "$ref"))
+            schema = one;
+    const char *name = node_string(node_find(schema, "$ref"));
+    return name ? node_find(node_find(root, "$defs"), strrchr(name, '/') + 1)
+                : schema;
+}
+
+/* The schema of a field such as "until.time" or "parameters.*.min". */
 static const struct node *schema_of(const struct node *root, const char *field)
 {
-    static const char parameter[] = "parameters.*.", replica[] = "replicas.*.";
-    const struct node *map = node_find(root, "properties");
-    const struct node *definitions = node_find(root, "$defs");
-    const char *dot = strchr(field, '.');
-    if (strncmp(field, parameter, strlen(parameter)) == 0) {
-        map = node_find(definitions, "parameter");
-        return node_find(node_find(map, "properties"), strrchr(field, '.') + 1);
+    const struct node *schema = root;
+    while (*field) {
+        const size_t len = strcspn(field, ".");
+        const char *part = arena_strndup(arena, field, len);
+        const struct node *map = node_find(schema, "properties");
+        const struct node *found = node_find(map, part);
+        schema = found
+                     ? found
+                     : resolve(root, node_find(schema, "additionalProperties"));
+        if (found == NULL && strcmp(part, "*") != 0 &&
+            schema != node_find(node_find(root, "$defs"), "replica"))
+            return NULL;
+        field += len + (field[len] == '.');
     }
-    if (strncmp(field, replica, strlen(replica)) == 0) {
-        map = node_find(definitions, "replica");
-        return node_find(node_find(map, "properties"), strrchr(field, '.') + 1);
-    }
-    if (strcmp(field, "replicas.worker") == 0 ||
-        strcmp(field, "replicas.ps") == 0 ||
-        strcmp(field, "replicas.evaluator") == 0)
-        return node_find(definitions, "replica");
-    if (dot == NULL)
-        return node_find(map, field);
-    map = node_find(map, arena_strndup(arena, field, (size_t)(dot - field)));
-    return node_find(node_find(map, "properties"), dot + 1);
+    return schema;
 }
 
 static size_t count_properties(const struct node *map)
@@ -438,6 +473,7 @@ static void schema_and_reader_list_the_same_fields(void)
     const size_t types = 3; /* of replicas: one definition for all */
     CHECK(n == count_properties(root) + types +
                    count_properties(node_find(definitions, "parameter")) +
+                   count_properties(node_find(definitions, "secret")) +
                    count_properties(node_find(definitions, "replica")));
     text_free(&file);
     text_free(&fields);
@@ -450,6 +486,7 @@ int main(void)
     RUN(every_broken_spec_gets_its_fault);
     RUN(every_good_spec_survives_the_native_form);
     RUN(every_field_arrives_in_the_job);
+    RUN(every_wish_of_a_container_arrives);
     RUN(parameters_of_every_kind_arrive);
     RUN(short_forms_choose_their_type);
     RUN(all_faults_are_told_at_once);
