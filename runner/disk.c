@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,21 +40,47 @@ struct content {
     mode_t mode;
 };
 
-/* Errno on failure. */
+/* Errno on failure. The folder may be a trial's to write as well: a new file
+ * of ours is new, and whatever the umask, it has the mode it was made for. */
 static bool write_new(int folder, const char *name,
                       const struct content *content, enum safety safety)
 {
     const int fd = openat(folder, name,
-                          O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+                          O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
                           content->mode);
     if (fd < 0)
         return false;
-    const bool done = write_all(fd, content->bytes, content->len) &&
+    const bool done = fchmod(fd, content->mode) == 0 &&
+                      write_all(fd, content->bytes, content->len) &&
                       (safety == UNSYNCED || fsync(fd) == 0);
     const int code = errno;
     close(fd);
     errno = code;
     return done;
+}
+
+/* A name that nobody can have taken before us. */
+static void make_name(char name[NAME_MAX + 1], const char *final_name)
+{
+    uint64_t random = 0;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        random = (uint64_t)getpid();
+    (void)snprintf(name, NAME_MAX + 1, ".%s.%016llx", final_name,
+                   (unsigned long long)random);
+}
+
+/* A folder of that name is nobody's but a trial's: it is moved out of the way.
+ */
+static bool rename_over(int dir, const char *from, const char *name)
+{
+    if (renameat(dir, from, dir, name) == 0)
+        return true;
+    if (errno != EISDIR && errno != ENOTEMPTY && errno != EEXIST)
+        return false;
+    char aside[NAME_MAX + 1];
+    make_name(aside, name);
+    return renameat(dir, name, dir, aside) == 0 &&
+           renameat(dir, from, dir, name) == 0;
 }
 
 static enum ht_status replace(const char *folder, const char *name,
@@ -64,9 +91,9 @@ static enum ht_status replace(const char *folder, const char *name,
     if (dir < 0)
         return ht_fail_errno(err, errno, "cannot open folder %s", folder);
     char temporary[NAME_MAX + 1];
-    (void)snprintf(temporary, sizeof temporary, ".%s.%d", name, (int)getpid());
+    make_name(temporary, name);
     const bool done = write_new(dir, temporary, content, safety) &&
-                      renameat(dir, temporary, dir, name) == 0 &&
+                      rename_over(dir, temporary, name) &&
                       (safety == UNSYNCED || fsync(dir) == 0);
     const int code = errno;
     if (!done)

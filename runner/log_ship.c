@@ -10,10 +10,16 @@ enum {
     SMALL_WAIT_MS = 250
 };
 
-void log_ship_init(struct log_ship *ship, const char *folder,
-                   const char *stream)
+void log_ship_init(struct log_ship *ship, const struct order *order,
+                   const char *folder, const char *stream)
 {
-    *ship = (struct log_ship){.source = {.folder = folder, .stream = stream}};
+    *ship = (struct log_ship){.source = {.folder = folder, .stream = stream},
+                              .order = order};
+}
+
+void log_ship_fini(struct log_ship *ship)
+{
+    hidden_fini(&ship->hidden);
 }
 
 /* Bytes at the end that may be the start of a longer UTF-8 sequence. */
@@ -66,6 +72,19 @@ static void append_clean(struct text *out, const char *bytes, size_t len)
     utf8_clean(out, bytes + start, len - start);
 }
 
+/* How much of a chunk can be sent: neither a character nor a secret is cut, as
+ * long as the rest may come. With `more` it is there already, and then a chunk
+ * that is nothing but the beginning of a secret goes: there is a gap behind. */
+static size_t count_whole(const struct log_ship *ship, const char *buffer,
+                          size_t len, bool final, bool more)
+{
+    if (final && !more)
+        return len;
+    size_t whole = hidden_whole(&ship->hidden, buffer, len);
+    whole -= count_unfinished(buffer, whole);
+    return whole == 0 && more ? len : whole;
+}
+
 bool log_ship_next(struct log_ship *ship, int64_t now, bool final,
                    struct log_chunk *chunk, struct text *out)
 {
@@ -80,12 +99,12 @@ bool log_ship_next(struct log_ship *ship, int64_t now, bool final,
     }
     if (!final && len < SMALL_BYTES && now - ship->sent_ms < SMALL_WAIT_MS)
         return false;
-    const size_t unfinished = count_unfinished(buffer, len);
-    if (len > unfinished && (!final || more))
-        len -= unfinished;
-    else if (!final && !more)
-        return false; /* the rest of the character will come */
-    append_clean(out, buffer, len);
+    if (ship->order != NULL)
+        hidden_load(&ship->hidden, ship->order, ship->source.folder);
+    len = count_whole(ship, buffer, len, final, more);
+    if (len == 0)
+        return false; /* the rest of a character or word will come */
+    append_clean(out, buffer, hidden_blank(&ship->hidden, buffer, len));
     chunk->bytes = (int64_t)len;
     ship->sent_ms = now;
     return true;

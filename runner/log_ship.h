@@ -1,5 +1,5 @@
 /* log_ship.h - one log stream of a replica on its way to the server, in chunks
- * of valid UTF-8.
+ * of valid UTF-8, values of secrets blanked out.
  *
  * What was sent is known to the server alone: after a restart the first chunk
  * is sent again, and the answer says where to go on. */
@@ -10,10 +10,14 @@
 #include <stdint.h>
 
 #include "proto/text.h"
+#include "runner/hidden.h"
 #include "runner/log_source.h"
+#include "runner/order.h"
 
 struct log_ship {
     struct log_source source;
+    const struct order *order;
+    struct hidden hidden;
     int64_t sent_ms; /* monotonic time of the last chunk */
     bool done;       /* the stream has ended and all of it was confirmed */
 };
@@ -23,8 +27,10 @@ struct log_chunk {
     int64_t bytes;  /* raw length */
 };
 
-void log_ship_init(struct log_ship *ship, const char *folder,
-                   const char *stream);
+/* Everything is borrowed; `order` may be NULL: nothing is secret. */
+void log_ship_init(struct log_ship *ship, const struct order *order,
+                   const char *folder, const char *stream);
+void log_ship_fini(struct log_ship *ship);
 
 /* Appends the next chunk's text to `out`. Small chunks are held back for a
  * moment to travel together. With `final` the writer is dead. False when there

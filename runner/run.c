@@ -9,7 +9,9 @@
 #include "runner/prepare.h"
 #include "runner/words.h"
 
-enum { N_LOGS = sizeof((struct run_replica *)0)->logs / sizeof(struct log_ship) };
+enum {
+    N_LOGS = sizeof((struct run_replica *)0)->logs / sizeof(struct log_ship)
+};
 
 /* Marks in the attempt's folder. */
 static const char mark_started[] = "started";
@@ -36,9 +38,9 @@ struct run *run_new(const struct site *site, const struct engine *engine,
         replica->folder = prepare_replica_folder(order->arena, run->folder,
                                                  &order->replicas[i]);
         replica->records = records_new(order, i, replica->folder);
-        log_ship_init(&replica->logs[0], replica->folder, "stdout");
-        log_ship_init(&replica->logs[1], replica->folder, "stderr");
-        log_ship_init(&replica->logs[2], replica->folder, WORDS_STREAM);
+        log_ship_init(&replica->logs[0], order, replica->folder, "stdout");
+        log_ship_init(&replica->logs[1], order, replica->folder, "stderr");
+        log_ship_init(&replica->logs[2], order, replica->folder, WORDS_STREAM);
         replica->watch = -1;
     }
     /* What an earlier life chose is in use, whether we adopt it or not. */
@@ -50,8 +52,11 @@ void run_free(struct run *run)
 {
     if (run == NULL)
         return;
-    for (size_t i = 0; i < run->order->n_replicas; i++)
+    for (size_t i = 0; i < run->order->n_replicas; i++) {
         records_free(run->replicas[i].records);
+        for (int k = 0; k < N_LOGS; k++)
+            log_ship_fini(&run->replicas[i].logs[k]);
+    }
     placement_release(&run->placement);
     order_free(run->order);
     free(run);

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "proto/limits.h"
+#include "runner/folder.h"
 
 char *shim_log_name(char name[SHIM_LOG_NAME_BYTES], const char *stream,
                     int64_t offset)
@@ -15,11 +17,19 @@ char *shim_log_name(char name[SHIM_LOG_NAME_BYTES], const char *stream,
     return name;
 }
 
+/* A segment is new: what the trainer may have left under its name is removed,
+ * never written to. */
 static int open_segment(const struct shim_log *log, int64_t offset)
 {
     char name[SHIM_LOG_NAME_BYTES];
-    return openat(log->folder, shim_log_name(name, log->stream, offset),
-                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    shim_log_name(name, log->stream, offset);
+    unlinkat(log->folder, name, 0);
+    const int fd =
+        openat(log->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+               FOLDER_FILE_MODE);
+    if (fd >= 0)
+        (void)fchmod(fd, FOLDER_FILE_MODE); /* whatever the umask */
+    return fd;
 }
 
 enum ht_status shim_log_open(struct shim_log *log, int folder,

@@ -207,7 +207,7 @@ static void a_character_is_never_cut_between_chunks(void)
     struct log_ship ship;
     struct log_chunk chunk;
     struct text out = {0};
-    log_ship_init(&ship, folder_path, "stdout");
+    log_ship_init(&ship, NULL, folder_path, "stdout");
     fill(&log, 'x', 65535);
     shim_log_append(&log, "\xc3\xa9z", 3);
     CHECK(log_ship_next(&ship, 1000, false, &chunk, &out));
@@ -227,7 +227,7 @@ static void what_is_no_utf8_becomes_marks(void)
     struct log_ship ship;
     struct log_chunk chunk;
     struct text out = {0};
-    log_ship_init(&ship, folder_path, "stdout");
+    log_ship_init(&ship, NULL, folder_path, "stdout");
     shim_log_append(&log, "a\0b\xff\xc3", 5);
     CHECK(log_ship_next(&ship, 1000, false, &chunk, &out));
     CHECK(chunk.bytes == 4); /* the last one may go on */
@@ -250,7 +250,7 @@ static void the_server_may_say_that_it_has_more_already(void)
     struct log_ship ship;
     struct log_chunk chunk;
     struct text out = {0};
-    log_ship_init(&ship, folder_path, "stdout");
+    log_ship_init(&ship, NULL, folder_path, "stdout");
     fill(&log, 'x', 300000);
     CHECK(log_ship_next(&ship, 1000, false, &chunk, &out));
     log_ship_confirm(&ship, &chunk, 299990);
@@ -259,6 +259,85 @@ static void the_server_may_say_that_it_has_more_already(void)
     CHECK(chunk.offset == 299990 && chunk.bytes == 10);
     text_free(&out);
     end_log(&log);
+}
+
+/* ---- secrets ---- */
+
+static const char many_lines[] = "-----BEGIN-----\nabcdefgh12345678\n";
+
+/* The runner's folder of a replica that was given two secrets. */
+static struct order *give_secrets(void)
+{
+    static const char lease[] =
+        "{\"study\":1,\"trial\":1,\"attempt\":1,\"token\":\"t\","
+        "\"secrets\":[{\"name\":\"KEY\",\"env\":\"K\"},"
+        "{\"name\":\"FILE\",\"file\":\"f\"}],"
+        "\"replicas\":[{\"type\":\"master\",\"index\":0,\"argv\":[\"a\"]}]}";
+    static const char *const argv[] = {"a"};
+    static const struct pair env[] = {
+        {"PATH", "/usr/bin"}, {"KEY", "xyzxyzxyz"}, {"FILE", many_lines}};
+    const struct launch launch = {.argv = {1, argv}, .env = {3, env}};
+    struct order *order = NULL;
+    CHECK(order_parse(lease, sizeof lease - 1, &order, NULL) == HT_OK);
+    CHECK(folder_write_launch(folder_path, &launch, NULL) == HT_OK);
+    return order;
+}
+
+/* What the server gets of a log that is written in the two parts. */
+static void ship_parts(const char *first, const char *second, bool look_between,
+                       struct text *out)
+{
+    struct shim_log log = new_log();
+    struct order *order = give_secrets();
+    struct log_ship ship;
+    struct log_chunk chunk;
+    int64_t now = 1000;
+    log_ship_init(&ship, order, folder_path, "stdout");
+    shim_log_append(&log, first, strlen(first));
+    if (look_between && log_ship_next(&ship, now, false, &chunk, out))
+        log_ship_confirm(&ship, &chunk, chunk.offset + chunk.bytes);
+    shim_log_append(&log, second, strlen(second));
+    while (log_ship_next(&ship, now += 1000, true, &chunk, out))
+        log_ship_confirm(&ship, &chunk, chunk.offset + chunk.bytes);
+    CHECK(ship.done && ship.source.offset == log.offset);
+    log_ship_fini(&ship);
+    order_free(order);
+    end_log(&log);
+}
+
+static void values_of_secrets_do_not_leave_in_logs(void)
+{
+    struct text out = {0};
+    ship_parts("KEY=xyzxyzxyz /usr/bin\n", many_lines, false, &out);
+    CHECK_TEXT(out.data, "KEY=*** /usr/bin\n***\n***\n");
+    text_free(&out);
+}
+
+static void a_secret_that_comes_in_two_parts_does_not_leave_either(void)
+{
+    static const char whole[] = "a xyzxyzxyz b xyzxyzxyz";
+    for (size_t cut = 0; cut < sizeof whole; cut++) {
+        struct text out = {0};
+        char first[sizeof whole];
+        (void)snprintf(first, sizeof first, "%.*s", (int)cut, whole);
+        ship_parts(first, whole + cut, true, &out);
+        CHECK_TEXT(out.data, "a *** b ***");
+        text_free(&out);
+    }
+}
+
+static void a_secret_between_two_chunks_does_not_leave_either(void)
+{
+    for (size_t lead = 65520; lead <= 65540; lead++) {
+        struct text out = {0};
+        char *first = ht_xcalloc(lead + 1, 1);
+        memset(first, '.', lead);
+        ship_parts(first, "xyzxyzxyz!", false, &out);
+        CHECK(out.len == lead + 4);
+        CHECK_TEXT(out.data + lead, "***!");
+        free(first);
+        text_free(&out);
+    }
 }
 
 int main(void)
@@ -278,6 +357,9 @@ int main(void)
     RUN(a_character_is_never_cut_between_chunks);
     RUN(what_is_no_utf8_becomes_marks);
     RUN(the_server_may_say_that_it_has_more_already);
+    RUN(values_of_secrets_do_not_leave_in_logs);
+    RUN(a_secret_that_comes_in_two_parts_does_not_leave_either);
+    RUN(a_secret_between_two_chunks_does_not_leave_either);
     text_free(&taken);
     fixture_fini();
     return check_done();
