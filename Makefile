@@ -70,6 +70,10 @@ ARCHIVES := $(foreach a,tuner runner cli algorithms proto,$(call archive,$(a)))
 PROGRAMS := $(B)/bin/hypertuned $(B)/bin/hypertune-runner \
   $(B)/bin/hypertune-shim $(B)/bin/hypertune $(B)/bin/hypertune-trial
 LIBRARIES := $(B)/lib/libhypertune.a $(B)/lib/libhypertune.so
+# What a runner mounts into every container, found beside its programs.
+PYTHON_SRC := $(sort $(wildcard hypertune/python/hypertune/*.py))
+PYTHON_HOOK := hypertune/python/hook/sitecustomize.py
+KIT := $(B)/kit/.complete
 TRAINERS := $(B)/bin/digits
 TEST_SRC := $(sort $(wildcard tests/unit/test_*.c tests/api/test_*.c \
   tests/fault/test_*.c tests/e2e/test_*.c))
@@ -86,7 +90,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/t
   lint-format lint-tidy format install deb clean help deps deps-check check-threads \
   check-containers
 
-all: $(PROGRAMS) $(LIBRARIES) $(TRAINERS) ## build everything
+all: $(PROGRAMS) $(LIBRARIES) $(TRAINERS) $(KIT) ## build everything
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -159,6 +163,22 @@ $(B)/lib/libhypertune.so: $(call obj,$(LIB_SRC)) hypertune/hypertune.map
 	  -Wl,--version-script=hypertune/hypertune.map -o $@ $(filter %.o,$^)
 	$(Q)ln -sf libhypertune.so $(@D)/$(SONAME)
 
+# $(1) is the folder of the kit.
+install_kit = install -d $(addprefix $(1)/,bin include lib python/hypertune hook) && \
+  install $(B)/bin/hypertune-shim $(1)/bin && \
+  install $(B)/bin/hypertune-trial $(1)/bin/hypertune && \
+  install -m 644 hypertune/hypertune.h $(1)/include && \
+  install -m 644 $(B)/lib/libhypertune.a $(1)/lib && \
+  install -m 644 $(PYTHON_SRC) $(1)/python/hypertune && \
+  install -m 644 $(PYTHON_HOOK) $(1)/hook
+
+$(KIT): $(B)/bin/hypertune-shim $(B)/bin/hypertune-trial \
+  $(B)/lib/libhypertune.a hypertune/hypertune.h $(PYTHON_SRC) $(PYTHON_HOOK)
+	$(if $(Q),@echo "  KIT   $(@D)")
+	$(Q)rm -rf $(@D)
+	$(Q)$(call install_kit,$(@D))
+	@touch $@
+
 $(B)/bin/digits: $(call obj,$(call src,examples/digits)) \
   $(call archive,hypertune)
 	$(call link,-lz -lm -lpthread)
@@ -213,6 +233,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 SHAREDIR   ?= $(PREFIX)/share
 UNITDIR    ?= $(PREFIX)/lib/systemd
 PYTHONDIR  ?= $(PREFIX)/lib/python3/dist-packages
+KITDIR     ?= $(PREFIX)/lib/hypertune/kit
 install: all ## programs, library, manuals, units under PREFIX
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig \
 	  $(INCLUDEDIR) $(PYTHONDIR)/hypertune $(UNITDIR)/system $(UNITDIR)/user \
@@ -227,8 +248,8 @@ install: all ## programs, library, manuals, units under PREFIX
 	install -m 644 hypertune/hypertune.h $(DESTDIR)$(INCLUDEDIR)
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
 	  hypertune/hypertune.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/hypertune.pc
-	install -m 644 $(wildcard hypertune/python/hypertune/*.py) \
-	  $(DESTDIR)$(PYTHONDIR)/hypertune
+	install -m 644 $(PYTHON_SRC) $(DESTDIR)$(PYTHONDIR)/hypertune
+	$(call install_kit,$(DESTDIR)$(KITDIR))
 	for scope in system user; do \
 	  sed 's|@BINDIR@|$(BINDIR)|' tuner/systemd/$$scope/hypertuned.service \
 	    >$(DESTDIR)$(UNITDIR)/$$scope/hypertuned.service; done
