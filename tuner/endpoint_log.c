@@ -36,9 +36,9 @@ static enum ht_status read_chunk(const struct request *req, struct log_key *key,
         .attempt = name.attempt,
         .replica = node_get_string(req->body, "replica", "master-0"),
         .stream = node_get_string(req->body, "stream", "")};
-    if (strcmp(key->stream, "stdout") != 0 &&
-        strcmp(key->stream, "stderr") != 0)
-        return ht_fail(err, HT_INVALID, "stream must be stdout or stderr");
+    if (!logs_has_stream(key->stream))
+        return ht_fail(err, HT_INVALID,
+                       "stream must be stdout, stderr or runner");
     if (strlen(key->replica) > HT_MAX_NAME)
         return ht_fail(err, HT_INVALID, "replica is too long");
     if (node_get_int(req->body, "offset", 0) < 0 ||

@@ -182,6 +182,12 @@ static void release(struct logs *logs)
     free(logs);
 }
 
+bool logs_has_stream(const char *stream)
+{
+    return strcmp(stream, "stdout") == 0 || strcmp(stream, "stderr") == 0 ||
+           strcmp(stream, "runner") == 0;
+}
+
 enum ht_status logs_start(const char *path, struct logs **out,
                           struct ht_error *err)
 {

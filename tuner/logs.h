@@ -19,8 +19,11 @@ struct logs;
 struct log_key {
     int64_t study, trial, attempt;
     const char *replica; /* "master-0" */
-    const char *stream;  /* "stdout" or "stderr" */
+    const char *stream;  /* "stdout", "stderr" or "runner" */
 };
+
+/* Is it one of the three? */
+bool logs_has_stream(const char *stream);
 
 enum ht_status logs_start(const char *path, struct logs **logs,
                           struct ht_error *err);

@@ -190,9 +190,8 @@ static enum ht_status find_log(struct reader *reader, struct request *req,
     const char *stream = request_query(req, "stream");
     question->key.replica = replica != NULL ? replica : "master-0";
     question->key.stream = stream != NULL ? stream : "stdout";
-    if (strcmp(question->key.stream, "stdout") != 0 &&
-        strcmp(question->key.stream, "stderr") != 0)
-        return ht_fail(err, HT_INVALID, "stream is stdout or stderr");
+    if (!logs_has_stream(question->key.stream))
+        return ht_fail(err, HT_INVALID, "stream is stdout, stderr or runner");
     enum ht_status status = read_window(req, question, err);
     if (status == HT_OK)
         status = db_study_find(reader->db, req->arena, &req->scope, req->study,
