@@ -12,24 +12,25 @@ TRAINER = os.path.realpath(os.path.join(harness.bin_dir(), "..", "tests",
 
 
 class Chaos:
-    """Submits such studies to a server and in the end checks them all."""
+    """Submits such studies to a server and in the end checks them all.
+    `members` of their spec are as given."""
 
-    def __init__(self, server, trials, seed):
+    def __init__(self, server, trials, seed, journals=None, **members):
         self.server = server
         self.trials = trials
         self.seed = seed
-        self.journals = os.path.join(server.folder, "journals")
+        self.journals = journals or os.path.join(server.folder, "journals")
+        self.members = members or {"command": [TRAINER, self.journals]}
         os.mkdir(self.journals)
         self.studies = []
 
     def submit(self):
         name = "chaos-%d" % (len(self.studies) + 1)
-        self.server.submit({
+        self.server.submit(dict(self.members, **{
             "spec": 1, "name": name, "goal": "maximize accuracy",
             "parameters": {"x": {"type": "double", "min": 0, "max": 1}},
             "algorithm": "random", "trials": self.trials, "parallel": 4,
-            "retries": 20, "seed": self.seed,
-            "command": [TRAINER, self.journals]})
+            "retries": 20, "seed": self.seed}))
         self.studies.append(name)
 
     def is_over(self):

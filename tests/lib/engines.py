@@ -12,6 +12,7 @@ import json
 import os
 import socket
 import subprocess
+import sys
 import tarfile
 import urllib.parse
 
@@ -174,6 +175,7 @@ class PrivateEngine:
     """An engine of one test alone, which it may kill. A context manager."""
 
     def __init__(self, kind, folder):
+        self.kind = kind
         self.script = os.path.join(SCRIPTS, kind + ".sh")
         self.folder = folder
 
@@ -194,6 +196,59 @@ class PrivateEngine:
 
     def kill(self):
         subprocess.run([self.script, "kill", self.folder], check=True)
+
+
+class FakeEngine:
+    """tests/tools/fake_engine.py, whose containers are processes of this
+    machine. A context manager."""
+
+    def __init__(self, folder, dialect="docker"):
+        os.makedirs(folder, exist_ok=True)
+        self.name = "a fake " + dialect
+        self.socket = os.path.join(folder, "engine.sock")
+        self.host = "unix://" + self.socket
+        self.script = os.path.join(folder, "script.json")
+        self.words = [sys.executable,
+                      os.path.join(SCRIPTS, "..", "tools", "fake_engine.py"),
+                      self.socket, "--dialect", dialect, "--run",
+                      "--script", self.script,
+                      "--state", os.path.join(folder, "state.json"),
+                      "--journal", os.path.join(folder, "journal"),
+                      "--image", TINY]
+        self.process = None
+        self.play()
+
+    def play(self, *faults, **members):
+        """What goes wrong from now on; nothing without arguments."""
+        with open(self.script + ".new", "w", encoding="utf-8") as file:
+            json.dump(dict(members, faults=faults), file)
+        os.replace(self.script + ".new", self.script)
+
+    def start(self):
+        self.process = subprocess.Popen(self.words, stdout=subprocess.PIPE)
+        self.process.stdout.readline()
+        self.engine = Engine(self.host)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def containers(self, label):
+        return self.engine.containers(label)
+
+    def networks(self, label):
+        return self.engine.networks(label)
+
+    def clear(self, label):
+        """Its containers end with it."""
 
 
 def here():
@@ -218,23 +273,31 @@ def shell(text):
     return ["sh", "-c", text]
 
 
+def bind(cases, server, where):
+    """The public methods of the class `cases`, made from the server, as cases
+    of tap.run()."""
+    bound = []
+    group = cases(server)
+    for name in list(vars(cases)):
+        if not name.startswith("_"):
+            case = functools.partial(getattr(group, name))
+            case.__name__ = "%s_on_%s" % (name, where)
+            bound.append(case)
+    return bound
+
+
+def absent():
+    def container_engines():
+        raise tap.Skip("HT_DOCKER_HOSTS names none; "
+                       "make check-containers brings its own")
+    return [container_engines]
+
+
 def run(cases, *options, slots=4):
-    """Runs the public methods of the class `cases`, made from a server, on
-    each engine; exits with the outcome."""
-    engines = here()
-    if not engines:
-        def container_engines():
-            raise tap.Skip("HT_DOCKER_HOSTS names none; "
-                           "make check-containers brings its own")
-        tap.run([container_engines])
+    """Runs the class of cases on each engine; exits with the outcome."""
     with contextlib.ExitStack() as stack:
         bound = []
-        for engine in engines:
+        for engine in here():
             server = stack.enter_context(Server(engine, *options, slots=slots))
-            group = cases(server)
-            for name in list(vars(cases)):
-                if not name.startswith("_"):
-                    case = functools.partial(getattr(group, name))
-                    case.__name__ = "%s_on_%s" % (name, engine.name)
-                    bound.append(case)
-        tap.run(bound)
+            bound += bind(cases, server, engine.name)
+        tap.run(bound or absent())

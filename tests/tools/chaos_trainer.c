@@ -95,9 +95,15 @@ static void work(struct trainer *trainer)
     nanosleep(&pause, NULL);
 }
 
-/* HYPERTUNE_TRIAL_DIR is DATA/runs/STUDY/TRIAL/ATTEMPT/REPLICA. */
+/* HYPERTUNE_TRIAL_DIR is DATA/runs/STUDY/TRIAL/ATTEMPT/REPLICA; a container's
+ * name is ht-SERVER-STUDY-TRIAL-ATTEMPT-REPLICA. */
 static bool read_place(struct trainer *trainer)
 {
+    char host[256] = "";
+    (void)gethostname(host, sizeof host - 1);
+    if (sscanf(host, "ht-%*[^-]-%lld-%lld-%lld-", &trainer->study,
+               &trainer->trial, &trainer->attempt) == 3)
+        return true;
     const char *dir = getenv("HYPERTUNE_TRIAL_DIR");
     const char *runs = dir == NULL ? NULL : strstr(dir, "/runs/");
     for (const char *next = runs; next != NULL;) {
