@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { N_ENGINES = 1 };
-static const struct engine *const engines[N_ENGINES] = {&engine_process};
+static const struct engine *const engines[] = {&engine_process, &engine_docker};
+enum { N_ENGINES = sizeof engines / sizeof *engines };
 
 const struct engine *engine_find(const char *name)
 {
@@ -17,5 +17,5 @@ const struct engine *engine_find(const char *name)
 
 const char *engine_names(void)
 {
-    return "process";
+    return "process, docker";
 }
