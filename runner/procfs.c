@@ -228,5 +228,8 @@ static bool kill_if_child(pid_t pid, const void *context)
 
 size_t procfs_kill_children(void)
 {
+    /* All that a container has is below its first process, /proc or not. */
+    if (getpid() == 1)
+        return kill(-1, SIGKILL) == 0 ? 1 : 0;
     return kill_among_all(kill_if_child, NULL);
 }

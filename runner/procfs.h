@@ -34,7 +34,8 @@ bool procfs_kill(const struct process *process);
 size_t procfs_kill_leftovers(const char *folder, const struct process *leader,
                              int bound_ms);
 
-/* SIGKILL to every child of the caller; returns how many were living. */
+/* SIGKILL to every child of the caller, or, where that is the first process of
+ * a container, to everything there; returns 0 when nothing was living. */
 size_t procfs_kill_children(void);
 
 #endif

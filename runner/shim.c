@@ -92,17 +92,37 @@ static int take_folder(struct shim *shim, bool *finished)
     return SHIM_DONE;
 }
 
-/* Without shim.json nobody else was here, except before a power cut. */
+/* Without shim.json nobody else was here, except before a power cut. A
+ * container may be without /proc: there nobody asks who we are. */
 static enum ht_status announce(const struct shim *shim, struct ht_error *err)
 {
     struct process self;
     const char *boot = shim->launch.boot;
-    const enum ht_status status = procfs_identify(getpid(), &self, err);
-    if (status != HT_OK)
-        return status;
-    if (boot != NULL && strcmp(boot, self.boot) != 0)
+    if (procfs_identify(getpid(), &self, NULL) != HT_OK)
+        self = (struct process){.pid = getpid()};
+    else if (boot != NULL && strcmp(boot, self.boot) != 0)
         return ht_fail(err, HT_PRECONDITION, "the machine was restarted");
     return folder_write_shim(shim->folder, &self, err);
+}
+
+/* What the place we run in knows best, such as its user's HOME. */
+static void take_inherited(struct arena *arena, struct launch *launch)
+{
+    const size_t room = launch->env.n + launch->inherited.n + 1;
+    struct pair *items = arena_alloc(arena, room, sizeof *items);
+    size_t n = 0;
+    for (; n < launch->env.n; n++)
+        items[n] = launch->env.items[n];
+    for (size_t i = 0; i < launch->inherited.n; i++) {
+        const char *name = launch->inherited.items[i];
+        const char *value = getenv(name);
+        size_t k = 0;
+        while (k < launch->env.n && strcmp(items[k].name, name) != 0)
+            k++;
+        if (value != NULL && k == launch->env.n)
+            items[n++] = (struct pair){.name = name, .value = value};
+    }
+    launch->env = (struct pairs){.n = n, .items = items};
 }
 
 static enum ht_status prepare(struct shim *shim, struct ht_error *err)
@@ -121,6 +141,8 @@ static enum ht_status prepare(struct shim *shim, struct ht_error *err)
         status = shim_log_open(&shim->logs[1], shim->folder_fd, "stderr", err);
     if (status == HT_OK)
         status = announce(shim, err);
+    if (status == HT_OK)
+        take_inherited(shim->arena, &shim->launch);
     return status;
 }
 
