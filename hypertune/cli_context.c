@@ -29,6 +29,7 @@ void cli_init(struct cli *cli, char *const environment[])
                                      .max_failed = CLI_UNSET,
                                      .trial_timeout_ms = CLI_UNSET,
                                      .limit = CLI_UNSET,
+                                     .gpus = CLI_UNSET,
                                      .attempt = CLI_UNSET,
                                      .tail = CLI_UNSET};
     cli->in_tty = isatty(STDIN_FILENO) == 1;
@@ -201,10 +202,10 @@ void cli_say(const struct cli *cli, const char *format, ...)
     va_end(args);
 }
 
-int cli_print(struct text *out)
+int cli_print_to(FILE *file, struct text *out)
 {
-    size_t written = out->len == 0 ? 0 : fwrite(out->data, 1, out->len, stdout);
-    bool whole = written == out->len && fflush(stdout) == 0;
+    size_t written = out->len == 0 ? 0 : fwrite(out->data, 1, out->len, file);
+    bool whole = written == out->len && fflush(file) == 0;
     int cause = errno;
     text_free(out);
     if (whole)
@@ -213,6 +214,11 @@ int cli_print(struct text *out)
         fprintf(stderr, "hypertune: cannot write to stdout: %s\n",
                 strerror(cause));
     return CLI_REFUSED;
+}
+
+int cli_print(struct text *out)
+{
+    return cli_print_to(stdout, out);
 }
 
 bool cli_ask(const struct cli *cli, const char *question, const char *want)

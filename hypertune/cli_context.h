@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "hypertune/cli_http.h"
 #include "hypertune/cli_options.h"
@@ -28,6 +29,7 @@ enum cli_exit {
     CLI_UNREACHABLE = 6, /* no server */
     CLI_FAILED = 7,      /* study or trial failed */
     CLI_OVERDUE = 8,     /* --timeout passed */
+    CLI_NO_START = 125,  /* local-run: it was not started */
     CLI_INTERRUPTED = 130,
     CLI_TERMINATED = 143
 };
@@ -66,6 +68,11 @@ struct cli_settings {
     /* add, retry, curves, export */
     const char *file, *metric, *out;
     bool failed;
+    /* local-run */
+    const char *memory;
+    struct words volumes;
+    int64_t gpus;
+    bool keep;
 };
 
 struct cli_command;
@@ -129,6 +136,8 @@ __attribute__((format(printf, 2, 3))) void cli_say(const struct cli *cli,
 /* Writes the text to stdout and releases it; CLI_DONE, or CLI_REFUSED when
  * stdout is closed or full. */
 int cli_print(struct text *out);
+/* The same to stdout or stderr. */
+int cli_print_to(FILE *file, struct text *out);
 
 /* Asks on the terminal; true when the answer equals `want` ("yes" also takes
  * y). False when there is no terminal or the answer is another. */

@@ -30,10 +30,11 @@ void cli_help_short(struct text *out)
               "  hypertune best STUDY                  the best trial\n"
               "  hypertune report accuracy=0.93        inside a trial: report "
               "a metric\n\n");
-    list_commands("Studies:",
-                  "submit run init check list describe watch pause resume "
-                  "stop set cancel delete export",
-                  out);
+    list_commands(
+        "Studies:",
+        "submit run init check local-run list describe watch pause resume "
+        "stop set cancel delete export",
+        out);
     list_commands(
         "Trials:", "trials trial best logs curves fetch stop-trial retry add",
         out);

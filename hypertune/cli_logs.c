@@ -12,34 +12,34 @@
 
 enum { CHUNK = 256 * 1024, POLL_MS = 500 };
 
-/* A log being read from `offset` on. */
-struct log_reader {
-    const char *study, *trial;
-    int64_t attempt; /* CLI_UNSET: the newest */
-    int64_t offset;
-    int64_t tail; /* bytes from the end for the first request, CLI_UNSET */
-    bool ended;
-    bool patient; /* waits for an attempt that is not there yet */
-    bool over;    /* none will come any more */
-};
-
-static char *log_path(struct cli *cli, const struct log_reader *reader)
+struct cli_log cli_log_of(const char *study, const char *trial,
+                          const char *stream, FILE *to)
 {
-    const char *stream = cli->set.stream ? cli->set.stream : "stdout";
-    const char *replica = cli->set.replica ? cli->set.replica : "master-0";
+    return (struct cli_log){.study = study,
+                            .trial = trial,
+                            .stream = stream,
+                            .replica = "master-0",
+                            .to = to,
+                            .attempt = CLI_UNSET,
+                            .tail = CLI_UNSET,
+                            .patient = true};
+}
+
+static char *log_path(struct cli *cli, const struct cli_log *log)
+{
     char *path = arena_printf(
         cli->arena, CLI_OURS "/%s/trials/%s/logs?stream=%s&replica=%s&limit=%d",
-        cli_http_segment(cli->arena, reader->study), reader->trial,
-        cli_http_segment(cli->arena, stream),
-        cli_http_segment(cli->arena, replica), CHUNK);
-    if (reader->attempt != CLI_UNSET)
+        cli_http_segment(cli->arena, log->study), log->trial,
+        cli_http_segment(cli->arena, log->stream),
+        cli_http_segment(cli->arena, log->replica), CHUNK);
+    if (log->attempt != CLI_UNSET)
         path = arena_printf(cli->arena, "%s&attempt=%lld", path,
-                            (long long)reader->attempt);
-    if (reader->tail != CLI_UNSET)
+                            (long long)log->attempt);
+    if (log->tail != CLI_UNSET)
         return arena_printf(cli->arena, "%s&tail=%lld", path,
-                            (long long)reader->tail);
+                            (long long)log->tail);
     return arena_printf(cli->arena, "%s&offset=%lld", path,
-                        (long long)reader->offset);
+                        (long long)log->offset);
 }
 
 /* Line ends and tabs are harmless, everything else that steers is escaped. */
@@ -58,64 +58,64 @@ static void escape_log(const char *data, struct text *out)
 }
 
 /* The attempt is not there: it will come unless the study is over. */
-static int await_attempt(struct cli *cli, struct log_reader *reader)
+static int await_attempt(struct cli *cli, struct cli_log *log)
 {
     struct ht_error err;
     struct cli_study study;
-    if (cli_study_get(cli, reader->study, &study, &err) != HT_OK)
+    if (cli_study_get(cli, log->study, &study, &err) != HT_OK)
         return cli_fail_error(cli, &err);
-    reader->ended = reader->over = cli_study_is_over(study.state);
+    log->ended = log->over = cli_study_is_over(study.state);
     return CLI_DONE;
 }
 
 /* Prints the next piece; *more tells whether there was one. */
-static int print_piece(struct cli *cli, struct log_reader *reader, bool *more)
+static int print_piece(struct cli *cli, struct cli_log *log, bool *more)
 {
     struct ht_error err;
     struct cli_http_answer answer;
     enum ht_status status =
-        cli_call(cli, "GET", log_path(cli, reader), NULL, &answer, &err);
+        cli_call(cli, "GET", log_path(cli, log), NULL, &answer, &err);
     *more = false;
-    if (status == HT_NOT_FOUND && reader->patient)
-        return await_attempt(cli, reader);
+    if (status == HT_NOT_FOUND && log->patient)
+        return await_attempt(cli, log);
     if (status != HT_OK)
         return cli_fail_error(cli, &err);
     const char *data = node_get_string(answer.root, "data", "");
-    int64_t start = node_get_int(answer.root, "offset", reader->offset);
+    int64_t start = node_get_int(answer.root, "offset", log->offset);
     int64_t next = node_get_int(answer.root, "next", start);
-    if (reader->tail == CLI_UNSET && start > reader->offset)
+    if (log->tail == CLI_UNSET && start > log->offset)
         cli_say(cli, "[%lld bytes were not kept]",
-                (long long)(start - reader->offset));
-    reader->tail = CLI_UNSET;
-    reader->attempt = node_get_int(answer.root, "attempt", reader->attempt);
-    reader->ended = node_get_bool(answer.root, "ended", true);
+                (long long)(start - log->offset));
+    log->tail = CLI_UNSET;
+    log->attempt = node_get_int(answer.root, "attempt", log->attempt);
+    log->ended = node_get_bool(answer.root, "ended", true);
     *more = next > start;
-    reader->offset = next;
+    log->offset = next;
     struct text out = {0};
     if (cli->set.raw)
         text_puts(&out, data);
     else
         escape_log(data, &out);
-    return cli_print(&out);
+    return cli_print_to(log->to, &out);
 }
 
-static int print_all(struct cli *cli, struct log_reader *reader)
+int cli_log_print(struct cli *cli, struct cli_log *log)
 {
     bool more = true;
     int code = CLI_DONE;
     while (more && code == CLI_DONE)
-        code = print_piece(cli, reader, &more);
+        code = print_piece(cli, log, &more);
     return code;
 }
 
-static int follow_log(struct cli *cli, struct log_reader *reader)
+static int follow_log(struct cli *cli, struct cli_log *log)
 {
     struct cli_follow follow;
     int code = CLI_DONE;
-    cli_follow_open(&follow, cli, reader->study, 0);
+    cli_follow_open(&follow, cli, log->study, 0);
     for (;;) {
-        bool ended = reader->ended;
-        code = print_all(cli, reader);
+        bool ended = log->ended;
+        code = cli_log_print(cli, log);
         if (code != CLI_DONE || ended)
             break;
         int signal = cli_follow_wait(&follow, -1, POLL_MS);
@@ -133,50 +133,55 @@ static int follow_log(struct cli *cli, struct log_reader *reader)
     return code;
 }
 
+void cli_log_next(struct cli_log *log)
+{
+    log->attempt++;
+    log->offset = 0;
+    log->ended = false;
+}
+
 int cli_logs_follow(struct cli *cli, const char *study, const char *trial)
 {
-    struct log_reader reader = {.study = study,
-                                .trial = trial,
-                                .attempt = CLI_UNSET,
-                                .tail = CLI_UNSET,
-                                .patient = true};
+    struct cli_log log = cli_log_of(study, trial, "stdout", stdout);
     for (;;) {
-        int code = follow_log(cli, &reader);
-        if (code != CLI_DONE || reader.over)
+        int code = follow_log(cli, &log);
+        if (code != CLI_DONE || log.over)
             return code;
-        reader.attempt++;
-        reader.offset = 0;
-        reader.ended = false;
+        cli_log_next(&log);
     }
 }
 
 /* STUDY/ID, or a custom job, whose only trial is its first. */
-static int find_trial(struct cli *cli, const char *word,
-                      struct log_reader *reader)
+static int find_trial(struct cli *cli, const char *word, struct cli_log *log)
 {
     struct cli_study study;
-    if (cli_study_split(cli, word, &reader->study, &reader->trial))
+    if (cli_study_split(cli, word, &log->study, &log->trial))
         return cli_connect(cli);
     int code = cli_study_open(cli, word, &study);
     if (code != CLI_DONE)
         return code;
     if (study.home->kind != JOB_CUSTOM)
-        return cli_study_want_trial(cli, word, &reader->study, &reader->trial);
-    reader->study = study.name;
-    reader->trial = "1";
+        return cli_study_want_trial(cli, word, &log->study, &log->trial);
+    log->study = study.name;
+    log->trial = "1";
     return CLI_DONE;
 }
 
 int cli_logs(struct cli *cli)
 {
-    struct log_reader reader = {.attempt = cli->set.attempt,
-                                .tail = cli->set.tail};
+    struct cli_log log = cli_log_of(
+        NULL, NULL, cli->set.stream ? cli->set.stream : "stdout", stdout);
+    if (cli->set.replica != NULL)
+        log.replica = cli->set.replica;
+    log.attempt = cli->set.attempt;
+    log.tail = cli->set.tail;
+    log.patient = false;
     if (!cli_wants(cli, 1))
         return CLI_USAGE;
-    int code = find_trial(cli, cli->args.words.items[0], &reader);
+    int code = find_trial(cli, cli->args.words.items[0], &log);
     if (code == CLI_DONE)
-        code = print_all(cli, &reader);
+        code = cli_log_print(cli, &log);
     if (code == CLI_DONE && cli->set.follow)
-        code = follow_log(cli, &reader);
+        code = follow_log(cli, &log);
     return code;
 }

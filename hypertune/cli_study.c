@@ -214,7 +214,7 @@ enum ht_status cli_trial_get(struct cli *cli, const char *study,
                              struct ht_error *err)
 {
     struct cli_http_answer answer;
-    char *path = arena_printf(cli->arena, CLI_STUDIES "/%s/trials/%s",
+    char *path = arena_printf(cli->arena, CLI_OURS "/%s/trials/%s",
                               cli_http_segment(cli->arena, study),
                               cli_http_segment(cli->arena, trial));
     enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
