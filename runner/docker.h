@@ -53,7 +53,8 @@ struct docker_call {
     int timeout_ms;     /* of the whole call; 0: the usual 30 s */
 };
 
-/* One whole JSON answer, in the arena; NULL when it is empty.
+/* One whole JSON answer, in the arena; NULL when it is empty. The engine may
+ * see a request twice when it closes a connection that was kept.
  * The status follows the HTTP code, err has the engine's own words:
  * HT_OK           2xx, and 304: it is so already (started, stopped)
  * HT_NOT_FOUND    404, and what Podman says with 500 instead

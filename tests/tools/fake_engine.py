@@ -83,6 +83,7 @@ class Script:
 
     def find_fault(self, method, path):
         faults = self.read().get("faults", [])
+        struck = None
         with self.lock:
             for number, fault in enumerate(faults):
                 if (fault.get("method", method) != method or
@@ -90,10 +91,10 @@ class Script:
                     continue
                 self.seen[number] += 1
                 nth = fault.get("nth", self.seen[number])
-                if self.seen[number] in (nth if isinstance(nth, list)
-                                         else [nth]):
-                    return fault
-        return None
+                if struck is None and self.seen[number] in (
+                        nth if isinstance(nth, list) else [nth]):
+                    struck = fault
+        return struck
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -222,6 +223,10 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
     request_queue_size = 64
 
+    def handle_error(self, *_):
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(*_)
+
 
 def main():
     parser = argparse.ArgumentParser()
@@ -243,8 +248,7 @@ def main():
     if os.path.exists(options.socket):
         os.unlink(options.socket)
     with Server(options.socket, Handler) as server:
-        print("ready")
-        sys.stdout.flush()
+        os.write(sys.stdout.fileno(), b"ready\n")  # in one piece
         server.serve_forever()
 
 
