@@ -19,8 +19,9 @@ static void record_variable(struct cli *cli, const char *name,
     pairs[(*n)++] = (struct pair){.name = name, .value = value};
 }
 
-/* The variables that decide which programs and libraries a command finds. */
-static void record_shell(const struct cli_launch *launch, struct job *job)
+/* Processes find programs and libraries as this shell does, an image has its
+ * own; what passEnv names is for both. */
+static void record_variables(const struct cli_launch *launch, struct job *job)
 {
     static const char *const names[] = {"PATH", "VIRTUAL_ENV", "CONDA_PREFIX",
                                         "LD_LIBRARY_PATH", "PYTHONPATH"};
@@ -28,7 +29,7 @@ static void record_shell(const struct cli_launch *launch, struct job *job)
     struct pair *pairs = arena_alloc(launch->cli->arena,
                                      N_NAMES + job->pass_env.n, sizeof *pairs);
     size_t n = 0;
-    for (size_t i = 0; i < N_NAMES; i++)
+    for (size_t i = 0; i < N_NAMES && !job_needs_images(job); i++)
         record_variable(launch->cli, names[i], pairs, &n);
     for (size_t i = 0; i < job->pass_env.n; i++) {
         const char *name = job->pass_env.items[i];
@@ -107,9 +108,11 @@ const char *cli_launch_settle(const struct cli_launch *launch, struct job *job)
 {
     job->job_dir = absolute(launch, job->job_dir);
     job->output_dir = absolute(launch, job->output_dir);
-    if (!check_commands(launch, job) || job->pools[0].image != NULL)
+    if (!check_commands(launch, job))
         return NULL;
-    record_shell(launch, job);
+    record_variables(launch, job);
+    if (job_needs_images(job))
+        return NULL;
     settle_workdir(launch, job);
     return find_program(launch, job);
 }

@@ -14,9 +14,10 @@ struct cli_launch {
     const char *folder;      /* absolute: the spec's */
 };
 
-/* Makes the job's folders absolute; a job of processes also gets its working
- * folder and this shell's variables. Returns the file that the master runs, or
- * NULL when it runs in an image or after a fault. */
+/* Makes the job's folders absolute and records what passEnv names; a job of
+ * processes also gets its working folder and this shell's variables. Returns
+ * the file that the master runs, or NULL when it runs in an image or after a
+ * fault. */
 const char *cli_launch_settle(const struct cli_launch *launch, struct job *job);
 
 #endif

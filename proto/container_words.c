@@ -248,3 +248,13 @@ const char *container_secret_fault(const char *file)
     return is_plain(file, strlen(file)) ? NULL
                                         : "must be a plain file name, no path";
 }
+
+const char *container_secret_variable_fault(const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *c = name; *c; c++)
+        if (!is_alnum(*c) && *c != '_')
+            len = 0;
+    return len > 0 && len <= HT_MAX_NAME ? NULL
+                                         : "must be letters, digits and _ only";
+}

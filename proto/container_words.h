@@ -28,6 +28,9 @@ const char *container_machine_fault(const char *machine);
 /* The name of a file in the runner's folder of secrets: no path, not hidden. */
 const char *container_secret_fault(const char *file);
 
+/* NAME of the runner's variable HYPERTUNE_SECRET_NAME. */
+const char *container_secret_variable_fault(const char *name);
+
 /* Whether two volumes, both good, have one target. */
 bool container_same_target(const char *a, const char *b);
 

@@ -59,18 +59,18 @@ static void check_secrets(const struct field_reader *reader,
                 }
 }
 
-/* Google's storage is a folder where containers have it mounted. */
+/* Google's storage is a folder where the runner's admin has it mounted. */
 static void check_output(const struct field_reader *reader,
                          const struct job_draft *draft)
 {
     const struct job *job = &draft->job;
     if (job->output_dir == NULL || job->output_dir[0] == '/' ||
-        (job->rewrite_gcs && job_needs_images(job)))
+        job->rewrite_gcs)
         return;
     field_error(reader, draft->output, "%s is no folder of this machine",
                 job->output_dir);
-    diag_hint(reader->diag, "in containers rewriteGs: true makes it one below "
-                            "the runner's --gcs-root");
+    diag_hint(reader->diag,
+              "rewriteGs: true makes it one below the runner's --gcs-root");
 }
 
 void job_check_run(const struct field_reader *reader,
@@ -86,7 +86,6 @@ void job_check_run(const struct field_reader *reader,
     if (!job_needs_images(job)) {
         warn_of_processes(reader, draft->container);
         warn_of_processes(reader, draft->volumes);
-        warn_of_processes(reader, draft->rewrite);
     } else if (job->workdir && job->workdir[0] != '/') {
         field_error(reader, draft->workdir,
                     "must be an absolute path in the image");

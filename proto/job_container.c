@@ -102,15 +102,6 @@ void job_volumes(const struct field_reader *reader, struct place at,
         draft->job.volumes = read;
 }
 
-void job_rewrite(const struct field_reader *reader, struct place at,
-                 const struct field *field, void *into)
-{
-    struct job_draft *draft = draft_at(field, into);
-    draft->rewrite = at;
-    if (!node_bool(at.node, &draft->job.rewrite_gcs))
-        field_wrong_kind(reader, at, "true or false");
-}
-
 void job_workdir(const struct field_reader *reader, struct place at,
                  const struct field *field, void *into)
 {
@@ -169,11 +160,8 @@ static void read_file_name(const struct field_reader *reader, struct place at,
 static void read_variable(const struct field_reader *reader, struct place at,
                           const struct field *field, void *into)
 {
-    const char *name = node_string(at.node);
-    if (name == NULL)
-        field_wrong_kind(reader, at, "text");
-    else if (field_is_variable(reader, at, name))
-        *word_at(field, into) = name;
+    read_word(reader, at, container_secret_variable_fault,
+              word_at(field, into));
 }
 
 const struct field job_secret_rows[] = {

@@ -18,7 +18,6 @@ field_function job_machine;
 field_function job_container; /* container */
 field_function job_secrets;   /* secrets */
 field_function job_volumes;   /* volumes */
-field_function job_rewrite;   /* rewriteGs */
 field_function job_keep;      /* keep */
 field_function job_workdir;   /* workdir */
 

@@ -234,7 +234,7 @@ static const struct field root_rows[] = {
      .offset = DRAFT(pools[0].pool.machine)},
     {.name = "resources", .read = read_resources},
     {"volumes", job_volumes, DRAFT(draft), 0, HT_MAX_ENV, NULL},
-    {.name = "rewriteGs", .read = job_rewrite, .offset = DRAFT(draft)},
+    {.name = "rewriteGs", .read = field_flag, .offset = JOB(rewrite_gcs)},
     {.name = "keep", .read = job_keep, .offset = DRAFT(draft)},
     {.name = "replicas", .read = native_replicas},
     {0}};

@@ -439,9 +439,8 @@ static void adopt_output(const struct field_reader *reader,
     struct place at = vertex->gcs_output;
     if (at.node == NULL)
         return;
-    struct job *job = &vertex->draft.job;
-    if (job->rewrite_gcs && job_needs_images(job)) {
-        job->output_dir = at.node->text;
+    if (vertex->draft.job.rewrite_gcs) {
+        vertex->draft.job.output_dir = at.node->text;
         return;
     }
     keep_silently(reader, at);

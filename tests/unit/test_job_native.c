@@ -6,6 +6,7 @@
 
 #include "proto/job_native.h"
 #include "proto/json.h"
+#include "proto/limits.h"
 #include "tests/check.h"
 
 #define BROKEN "tests/specs/broken"
@@ -377,6 +378,24 @@ static void a_constant_that_looks_like_a_range_is_warned_of(void)
     }
 }
 
+/* Linux starts no program with a longer one. */
+static void words_and_variables_have_a_limit(void)
+{
+    for (size_t more = 0; more < 2; more++) {
+        struct text text = {0};
+        struct diag diag;
+        char *word = arena_alloc(arena, HT_MAX_WORD + more + 1, 1);
+        memset(word, 'x', HT_MAX_WORD + more);
+        text_printf(&text,
+                    "{\"goal\":\"maximize a\",\"parameters\":{\"lr\":[1,2]},"
+                    "\"command\":[\"train\",\"%s\"],\"env\":{\"A\":\"%s\"}}",
+                    word, word);
+        CHECK((read_text(text.data, &diag) == NULL) == (more > 0));
+        CHECK(diag.errors == 2 * more);
+        text_free(&text);
+    }
+}
+
 static void sound_commands_are_not_warned_of(void)
 {
     static const char *const commands[] = {"[sh, -c, 'train --lr=${lr}']",
@@ -492,6 +511,7 @@ int main(void)
     RUN(all_faults_are_told_at_once);
     RUN(words_of_other_tools_lead_to_ours);
     RUN(a_constant_that_looks_like_a_range_is_warned_of);
+    RUN(words_and_variables_have_a_limit);
     RUN(sound_commands_are_not_warned_of);
     RUN(schema_and_reader_list_the_same_fields);
     arena_free(arena);

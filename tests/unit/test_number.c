@@ -75,6 +75,36 @@ static void doubles_are_finite(void)
     CHECK(!number_double("nan", &value) && value == 7);
 }
 
+static void sizes_have_units_of_both_kinds(void)
+{
+    static const struct {
+        const char *text;
+        int64_t bytes; /* -1: no size */
+    } sizes[] = {{"0", 0},
+                 {"1024", 1024},
+                 {"9007199254740993", 9007199254740993},
+                 {"64Mi", INT64_C(64) << 20},
+                 {"2Gi", INT64_C(2) << 30},
+                 {"1.5G", 1500000000},
+                 {"1e3", 1000},
+                 {"3k", 3000},
+                 {"1Ti", INT64_C(1) << 40},
+                 {"", -1},
+                 {"Gi", -1},
+                 {"-1", -1},
+                 {"2 Gi", -1},
+                 {"2GB", -1},
+                 {"0x10", -1},
+                 {"1e30", -1},
+                 {"8000000Ti", -1}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int64_t bytes = -1;
+        bool read = number_bytes(sizes[i].text, &bytes);
+        CHECK(read == (sizes[i].bytes >= 0));
+        CHECK(bytes == sizes[i].bytes);
+    }
+}
+
 int main(void)
 {
     RUN(the_grammar_is_that_of_json);
@@ -82,5 +112,6 @@ int main(void)
     RUN(integers_are_exact_to_the_last_digit);
     RUN(what_is_no_int64_is_refused_and_changes_nothing);
     RUN(doubles_are_finite);
+    RUN(sizes_have_units_of_both_kinds);
     return check_done();
 }
