@@ -83,6 +83,7 @@ static void help_exit(struct text *out)
                    "  6  server not reachable\n"
                    "  7  study or trial failed\n"
                    "  8  --timeout passed\n"
+                   "125  local-run: not started; else as the trial ended\n"
                    "130  interrupted    143  terminated\n");
 }
 

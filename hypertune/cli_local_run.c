@@ -132,7 +132,7 @@ static int read_env(struct cli *cli, struct pairs *env)
 /* ---- the job ---- */
 
 /* With --metric it is the one trial of a study, as a trainer that is to be
- * tuned would be started; its one parameter is not shown to it. */
+ * tuned would be started; its one parameter is no argument. */
 static void make_study(struct cli *cli, struct job *job)
 {
     struct param *param = arena_alloc(cli->lasting, 1, sizeof *param);
@@ -380,10 +380,12 @@ static int judge(struct local_run *run)
     int64_t start = node_get_int(attempt, "startTimeMs", 0);
     int64_t end = node_get_int(attempt, "endTimeMs", 0);
     const char *reason = node_get_string(attempt, "reason", "");
-    cli_say(cli, "%s%s%s%s%s", node_get_string(attempt, "outcome", "not run"),
-            start > 0 && end > start ? " after " : "",
-            start > 0 && end > start ? clock_duration(span, end - start) : "",
-            reason[0] != '\0' ? ": " : "", reason);
+    if (reason[0] == '\0')
+        reason = node_get_string(attempt, "outcome", "it was not started");
+    if (start > 0 && end > start)
+        cli_say(cli, "%s, after %s", reason, clock_duration(span, end - start));
+    else
+        cli_say(cli, "%s", reason);
     if (run->broken != CLI_DONE)
         return run->broken;
     int code = code_of(attempt);
