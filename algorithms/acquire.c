@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "algorithms/finite.h"
+#include "algorithms/inside.h"
 #include "algorithms/lbfgs.h"
 #include "algorithms/rng.h"
 #include "proto/arena.h"
@@ -17,12 +18,15 @@ enum {
     FIRST_STEPS = 40,       /* along the slopes, in the first turn */
     LATER_STEPS = 20,       /* and in later ones */
     MOST_ALTERNATIVES = 64, /* of one discrete coordinate */
-    ALL_LEVELS = 16         /* of an ordinal that are all tried */
+    ALL_LEVELS = 16,        /* of an ordinal that are all tried */
+    HALVINGS = 30           /* of a way back to what is allowed */
 };
 
 static const double least_gain = 1e-9; /* that keeps an improvement going */
 static const double same_place = 1e-7; /* of coordinates: nothing new there */
 static const double too_close = 0.05;  /* squared, in lengths: of two starts */
+static const double penalty = 1e4;     /* of a squared violation */
+static const double tiny_step = 1e-6;  /* for the slope of a violation */
 static const double nudge = 1e-3;      /* from a known point to a start */
 /* Between categories, for starts: they are what the sweeps can reach. */
 static const double category_gap = 0.3;
@@ -55,12 +59,18 @@ static bool is_known(const struct acquire *acquire, const double x[])
 static bool is_free(const struct acquire *acquire, const double x[],
                     struct value point[])
 {
-    const struct taken *taken = acquire->request->taken;
     const struct encoding *encoding = acquire->candidates.encoding;
     if (encoding->continuous && is_known(acquire, x))
         return false;
     encoding_decode(encoding, x, point);
-    return !taken->has(taken->context, point);
+    return request_allows(acquire->request, point);
+}
+
+static double violation(const struct acquire *acquire, const double x[])
+{
+    const struct candidates *at = &acquire->candidates;
+    const struct inside inside = {at->encoding, at->constraints, at->fill};
+    return inside_violation(&inside, x);
 }
 
 /* ---- along the slopes ---- */
@@ -73,6 +83,26 @@ struct slope_search {
     double *x; /* the whole point, moved in place */
 };
 
+/* What a violation costs: its square, so that slopes lead back before it is
+ * large, however much is promised out there. Adds its slopes, by differences:
+ * a constraint costs little beside a model. */
+static double add_penalty(const struct slope_search *search, double gradient[])
+{
+    const double outside = violation(search->acquire, search->x);
+    if (outside == 0)
+        return 0;
+    for (size_t i = 0; i < search->n; i++) {
+        double *u = &search->x[search->at[i]];
+        const double before = *u, step = before < 0.5 ? tiny_step : -tiny_step;
+        *u = before + step;
+        const double slope =
+            (violation(search->acquire, search->x) - outside) / step;
+        *u = before;
+        gradient[i] += penalty * 2 * outside * slope * search->unit[i];
+    }
+    return penalty * outside * outside;
+}
+
 static double descend(void *context, const double z[], double gradient[])
 {
     struct slope_search *search = context;
@@ -83,7 +113,28 @@ static double descend(void *context, const double z[], double gradient[])
         acquisition_value(search->acquire->acquisition, search->x, whole);
     for (size_t i = 0; i < search->n; i++)
         gradient[i] = -whole[search->at[i]] * search->unit[i];
-    return -value;
+    return add_penalty(search, gradient) - value;
+}
+
+/* Draws a point that ended a little outside back towards where it began. */
+static void draw_back(const struct slope_search *search, const double from[])
+{
+    const struct acquire *acquire = search->acquire;
+    double to[HT_MAX_PARAMETERS], inside = 0, outside = 1;
+    if (violation(acquire, search->x) == 0)
+        return;
+    memcpy(to, search->x, sizeof to);
+    for (int i = 0; i <= HALVINGS; i++) {
+        const double share = i < HALVINGS ? (inside + outside) / 2 : inside;
+        for (size_t k = 0; k < search->n; k++) {
+            const size_t c = search->at[k];
+            search->x[c] = from[c] + share * (to[c] - from[c]);
+        }
+        if (violation(acquire, search->x) > 0)
+            outside = share;
+        else
+            inside = share;
+    }
 }
 
 static void list_slopes(struct slope_search *search)
@@ -125,6 +176,12 @@ static void follow_slopes(const struct acquire *acquire, size_t steps,
     moved.value = -lbfgs_minimise(&problem, z);
     for (size_t i = 0; i < search.n; i++)
         moved.x[search.at[i]] = fmin(z[i] * search.unit[i], 1);
+    if (acquire->candidates.constraints != NULL) {
+        double gradient[HT_MAX_PARAMETERS];
+        draw_back(&search, spot->x);
+        moved.value =
+            acquisition_value(acquire->acquisition, moved.x, gradient);
+    }
     if (moved.value > spot->value)
         *spot = moved;
 }
@@ -187,7 +244,8 @@ static bool sweep_one(const struct acquire *acquire, size_t c,
     acquisition_values(acquire->acquisition, n, rows, values);
     bool moved = false;
     for (size_t j = 0; j < n; j++) {
-        if (!(values[j] > spot->value + least_gain))
+        if (!(values[j] > spot->value + least_gain) ||
+            violation(acquire, rows + j * dim) > 0)
             continue;
         if (!encoding->continuous && !is_free(acquire, rows + j * dim, point))
             continue;
@@ -284,18 +342,21 @@ static size_t nudge_known(const struct acquire *acquire, struct spot starts[])
     size_t n = 0;
     if (!known->encoding->continuous)
         return 0;
-    for (; n < KNOWN_STARTS && n < known->n_known; n++) {
+    for (size_t k = 0; k < KNOWN_STARTS && k < known->n_known; k++) {
         const struct rng_place place = {known->seed, known->ordinal,
-                                        RNG_NUDGE + n};
+                                        RNG_NUDGE + k};
         double gradient[HT_MAX_PARAMETERS];
-        memcpy(starts[n].x, known->known[n], sizeof starts[n].x);
+        memcpy(starts[n].x, known->known[k], sizeof starts[n].x);
         for (size_t c = 0; c < known->encoding->dim; c++)
             if (known->encoding->at[c].kind == COORDINATE_CONTINUOUS &&
                 starts[n].x[c] != COORDINATE_ABSENT)
                 starts[n].x[c] = fmin(
                     fmax(starts[n].x[c] + nudge * rng_normal(&place, c), 0), 1);
+        if (violation(acquire, starts[n].x) > 0)
+            continue;
         starts[n].value =
             acquisition_value(acquire->acquisition, starts[n].x, gradient);
+        n++;
     }
     return n;
 }
@@ -356,15 +417,15 @@ static bool choose_listed(const struct acquire *acquire, uint64_t size,
                           struct value point[])
 {
     const struct encoding *encoding = acquire->candidates.encoding;
-    const struct taken *taken = acquire->request->taken;
+    const struct suggest_request *request = acquire->request;
     const size_t dim = encoding->dim;
     double *x = ht_xcalloc(size * dim + 1, sizeof *x);
     double *values = ht_xcalloc(size, sizeof *values);
     uint64_t *index = ht_xcalloc(size, sizeof *index);
     size_t n = 0, best = 0;
-    uint64_t i = finite_next_free(encoding->space, taken, 0, size);
+    uint64_t i = finite_next_free(encoding->space, request, 0, size);
     for (; i < size;
-         i = finite_next_free(encoding->space, taken, i + 1, size)) {
+         i = finite_next_free(encoding->space, request, i + 1, size)) {
         finite_point(encoding->space, i, point);
         encoding_encode(encoding, point, x + n * dim);
         index[n++] = i;

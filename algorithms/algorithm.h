@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/constraint.h"
 #include "proto/error.h"
 #include "proto/space.h"
 
@@ -31,12 +32,17 @@ struct taken {
 struct suggest_request {
     uint64_t ordinal;          /* of the suggestion in its study, from 0 */
     const struct taken *taken; /* tried or pending */
+    const struct constraint_set *constraints; /* NULL: none */
     /* Points whose results are still out: open trials by id, then what this
      * batch was given before; settled, borrowed for the call. */
     size_t n_pending;
     const struct value *const *pending;
     uint64_t max_trials; /* of the study; 0: no limit */
 };
+
+/* Whether a point may be the answer: neither taken nor in violation. */
+bool request_allows(const struct suggest_request *request,
+                    const struct value point[]);
 
 /* Once in a process, before the first algorithm is made: numeric libraries
  * must report failures instead of ending the program, and use one thread. */
@@ -52,8 +58,9 @@ struct algorithm {
     /* Adds one finished trial, in committed result order. */
     enum ht_status (*observe)(void *state, const struct observation *seen,
                               struct ht_error *err);
-    /* Writes space->n settled values to `point`, never one that `taken` has.
-     * HT_EXHAUSTED  every point of the space is taken */
+    /* Writes space->n settled values to `point`, never one that `taken` has
+     * or that violates a constraint.
+     * HT_EXHAUSTED  every point of the space is taken or violates one */
     enum ht_status (*suggest)(void *state,
                               const struct suggest_request *request,
                               struct value point[], struct ht_error *err);

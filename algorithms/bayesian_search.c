@@ -83,13 +83,14 @@ static bool find_design(const struct bayesian *bayesian,
                         const struct suggest_request *request,
                         struct value point[])
 {
-    const struct taken *taken = request->taken;
     double x[HT_MAX_PARAMETERS];
     for (uint64_t i = 0; i < DESIGN_TRIES; i++) {
-        design_point(&bayesian->encoding, bayesian->seed,
-                     request->ordinal + i * DESIGN_TRIES, x);
+        if (!design_point(&bayesian->encoding, request->constraints,
+                          bayesian->seed, request->ordinal + i * DESIGN_TRIES,
+                          x))
+            continue;
         encoding_decode(&bayesian->encoding, x, point);
-        if (!taken->has(taken->context, point))
+        if (request_allows(request, point))
             return true;
     }
     return false;
@@ -216,12 +217,14 @@ static bool find_promising(struct bayesian *bayesian,
     add_models(bayesian, request, &acquisition);
     if (acquisition.n == 0)
         return false;
-    struct acquire acquire = {.acquisition = &acquisition,
-                              .request = request,
-                              .candidates = {.encoding = &bayesian->encoding,
-                                             .seed = bayesian->seed,
-                                             .ordinal = request->ordinal,
-                                             .fill = fill}};
+    struct acquire acquire = {
+        .acquisition = &acquisition,
+        .request = request,
+        .candidates = {.encoding = &bayesian->encoding,
+                       .seed = bayesian->seed,
+                       .ordinal = request->ordinal,
+                       .fill = fill,
+                       .constraints = request->constraints}};
     list_known(acquisition.models[0], &acquire.candidates, fill);
     const bool found = acquire_point(&acquire, point);
     for (size_t k = 0; k < acquisition.n; k++)

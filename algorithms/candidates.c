@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "algorithms/inside.h"
 #include "algorithms/rng.h"
 #include "algorithms/sequence.h"
 
@@ -78,6 +79,24 @@ static void nearby(const struct candidates *candidates, size_t j, double row[])
     encoding_settle(encoding, candidates->fill, row);
 }
 
+/* Leads every row to what is allowed and drops those that do not get there;
+ * returns how many are left. */
+static size_t keep_allowed(const struct candidates *candidates, size_t n,
+                           double x[])
+{
+    const size_t dim = candidates->encoding->dim;
+    const struct inside inside = {candidates->encoding, candidates->constraints,
+                                  candidates->fill};
+    size_t kept = 0;
+    for (size_t j = 0; j < n; j++) {
+        const struct rng_place place = {candidates->seed, candidates->ordinal,
+                                        RNG_INSIDE + j};
+        if (inside_reach(&inside, &place, x + j * dim))
+            memmove(x + kept++ * dim, x + j * dim, dim * sizeof *x);
+    }
+    return kept;
+}
+
 size_t candidates_fill(const struct candidates *candidates, double x[])
 {
     const size_t dim = candidates->encoding->dim;
@@ -86,5 +105,7 @@ size_t candidates_fill(const struct candidates *candidates, double x[])
     everywhere(candidates, GLOBAL, x);
     for (size_t j = 0; j < local; j++)
         nearby(candidates, j, x + (GLOBAL + j) * dim);
-    return GLOBAL + local;
+    return candidates->constraints == NULL
+               ? GLOBAL + local
+               : keep_allowed(candidates, GLOBAL + local, x);
 }

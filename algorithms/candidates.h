@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "algorithms/encoding.h"
+#include "proto/constraint.h"
 
 enum {
     CANDIDATES_MAX = 2048,
@@ -18,11 +19,13 @@ struct candidates {
     const struct encoding *encoding;
     uint64_t seed, ordinal; /* where random numbers are addressed */
     const double *fill;     /* coordinates of what becomes present */
-    size_t n_known;         /* at most CANDIDATES_KNOWN */
+    const struct constraint_set *constraints; /* NULL: all is allowed */
+    size_t n_known;                           /* at most CANDIDATES_KNOWN */
     double known[CANDIDATES_KNOWN][HT_MAX_PARAMETERS]; /* best first */
 };
 
-/* Writes at most CANDIDATES_MAX settled rows to x; returns how many. */
+/* Writes at most CANDIDATES_MAX settled rows that the constraints allow to x;
+ * returns how many. */
 size_t candidates_fill(const struct candidates *candidates, double x[]);
 
 #endif

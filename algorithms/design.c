@@ -1,5 +1,6 @@
 #include "algorithms/design.h"
 
+#include "algorithms/inside.h"
 #include "algorithms/sequence.h"
 
 enum { LEAST = 3, FEW = 5, MANY = 10 };
@@ -12,10 +13,12 @@ size_t design_size(size_t dim, uint64_t max_trials)
     return size < LEAST ? LEAST : size;
 }
 
-void design_point(const struct encoding *encoding, uint64_t seed,
+bool design_point(const struct encoding *encoding,
+                  const struct constraint_set *constraints, uint64_t seed,
                   uint64_t index, double x[])
 {
     const struct rng_place place = {seed, 0, RNG_DESIGN};
+    const struct rng_place way = {seed, index, RNG_INSIDE};
     struct sequence sequence;
     double usual[HT_MAX_PARAMETERS];
     sequence_init(&sequence, encoding->dim, &place);
@@ -26,4 +29,6 @@ void design_point(const struct encoding *encoding, uint64_t seed,
                                           sequence_at(&sequence, index, c));
     }
     encoding_settle(encoding, usual, x);
+    const struct inside inside = {encoding, constraints, usual};
+    return inside_reach(&inside, &way, x);
 }

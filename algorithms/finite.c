@@ -47,13 +47,14 @@ uint64_t finite_index(const struct space *space, const struct value point[])
     return index;
 }
 
-uint64_t finite_next_free(const struct space *space, const struct taken *taken,
-                          uint64_t from, uint64_t to)
+uint64_t finite_next_free(const struct space *space,
+                          const struct suggest_request *request, uint64_t from,
+                          uint64_t to)
 {
     struct value point[HT_MAX_PARAMETERS];
     for (uint64_t i = from; i < to; i++) {
         finite_point(space, i, point);
-        if (!taken->has(taken->context, point))
+        if (request_allows(request, point))
             return i;
     }
     return to;

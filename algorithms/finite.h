@@ -18,8 +18,10 @@ void finite_point(const struct space *space, uint64_t index,
 /* The index of a point whose every value is a level of its parameter. */
 uint64_t finite_index(const struct space *space, const struct value point[]);
 
-/* The first index in [from, to) that is not taken; `to` when all are. */
-uint64_t finite_next_free(const struct space *space, const struct taken *taken,
-                          uint64_t from, uint64_t to);
+/* The first index in [from, to) of a point that the request allows; `to` when
+ * there is none. */
+uint64_t finite_next_free(const struct space *space,
+                          const struct suggest_request *request, uint64_t from,
+                          uint64_t to);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "algorithms/algorithm.h"
 #include "algorithms/finite.h"
+#include "algorithms/untried.h"
 #include "proto/arena.h"
 #include "proto/limits.h"
 
@@ -64,14 +65,11 @@ static enum ht_status grid_suggest(void *state,
      * ask for each point again from the first. Points before it can be free
      * when an earlier suggestion was dropped: the second turn takes them. */
     uint64_t start = request->ordinal % grid->size;
-    uint64_t index =
-        finite_next_free(grid->space, request->taken, start, grid->size);
+    uint64_t index = finite_next_free(grid->space, request, start, grid->size);
     if (index == grid->size) {
-        index = finite_next_free(grid->space, request->taken, 0, start);
+        index = finite_next_free(grid->space, request, 0, start);
         if (index == start)
-            return ht_fail(err, HT_EXHAUSTED,
-                           "all %llu points of the grid were tried",
-                           (unsigned long long)grid->size);
+            return untried_none(grid->space, request, err);
     }
     finite_point(grid->space, index, point);
     return HT_OK;

@@ -13,6 +13,14 @@ void algorithms_init(void)
     openblas_set_num_threads(1);
 }
 
+bool request_allows(const struct suggest_request *request,
+                    const struct value point[])
+{
+    const struct taken *taken = request->taken;
+    return constraint_set_holds(request->constraints, point) &&
+           !taken->has(taken->context, point);
+}
+
 static const struct algorithm *const algorithms[] = {
     &bayesian_search,
     &random_search,

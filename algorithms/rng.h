@@ -17,7 +17,9 @@ enum rng_use {
     RNG_GLOBAL = 3 << 10, /* the shift of candidates everywhere */
     RNG_SWEEP = 4 << 10,  /* the order of coordinates, by start and round */
     RNG_NUDGE = 5 << 10,  /* steps away from known points */
-    RNG_LOCAL = 16 << 10  /* candidates near known points, by candidate */
+    RNG_DRAWN = 6 << 10,  /* ways of random points to what is allowed */
+    RNG_LOCAL = 16 << 10, /* candidates near known points, by candidate */
+    RNG_INSIDE = 20 << 10 /* ways of candidates to what is allowed, as well */
 };
 
 struct rng_place {

@@ -26,9 +26,10 @@ struct search_study {
     struct job *job;     /* NULL: nothing read yet */
     const struct algorithm *algorithm;
     void *state;
-    int64_t revision;     /* newest event that is in here */
-    int64_t newest_trial; /* id */
-    int64_t max_trials;   /* of the job as it is now */
+    struct constraint_set constraints; /* of the job */
+    int64_t revision;                  /* newest event that is in here */
+    int64_t newest_trial;              /* id */
+    int64_t max_trials;                /* of the job as it is now */
     struct open_trials open;
     struct point_set taken;
     struct point_set proposed; /* of the question at hand */
@@ -115,6 +116,11 @@ static enum ht_status begin(struct search_study *study, struct db *db,
         return status;
     study->max_trials = study->job->max_trials;
     study->algorithm = search_method(study->job);
+    status = constraint_set_parse(
+        study->arena, &study->job->space, study->job->constraints.n,
+        study->job->constraints.items, &study->constraints, err);
+    if (status != HT_OK)
+        return status;
     return study->algorithm->new (&study->job->space, (uint64_t)row.seed,
                                   &study->state, err);
 }
@@ -324,24 +330,29 @@ enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
     struct suggestions made = {.study = study->id};
     made.points = arena_alloc(arena, n, sizeof *made.points);
     point_set_clear(&study->proposed);
-    while (made.n < n && !made.exhausted) {
+    while (made.n < n) {
         const struct taken taken = {.has = is_taken,
                                     .context = study,
                                     .n = study->taken.n + study->proposed.n};
         const struct suggest_request request = {
             .ordinal = (uint64_t)ordinal + made.n,
             .taken = &taken,
+            .constraints =
+                study->constraints.n > 0 ? &study->constraints : NULL,
             .n_pending = study->open.n + made.n,
             .pending = pending,
             .max_trials = (uint64_t)study->max_trials};
         struct value *point = arena_alloc(arena, width, sizeof *point);
+        struct ht_error why;
         const enum ht_status status =
-            study->algorithm->suggest(study->state, &request, point, err);
-        made.exhausted = status == HT_EXHAUSTED;
-        if (status != HT_OK && !made.exhausted)
-            return status;
-        if (made.exhausted)
-            continue;
+            study->algorithm->suggest(study->state, &request, point, &why);
+        if (status == HT_EXHAUSTED) {
+            made.exhausted = true;
+            made.why = arena_strdup(arena, why.text);
+            break;
+        }
+        if (status != HT_OK)
+            return ht_fail(err, status, "%s", why.text);
         pending[study->open.n + made.n] = point;
         made.points[made.n++] = propose(study, point, arena);
     }

@@ -82,9 +82,10 @@ static void the_next_free_index_skips_what_is_taken(void)
         finite_point(&mixed, i, point);
         taken_set_add(&set, point);
     }
-    CHECK(finite_next_free(&mixed, &set.taken, 0, 120) == 0);
-    CHECK(finite_next_free(&mixed, &set.taken, 3, 120) == 7);
-    CHECK(finite_next_free(&mixed, &set.taken, 3, 7) == 7);
+    const struct suggest_request request = {.taken = &set.taken};
+    CHECK(finite_next_free(&mixed, &request, 0, 120) == 0);
+    CHECK(finite_next_free(&mixed, &request, 3, 120) == 7);
+    CHECK(finite_next_free(&mixed, &request, 3, 7) == 7);
     taken_set_fini(&set);
 }
 

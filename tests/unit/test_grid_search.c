@@ -45,7 +45,7 @@ static void points_come_in_order_and_then_the_grid_is_exhausted(void)
     struct ht_error err = {0};
     const struct suggest_request request = {.ordinal = 6, .taken = &set.taken};
     CHECK(grid_search.suggest(state, &request, point, &err) == HT_EXHAUSTED);
-    CHECK_TEXT(err.text, "all 6 points of the grid were tried");
+    CHECK_TEXT(err.text, "all 6 points of the search space were tried");
     grid_search.free(state);
     taken_set_fini(&set);
 }
