@@ -20,7 +20,8 @@ enum {
     WEIGH_MS = 5000,        /* ... at the size of the folders */
     MISSING_MS = 300000,    /* an engine may be away once a replica died */
     CLEAR_MS = 10000,       /* to clear away before the janitor does it */
-    CLEAR_PAUSE_MS = 100,
+    CLEAR_PAUSE_MS = 50,
+    END_MS = 3000,          /* for a container whose trainer has ended */
     MIB = 1024 * 1024,
     FOLDER_LIMIT_MIB = 1024, /* what a replica may write into its folder */
     SIGNAL_BASE = 128        /* exit codes above tell a signal */
@@ -104,14 +105,14 @@ static void judge_dead(struct attempt *attempt, size_t replica,
         (void)snprintf(ending.reason, sizeof ending.reason,
                        "its container could not start: exit %d %.400s",
                        state->exit, state->error);
+    } else if (was_machine_restarted(attempt, replica)) {
+        (void)snprintf(ending.reason, sizeof ending.reason,
+                       "the machine was restarted");
     } else {
         (void)snprintf(ending.reason, sizeof ending.reason,
-                       was_machine_restarted(attempt, replica)
-                           ? "the machine was restarted"
-                       : killed ? "its container was killed"
-                                : "its container ended (exit %d) without a "
-                                  "word of its supervisor",
-                       state->exit);
+                       "its container %s (exit %d) without a word of its "
+                       "supervisor",
+                       killed ? "was killed" : "ended", state->exit);
     }
     attempt_settle(attempt, replica, &ending);
 }
@@ -195,6 +196,13 @@ static void look_at_replica(struct watch *watch, size_t replica)
 
 /* ---- limits ---- */
 
+static void write_overfull(char reason[HT_MAX_REASON])
+{
+    (void)snprintf(reason, HT_MAX_REASON,
+                   "wrote more than %d GiB into its trial folder",
+                   FOLDER_LIMIT_MIB / 1024);
+}
+
 static void weigh_replica(struct attempt *attempt, size_t replica)
 {
     const int64_t limit = (int64_t)FOLDER_LIMIT_MIB * MIB;
@@ -202,9 +210,7 @@ static void weigh_replica(struct attempt *attempt, size_t replica)
         usage_of_folder(attempt->folders[replica], limit) <= limit)
         return;
     struct stop_order stop = {.kill = true};
-    (void)snprintf(stop.reason, sizeof stop.reason,
-                   "wrote more than %d GiB into its trial folder",
-                   FOLDER_LIMIT_MIB / 1024);
+    write_overfull(stop.reason);
     attempt->overfull[replica] = true;
     if (attempt_begin_writing(attempt)) {
         folder_write_stop(attempt->folders[replica], &stop, NULL);
@@ -301,6 +307,38 @@ void attempt_watch(struct attempt *attempt)
 
 /* ---- clearing ---- */
 
+/* Docker tells of memory when the container has ended, a moment after the shim
+ * told the end of the trainer. */
+static struct container_state wait_for_end(struct docker *docker,
+                                           struct arena *arena,
+                                           const char *name)
+{
+    struct container_state state = {.running = true};
+    const int64_t give_up_at = attempt_now() + END_MS;
+    while (container_look(docker, arena, name, &state, NULL) == HT_OK &&
+           state.running && attempt_now() < give_up_at &&
+           docker_pause(docker, CLEAR_PAUSE_MS))
+        continue;
+    return state;
+}
+
+static void amend_memory(struct attempt *attempt, struct docker *docker,
+                         size_t replica, struct ending *ending)
+{
+    const bool killed =
+        (ending->has_signal && ending->signal == 9) ||
+        (ending->has_exit && ending->exit == SIGNAL_BASE + 9);
+    if (!killed && attempt->order->replicas[replica].memory == 0)
+        return;
+    struct arena *arena = arena_new();
+    const struct container_state state = wait_for_end(
+        docker, arena, container_name(arena, attempt->order, replica));
+    if (tell_memory(attempt, replica, state.oom_killed, killed,
+                    ending->reason))
+        attempt_settle(attempt, replica, ending);
+    arena_free(arena);
+}
+
 /* What the replica could not know when it told its end. */
 static void amend(struct attempt *attempt, struct docker *docker,
                   size_t replica)
@@ -311,25 +349,11 @@ static void amend(struct attempt *attempt, struct docker *docker,
         return;
     if (attempt->overfull[replica] && ending.outcome == OUTCOME_STOPPED) {
         ending.outcome = OUTCOME_FAILED;
-        (void)snprintf(ending.reason, sizeof ending.reason,
-                       "wrote more than %d GiB into its trial folder",
-                       FOLDER_LIMIT_MIB / 1024);
+        write_overfull(ending.reason);
         attempt_settle(attempt, replica, &ending);
-        return;
+    } else if (ending.outcome == OUTCOME_FAILED) {
+        amend_memory(attempt, docker, replica, &ending);
     }
-    if (ending.outcome != OUTCOME_FAILED)
-        return;
-    struct arena *arena = arena_new();
-    struct container_state state = {.oom_killed = false};
-    (void)container_look(docker, arena,
-                         container_name(arena, attempt->order, replica), &state,
-                         NULL);
-    const bool killed =
-        (ending.has_signal && ending.signal == 9) ||
-        (ending.has_exit && ending.exit == SIGNAL_BASE + 9);
-    if (tell_memory(attempt, replica, state.oom_killed, killed, ending.reason))
-        attempt_settle(attempt, replica, &ending);
-    arena_free(arena);
 }
 
 static void clear_replica(struct attempt *attempt, struct docker *docker,
