@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hypertune/cli_attempts.h"
 #include "hypertune/cli_commands.h"
 #include "hypertune/cli_output.h"
 #include "hypertune/cli_study.h"
@@ -264,6 +265,7 @@ static void describe_study(struct cli *cli, const struct cli_study *study,
                            struct text *out)
 {
     const struct node *best = node_find(study->status, "best");
+    const struct node *trial;
     struct diag diag;
     diag_init(&diag, cli->arena, "job", NULL, 0);
     const struct job *job =
@@ -288,6 +290,9 @@ static void describe_study(struct cli *cli, const struct cli_study *study,
         text_puts(out, "best        ");
         cli_summary_best(study, best, out);
     }
+    if (study->home->kind == JOB_CUSTOM &&
+        cli_trial_get(cli, study->name, "1", &trial, NULL) == HT_OK)
+        cli_attempts_describe(trial, out);
     if (job != NULL) {
         text_puts(out, "spec\n");
         cli_spec_body(cli, job, out);

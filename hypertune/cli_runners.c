@@ -48,7 +48,9 @@ static bool is_online(const struct node *runner)
 
 bool cli_runner_has_images(const struct node *runner)
 {
-    return node_get_bool(node_find(runner, "rules"), "images", false);
+    /* Rules come with the first hello; until then the engine tells. */
+    bool likely = strcmp(node_get_string(runner, "engine", ""), "process") != 0;
+    return node_get_bool(node_find(runner, "rules"), "images", likely);
 }
 
 /* The texts of a list, apart by commas; nothing when there are none. */

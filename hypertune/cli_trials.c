@@ -1,6 +1,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "hypertune/cli_attempts.h"
 #include "hypertune/cli_commands.h"
 #include "hypertune/cli_filter.h"
 #include "hypertune/cli_output.h"
@@ -293,31 +294,6 @@ int cli_trials(struct cli *cli)
 
 /* ---- one trial ---- */
 
-static void describe_attempts(const struct node *ours, struct text *out)
-{
-    const struct node *attempts = node_find(ours, "attempts");
-    for (const struct node *attempt = attempts ? attempts->first : NULL;
-         attempt != NULL; attempt = attempt->next) {
-        char span[CLOCK_DURATION_BYTES];
-        int64_t start = node_get_int(attempt, "startTimeMs", 0);
-        int64_t end = node_get_int(attempt, "endTimeMs", 0);
-        text_printf(out, "attempt %s   %s",
-                    cli_scalar(node_find(attempt, "attempt")),
-                    node_get_string(attempt, "state", ""));
-        const char *outcome = node_get_string(attempt, "outcome", "");
-        const char *reason = node_get_string(attempt, "reason", "");
-        text_puts(out, outcome[0] != '\0' ? " " : "");
-        text_escape(out, outcome);
-        text_puts(out, reason[0] != '\0' ? ", " : "");
-        text_escape(out, reason);
-        if (start > 0 && end > start)
-            text_printf(out, ", %s", clock_duration(span, end - start));
-        text_puts(out, " on runner ");
-        text_escape(out, node_get_string(attempt, "runner", "-"));
-        text_puts(out, "\n");
-    }
-}
-
 static void describe_trial(const struct cli_study *study,
                            const struct node *trial, struct text *out)
 {
@@ -337,7 +313,9 @@ static void describe_trial(const struct cli_study *study,
     text_puts(out, "  ");
     cli_trial_args(trial, out);
     text_puts(out, "\n");
-    describe_attempts(ours, out);
+    if (node_get_string(ours, "outputs", "")[0] != '\0')
+        text_printf(out, "outputs %s\n", node_get_string(ours, "outputs", ""));
+    cli_attempts_describe(trial, out);
 }
 
 int cli_trial(struct cli *cli)
