@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 
 #include "proto/json.h"
+#include "runner/engine.h"
 #include "runner/identity.h"
 #include "runner/placement.h"
 #include "runner/ports.h"
@@ -40,12 +41,21 @@ static int port_of(const char *address)
     return (int)strtol(strchr(address, ':') + 1, NULL, 10);
 }
 
+static enum ht_status choose(const struct order *order,
+                             const struct strings *free_gpus,
+                             struct placement *placement, struct ht_error *err)
+{
+    static const struct site site = {.slots = 1, .cores = 1};
+    return placement_choose(&site, order, free_gpus, engine_process.address,
+                            placement, err);
+}
+
 static void every_replica_gets_an_address_and_its_gpus(void)
 {
     struct order *order = make_order("");
     struct placement placement;
     CHECK(order_gpus(order) == 2);
-    CHECK(placement_choose(order, &four, &placement, NULL) == HT_OK);
+    CHECK(choose(order, &four, &placement, NULL) == HT_OK);
     CHECK(placement.n == 3 && placement.seats[0].gpus.n == 0);
     CHECK_TEXT(placement.seats[1].gpus.items[0], "g0");
     CHECK_TEXT(placement.seats[2].gpus.items[0], "g1");
@@ -65,7 +75,7 @@ static void too_few_free_gpus_are_refused(void)
     const struct strings one = {1, names};
     struct placement placement;
     struct ht_error err;
-    CHECK(placement_choose(order, &one, &placement, &err) == HT_UNAVAILABLE);
+    CHECK(choose(order, &one, &placement, &err) == HT_UNAVAILABLE);
     CHECK_TEXT(err.text, "GPUs needed: 2, free: 1");
     order_free(order);
 }
@@ -109,11 +119,12 @@ static void a_later_life_reads_what_was_chosen(void)
     struct order *order = make_order("");
     struct placement chosen, read;
     CHECK(placement_read(folder, order, &read, NULL) == HT_NOT_FOUND);
-    CHECK(placement_choose(order, &four, &chosen, NULL) == HT_OK);
+    CHECK(choose(order, &four, &chosen, NULL) == HT_OK);
+    chosen.relay_port = 4711;
     CHECK(placement_write(folder, order, &chosen, NULL) == HT_OK);
     placement_release(&chosen); /* as death does */
     CHECK(placement_read(folder, order, &read, NULL) == HT_OK);
-    CHECK(read.n == 3);
+    CHECK(read.n == 3 && read.relay_port == 4711);
     for (size_t i = 0; i < read.n; i++) {
         CHECK_TEXT(read.seats[i].address, chosen.seats[i].address);
         CHECK(read.seats[i].gpus.n == chosen.seats[i].gpus.n);
@@ -139,25 +150,36 @@ static const char *variable(const struct variables *variables, const char *name)
 }
 
 /* The environment of worker-1, in the order's arena. */
-static struct variables told(struct order *order, const struct site *site)
+static struct variables told_in(struct order *order, const struct site *site,
+                                const struct habitat *habitat)
 {
     struct variables variables = {.arena = order->arena};
     struct seat seats[] = {{.address = "127.0.0.1:1"},
                            {.address = "127.0.0.1:2"},
                            {.address = "127.0.0.1:3", .gpus = {2, names}}};
-    const struct placement placement = {3, seats};
+    const struct placement placement = {.n = 3, .seats = seats};
+    const struct pairs no_secrets = {0};
     const struct identity identity = {.site = site,
                                       .order = order,
                                       .placement = &placement,
                                       .replica = 2,
-                                      .folder = "/f"};
+                                      .habitat = habitat,
+                                      .secrets = &no_secrets};
     identity_set(&variables, &identity);
     return variables;
 }
 
+static struct variables told(struct order *order, const struct site *site)
+{
+    const struct habitat habitat =
+        habitat_of_process(order->arena, site, order, 2, "/f");
+    return told_in(order, site, &habitat);
+}
+
 static const struct site with_gpus = {
-    .slots = 1, .cores = 1, .gpus = {4, names}};
-static const struct site without_gpus = {.slots = 1, .cores = 1};
+    .state = "/state", .slots = 1, .cores = 1, .gpus = {4, names}};
+static const struct site without_gpus = {
+    .state = "/state", .slots = 1, .cores = 1};
 
 static void a_worker_sees_its_cluster_and_its_gpus(void)
 {
