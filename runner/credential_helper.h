@@ -9,11 +9,12 @@
 #include "proto/node.h"
 
 /* Asks for the credentials of `server`; *found is {"Username", "Secret"} in the
- * arena, NULL when the helper has none. Takes 10 s at most.
+ * arena, NULL when the helper has none. What it started is killed after
+ * `limit_ms`.
  * HT_INVALID  the name is no name of a program
  * HT_IO       the helper is not installed, failed, or was too slow */
 enum ht_status credential_helper_get(struct arena *arena, const char *name,
-                                     const char *server,
+                                     const char *server, int limit_ms,
                                      const struct node **found,
                                      struct ht_error *err);
 

@@ -15,6 +15,9 @@
 static const char hub[] = "docker.io";
 static const char hub_server[] = "https://index.docker.io/v1/";
 
+/* A helper may ask the system's key ring, but not a person. */
+enum { HELPER_MS = 10000 };
+
 struct credentials {
     const char *user, *password; /* both or none */
     const char *identity;        /* a token in their place */
@@ -126,7 +129,7 @@ static enum ht_status ask_helper(struct arena *arena, const char *helper,
     const struct node *found;
     const char *server = strcmp(host, hub) == 0 ? hub_server : host;
     const enum ht_status status =
-        credential_helper_get(arena, helper, server, &found, err);
+        credential_helper_get(arena, helper, server, HELPER_MS, &found, err);
     if (status != HT_OK || found == NULL)
         return status;
     const char *secret = node_get_string(found, "Secret", "");
