@@ -275,6 +275,8 @@ static void add_slot(struct page *page, const struct frame_slot *slot)
     size_t whole = table_width(line->data) + 2 + table_width(params);
     if (whole >= frame->width && slot->brief != NULL)
         params = slot->brief;
+    if (slot->starting && slot->words[0] != '\0')
+        params = slot->words;
     text_printf(line, "  %s", params);
     end_line(page, false);
 }

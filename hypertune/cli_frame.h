@@ -10,7 +10,12 @@
 #include "proto/limits.h"
 #include "proto/text.h"
 
-enum { FRAME_CURVE = 20, FRAME_LAST = 3, FRAME_LAST_BYTES = 160 };
+enum {
+    FRAME_CURVE = 20,
+    FRAME_LAST = 3,
+    FRAME_LAST_BYTES = 160,
+    FRAME_WORDS_BYTES = 120
+};
 
 struct frame_slot { /* one running trial */
     char id[24], step[24], runner[64];
@@ -18,6 +23,8 @@ struct frame_slot { /* one running trial */
     double curve[FRAME_CURVE];
     size_t n_curve;
     int64_t start_ms;
+    bool starting;                 /* its attempt does not run yet */
+    char words[FRAME_WORDS_BYTES]; /* of its runner meanwhile: "pulling ..." */
     char *params; /* "lr=0.01 opt=adam", owned by whoever fills the slot */
     char *brief;  /* the same in fewer columns, owned too */
 };

@@ -8,7 +8,10 @@
 #include "hypertune/cli_brief.h"
 #include "proto/clock.h"
 
-enum { SLOTS_MS = 3000 }; /* how old the slots may get */
+enum {
+    SLOTS_MS = 3000, /* how old the slots may get */
+    WORDS_TAIL = 200
+};
 
 /* ---- running trials ---- */
 
@@ -67,6 +70,15 @@ static char *take_text(struct text *text)
     return copy;
 }
 
+static bool is_starting(const struct node *ours)
+{
+    const struct node *attempts = node_find(ours, "attempts");
+    const struct node *newest = attempts != NULL ? attempts->first : NULL;
+    while (newest != NULL && newest->next != NULL)
+        newest = newest->next;
+    return strcmp(node_get_string(newest, "state", ""), "STARTING") == 0;
+}
+
 static void fill_slot(struct frame_slot *slot, const struct node *trial)
 {
     const struct node *ours = node_find(trial, "hypertune");
@@ -80,6 +92,21 @@ static void fill_slot(struct frame_slot *slot, const struct node *trial)
     snprintf(slot->runner, sizeof slot->runner, "%s",
              node_get_string(ours, "runner", ""));
     slot->start_ms = node_get_int(ours, "startTimeMs", 0);
+    slot->starting = is_starting(ours);
+}
+
+/* The last line that the runner has said about a trial which does not run
+ * yet: an image may take its time. */
+static void load_words(const struct cli_scene *scene, struct frame_slot *slot)
+{
+    const char *said = cli_trial_log_tail(scene->cli, scene->study, slot->id,
+                                          "runner", WORDS_TAIL);
+    const char *line = strrchr(said, '\n');
+    struct text words = {0};
+    text_escape(&words, line != NULL ? line + 1 : said);
+    snprintf(slot->words, sizeof slot->words, "%s",
+             words.data != NULL ? words.data : "");
+    text_free(&words);
 }
 
 /* What a running trial has reported before we came. */
@@ -153,8 +180,15 @@ void scene_load(struct cli_scene *scene, const struct cli_study *study)
     if (study->home->kind == JOB_CUSTOM)
         return;
     cli_pages_each(scene->cli, &pages, load_trial, &scene->frame, NULL);
-    for (size_t i = 0; i < scene->frame.n_slots; i++)
-        load_curve(scene, &scene->frame.running[i]);
+    for (size_t i = 0; i < scene->frame.n_slots; i++) {
+        struct frame_slot *slot = &scene->frame.running[i];
+        const struct node *trial;
+        /* Lists leave the attempts out. */
+        if (cli_trial_get(scene->cli, scene->study, slot->id, &trial, NULL) ==
+            HT_OK)
+            fill_slot(slot, trial);
+        load_curve(scene, slot);
+    }
 }
 
 void scene_fini(struct cli_scene *scene)
@@ -195,6 +229,12 @@ void scene_event(struct cli_scene *scene, const struct node *event)
     const struct node *data = node_find(event, "data");
     if (strcmp(kind, "trial.moved") == 0) {
         trial_moved(scene, event);
+    } else if (strcmp(kind, "attempt.moved") == 0) {
+        struct frame_slot *slot =
+            find_slot(&scene->frame, cli_scalar(node_find(event, "trial")));
+        if (slot != NULL)
+            slot->starting =
+                strcmp(node_get_string(event, "to", ""), "STARTING") == 0;
     } else if (strcmp(kind, "trial.measured") == 0) {
         struct frame_slot *slot =
             find_slot(&scene->frame, cli_scalar(node_find(event, "trial")));
@@ -212,6 +252,10 @@ void scene_refresh(struct cli_scene *scene)
     if (scene->slots_ms != 0 && now - scene->slots_ms < SLOTS_MS)
         return;
     scene->slots_ms = now;
+    for (size_t i = 0; i < scene->frame.n_slots; i++) {
+        if (scene->frame.running[i].starting)
+            load_words(scene, &scene->frame.running[i]);
+    }
     if (cli_call(scene->cli, "GET", "/hypertune/v1/runners", NULL, &answer,
                  NULL) != HT_OK)
         return;
