@@ -18,7 +18,10 @@ const char *base64_url_encode(struct arena *arena, const char *bytes,
             group = group << 8 | (k < len ? (unsigned char)bytes[k] : 0);
         const size_t n = len - i < 3 ? len - i : 3;
         for (size_t k = 0; k < 4; k++)
-            *out++ = k <= n ? letters[group >> (18 - 6 * k) & 63] : '=';
+            out[k] = letters[group >> (18 - 6 * k) & 63];
+        for (size_t k = n + 1; k < 4; k++)
+            out[k] = '=';
+        out += 4;
     }
     return text;
 }

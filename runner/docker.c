@@ -322,34 +322,38 @@ static enum ht_status transfer(struct exchange *exchange, struct ht_error *err)
 
 /* ---- which version of the API ---- */
 
-static bool read_version(const char *text, int *major, int *minor)
-{
-    char rest;
-    return text != NULL && sscanf(text, "%2d.%4d%c", major, minor, &rest) == 2;
-}
+enum { MINORS = 10000 }; /* more than a major version can have */
 
-static bool is_older(const char *version, const char *other)
+/* "1.41" as 10041, -1 when it is no version. */
+static long read_version(const char *text)
 {
-    int a_major, a_minor, b_major, b_minor;
-    if (!read_version(version, &a_major, &a_minor) ||
-        !read_version(other, &b_major, &b_minor))
-        return false;
-    return a_major < b_major || (a_major == b_major && a_minor < b_minor);
+    char *end;
+    if (text == NULL || text[strspn(text, "0123456789.")] != '\0')
+        return -1;
+    const long major = strtol(text, &end, 10);
+    if (end == text || *end != '.')
+        return -1;
+    const char *rest = end + 1;
+    const long minor = strtol(rest, &end, 10);
+    if (end == rest || *end != '\0' || major >= MINORS || minor >= MINORS)
+        return -1;
+    return major * MINORS + minor;
 }
 
 /* Takes the newest that is not newer than ours, else the oldest there is. */
 static void choose_version(struct docker *docker, const struct node *facts)
 {
-    const char *newest = node_get_string(facts, "ApiVersion", NULL);
-    const char *oldest = node_get_string(facts, "MinAPIVersion", NULL);
-    int major = 0, minor = 0;
-    if (is_older(newest, USUAL_VERSION))
-        (void)read_version(newest, &major, &minor);
-    else if (is_older(USUAL_VERSION, oldest))
-        (void)read_version(oldest, &major, &minor);
-    if (major > 0)
-        (void)snprintf(docker->version, sizeof docker->version, "%d.%d", major,
-                       minor);
+    const long newest =
+        read_version(node_get_string(facts, "ApiVersion", NULL));
+    const long oldest =
+        read_version(node_get_string(facts, "MinAPIVersion", NULL));
+    long chosen = read_version(USUAL_VERSION);
+    if (newest >= 0 && newest < chosen)
+        chosen = newest;
+    else if (oldest > chosen)
+        chosen = oldest;
+    (void)snprintf(docker->version, sizeof docker->version, "%ld.%ld",
+                   chosen / MINORS, chosen % MINORS);
 }
 
 static enum ht_status read_answer(struct exchange *exchange,
