@@ -3,7 +3,7 @@
 
     fake_engine.py SOCKET [--dialect docker|podman] [--script FILE] [--run]
                    [--image NAME]... [--journal FILE] [--state FILE]
-                   [--api VERSION] [--oldest-api VERSION]
+                   [--api VERSION] [--oldest-api VERSION] [--tls FOLDER]
 
 Speaks Docker's HTTP API on a unix socket as dockerd 20.10 or Podman 4.3 do, with
 the differences between them that were measured. Prints "ready" once it
@@ -16,7 +16,9 @@ of its binds become the sources, also in launch.json of a bound folder, and
 killing it kills what it started. Without, it pretends to run until it is
 stopped. A network's gateway is a loopback address, so one can listen there.
 Each request is a line of the journal: {"method", "path", "query", "auth",
-"body"}.
+"body"}. With --tls it also listens on 127.0.0.1, for clients with a certificate
+of the folder's ca.pem, has server.pem and server-key.pem itself, and leaves the
+number of its port in the file port.
 
 The script is JSON, read again whenever it changes, all of it optional:
 
@@ -51,6 +53,7 @@ import re
 import select
 import signal
 import socketserver
+import ssl
 import sys
 import threading
 import time
@@ -219,13 +222,33 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_GET = do_POST = do_DELETE = serve
 
 
-class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+class Threads(socketserver.ThreadingMixIn):
     daemon_threads = True
     request_queue_size = 64
 
     def handle_error(self, *_):
-        if not isinstance(sys.exc_info()[1], ConnectionError):
+        if not isinstance(sys.exc_info()[1], OSError):  # the client went away
             super().handle_error(*_)
+
+
+class Server(Threads, socketserver.UnixStreamServer):
+    pass
+
+
+class TlsServer(Threads, socketserver.TCPServer):
+    def __init__(self, folder):
+        super().__init__(("127.0.0.1", 0), Handler)
+        context = ssl.create_default_context(
+            ssl.Purpose.CLIENT_AUTH, cafile=os.path.join(folder, "ca.pem"))
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_cert_chain(os.path.join(folder, "server.pem"),
+                                os.path.join(folder, "server-key.pem"))
+        # The handshake is the handler's, so that a bad one stops nobody else.
+        self.socket = context.wrap_socket(self.socket, server_side=True,
+                                          do_handshake_on_connect=False)
+        with open(os.path.join(folder, "port"), "w") as file:
+            file.write(str(self.server_address[1]))
+        threading.Thread(target=self.serve_forever, daemon=True).start()
 
 
 def main():
@@ -240,11 +263,14 @@ def main():
     parser.add_argument("--state")
     parser.add_argument("--api", default="1.41")
     parser.add_argument("--oldest-api", default="1.12")
+    parser.add_argument("--tls")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     Handler.engine = Engine(options, Script(options.script))
     if options.journal:
         Handler.journal = open(options.journal, "a")
+    if options.tls:
+        TlsServer(options.tls)
     if os.path.exists(options.socket):
         os.unlink(options.socket)
     with Server(options.socket, Handler) as server:
