@@ -51,6 +51,8 @@ const struct option_spec cli_option_table[] = {
         "end after so many failed trials"),
     OWN("trial-timeout", 0, OPTION_SPAN, trial_timeout_ms, "TIME",
         "end a trial after this long"),
+    OWN("image", 0, OPTION_TEXT, image, "IMAGE",
+        "image of trials that have none; words after -- are its arguments"),
     OWN("env", 0, OPTION_LIST, env, "NAME=VALUE", "a variable of the trials"),
     OWN("wait", 0, OPTION_FLAG, wait, NULL,
         "wait for the end: 0 a best trial, 7 none"),
@@ -93,7 +95,8 @@ const struct option_spec cli_option_table[] = {
 
 #define STUDY_FLAGS                                                            \
     "name trials parallel maximize minimize param algorithm seed until "       \
-    "retries max-failed trial-timeout env continue replace if-not-exists"
+    "retries max-failed trial-timeout image env continue replace "             \
+    "if-not-exists"
 
 const struct cli_command cli_commands[] = {
     {"submit", cli_submit, STUDY_FLAGS " wait dry-run", "[SPEC | -]",

@@ -250,6 +250,13 @@ static enum ht_status fill_spec(const struct cli_settings *set, cJSON *spec,
     return status == HT_OK ? add_env(spec, &set->env, err) : status;
 }
 
+static void add_words(cJSON *spec, const char *key, const struct words *words)
+{
+    cJSON *array = json_add_array(spec, key);
+    for (size_t i = 0; i < words->n; i++)
+        json_push_string(array, words->items[i]);
+}
+
 enum ht_status cli_flags_spec(const struct cli_settings *set,
                               const struct words *command, cJSON **spec,
                               struct ht_error *err)
@@ -261,7 +268,7 @@ enum ht_status cli_flags_spec(const struct cli_settings *set,
     if (set->params.n == 0)
         return ht_fail(err, HT_INVALID,
                        "say what to vary: --param lr=log:1e-5..0.1");
-    if (command->n == 0)
+    if (command->n == 0 && set->image == NULL)
         return ht_fail(err, HT_INVALID,
                        "say what to run, after --: -- python train.py");
     cJSON *made = cJSON_CreateObject();
@@ -270,9 +277,10 @@ enum ht_status cli_flags_spec(const struct cli_settings *set,
         cJSON_Delete(made);
         return status;
     }
-    cJSON *words = json_add_array(made, "command");
-    for (size_t i = 0; i < command->n; i++)
-        json_push_string(words, command->items[i]);
+    if (set->image != NULL)
+        json_add_string(made, "image", set->image);
+    else
+        add_words(made, "command", command);
     *spec = made;
     return HT_OK;
 }

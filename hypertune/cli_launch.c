@@ -85,6 +85,20 @@ static const char *find_program(const struct cli_launch *launch,
     return NULL;
 }
 
+/* What an image would have needed; a command after "--" may be in its place. */
+static void warn_of_containers(const struct cli_launch *launch)
+{
+    static const char *const members[] = {"container", "volumes"};
+    const struct node *ours = node_find(launch->root, "hypertune");
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const struct node *place =
+            node_find(ours != NULL ? ours : launch->root, members[i]);
+        if (place != NULL)
+            diag_warning(launch->diag, place->line, place->column, members[i],
+                         "has no effect on processes: there is no image");
+    }
+}
+
 /* A tutorial's config leaves to gcloud's flags what is run. */
 static bool check_commands(const struct cli_launch *launch,
                            const struct job *job)
@@ -97,7 +111,7 @@ static bool check_commands(const struct cli_launch *launch,
                    "the %s has neither a command nor an image", pool->type);
         diag_hint(launch->diag,
                   "add a command: hypertune %s %s -- python3 -m "
-                  "trainer.task",
+                  "trainer.task, or an image: --image IMAGE",
                   launch->cli->command->name, launch->diag->file);
         return false;
     }
@@ -113,6 +127,7 @@ const char *cli_launch_settle(const struct cli_launch *launch, struct job *job)
     record_variables(launch, job);
     if (job_needs_images(job))
         return NULL;
+    warn_of_containers(launch);
     settle_workdir(launch, job);
     return find_program(launch, job);
 }

@@ -73,6 +73,12 @@ static bool is_script(const char *word)
     return false;
 }
 
+const char *cli_name_of_image(struct arena *arena, const char *image)
+{
+    const char *base = base_of(image);
+    return tidy(arena, base, strcspn(base, ":@"));
+}
+
 const char *cli_name_of_command(struct arena *arena,
                                 const struct strings *command)
 {

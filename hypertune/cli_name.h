@@ -15,4 +15,7 @@ const char *cli_name_of_file(struct arena *arena, const char *path,
 const char *cli_name_of_command(struct arena *arena,
                                 const struct strings *command);
 
+/* From an image: "gcr.io/team/train:7" is "train". */
+const char *cli_name_of_image(struct arena *arena, const char *image);
+
 #endif

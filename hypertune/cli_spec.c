@@ -10,6 +10,7 @@
 #include "hypertune/cli_flags.h"
 #include "hypertune/cli_launch.h"
 #include "hypertune/cli_name.h"
+#include "proto/container_words.h"
 #include "proto/diag.h"
 #include "proto/job_check.h"
 #include "proto/json.h"
@@ -259,6 +260,27 @@ static bool same_words(const struct strings *a, const struct strings *b)
     return a->n == b->n;
 }
 
+/* As Google's own command line has it: the job's file leaves the image to a
+ * flag, and what stands after "--" goes to its entry point. */
+static void apply_image(struct cli *cli, struct source *source, struct job *job)
+{
+    const struct words *rest = &cli->args.rest;
+    const char *image = cli->set.image, *fault = container_image_fault(image);
+    bool taken = source->path == NULL; /* the flags are the spec */
+    if (fault != NULL)
+        diag_error(&source->diag, 0, 0, "--image", "\"%s\" %s", image, fault);
+    for (size_t i = 0; i < job->n_pools; i++) {
+        struct pool *pool = &job->pools[i];
+        taken |= pool->image == NULL;
+        pool->image = pool->image ? pool->image : image;
+        if (rest->n > 0)
+            pool->args = (struct strings){rest->n, rest->items};
+    }
+    if (!taken)
+        diag_error(&source->diag, 0, 0, "--image",
+                   "every replica has an image of its own already");
+}
+
 /* The command after "--" is what the master runs, and every pool that has no
  * other command than the master's; images have no part in it any more. */
 static void apply_command(struct cli *cli, const struct source *source,
@@ -283,9 +305,12 @@ static void derive_name(struct cli *cli, const struct source *source,
 {
     if (job->name != NULL)
         return;
-    job->name = source->path != NULL
-                    ? cli_name_of_file(cli->arena, source->path, source->folder)
-                    : cli_name_of_command(cli->arena, &job->pools[0].command);
+    if (source->path != NULL)
+        job->name = cli_name_of_file(cli->arena, source->path, source->folder);
+    else if (cli->set.image != NULL)
+        job->name = cli_name_of_image(cli->arena, cli->set.image);
+    else
+        job->name = cli_name_of_command(cli->arena, &job->pools[0].command);
     if (job->display == NULL)
         job->display = job->name;
 }
@@ -304,7 +329,10 @@ static int read_spec(struct cli *cli, struct source *source,
     if (spec->job == NULL)
         return CLI_DONE;
     apply_flags(cli, source, spec->job);
-    apply_command(cli, source, spec->job);
+    if (cli->set.image != NULL)
+        apply_image(cli, source, spec->job);
+    else
+        apply_command(cli, source, spec->job);
     spec->named = spec->job->name != NULL;
     return CLI_DONE;
 }

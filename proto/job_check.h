@@ -19,7 +19,7 @@ struct job_draft {
     struct param_draft *params; /* job.space.n of them */
     struct condition_draft *conditions;
     struct place metrics, parameters, algorithm, constraints, early_stop;
-    struct place pools, workdir, output, container, volumes, secrets;
+    struct place pools, workdir, output, secrets;
 };
 
 /* Reads a study's name: one that no number and no option can be taken for. */

@@ -34,14 +34,6 @@ static void check_images(const struct field_reader *reader,
     diag_hint(reader->diag, "give all of them an image, or none");
 }
 
-static void warn_of_processes(const struct field_reader *reader,
-                              struct place said)
-{
-    if (said.node)
-        field_warning(reader, said,
-                      "has no effect on processes: there is no image");
-}
-
 /* A variable is either a secret or not. */
 static void check_secrets(const struct field_reader *reader,
                           const struct job_draft *draft)
@@ -83,11 +75,7 @@ void job_check_run(const struct field_reader *reader,
     check_images(reader, draft);
     check_secrets(reader, draft);
     check_output(reader, draft);
-    if (!job_needs_images(job)) {
-        warn_of_processes(reader, draft->container);
-        warn_of_processes(reader, draft->volumes);
-    } else if (job->workdir && job->workdir[0] != '/') {
+    if (job_needs_images(job) && job->workdir && job->workdir[0] != '/')
         field_error(reader, draft->workdir,
                     "must be an absolute path in the image");
-    }
 }

@@ -93,7 +93,6 @@ void job_volumes(const struct field_reader *reader, struct place at,
     struct job_draft *draft = draft_at(field, into);
     struct strings read = {0};
     size_t before = reader->diag->errors, i = 0;
-    draft->volumes = at;
     if (!field_read_texts(reader, at, (size_t)field->max, false, &read))
         return;
     for (const struct node *node = at.node->first; node; node = node->next, i++)
@@ -145,7 +144,6 @@ void job_container(const struct field_reader *reader, struct place at,
                    const struct field *field, void *into)
 {
     struct job_draft *draft = draft_at(field, into);
-    draft->container = at;
     field_read_map(reader, at, job_container_rows, &draft->job.container);
 }
 

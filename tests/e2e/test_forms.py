@@ -144,6 +144,47 @@ def what_gcloud_has_in_flags_is_asked_for():
         tap.equal(os.path.exists(home.state), False, "a server was started:")
 
 
+def an_image_comes_from_a_flag_as_with_gcloud():
+    with Home() as home:
+        path = bring(home, "aip/default-metric.yaml")
+        _, err = home.cli("check", path, want=2)
+        tap.equal("--image IMAGE" in err, True, err)
+        out, _ = home.cli("check", path, "--image", "r.io/team/train:7", "-o",
+                          "vertex", "--", "--epochs", "3")
+        pool, = json.loads(out)["trialJobSpec"]["workerPoolSpecs"]
+        tap.equal(pool["containerSpec"], {"imageUri": "r.io/team/train:7",
+                                          "args": ["--epochs", "3"]})
+        out, _ = home.cli("check", "--maximize", "a", "--param", "lr=1,2",
+                          "--image", "r.io/team/train:7", "--", "--epochs", "3")
+        tap.equal("  name        train\n" in out, True, out)
+        tap.equal("for example --epochs 3 --lr=" in out, True, out)
+        for image, fault in (("a b", "has a character"), ("-v", "must begin"),
+                             ("r.io/T/x", "has capital letters")):
+            _, err = home.cli("check", path, "--image=" + image, want=2)
+            tap.equal(fault in err, True, err)
+        again = home.write("job.json", json.dumps(
+            {"jobSpec": {"workerPoolSpecs": [pool]}}))
+        _, err = home.cli("check", again, "--image", "other", want=2)
+        tap.equal("has an image of its own already" in err, True, err)
+        tap.equal(os.path.exists(home.state), False, "a server was started:")
+
+
+def an_image_has_its_own_path_and_no_program_here():
+    with Home() as home:
+        spec = {"goal": "maximize a", "parameters": {"lr": [1, 2]},
+                "command": ["no-such-program-here"], "image": "r.io/train:7",
+                "workdir": "/srv/not-here", "passEnv": ["GIVEN"],
+                "volumes": ["/data:/data:ro"], "container": {"shm": "1Gi"}}
+        out, err = home.cli("check", home.write("spec.yaml", spec),
+                            GIVEN="yes")
+        tap.equal("is valid" in out and err == "", True, err)
+        del spec["image"]
+        _, err = home.cli("check", home.write("spec.yaml", spec), want=2)
+        tap.equal("no-such-program-here is not in PATH" in err, True, err)
+        tap.equal("volumes: has no effect on processes" in err, True, err)
+        tap.equal("container: has no effect on processes" in err, True, err)
+
+
 def forms_are_converted_and_losses_told():
     with Home() as home:
         path = bring(home, "aip/xgboost-iris.yaml")
@@ -191,5 +232,7 @@ if __name__ == "__main__":
              a_job_without_a_search_shows_its_log,
              an_image_alone_is_refused_where_only_processes_run,
              what_gcloud_has_in_flags_is_asked_for,
+             an_image_comes_from_a_flag_as_with_gcloud,
+             an_image_has_its_own_path_and_no_program_here,
              forms_are_converted_and_losses_told,
              two_forms_in_one_file_are_told_apart])

@@ -58,11 +58,21 @@ static void long_names_are_bounded(void)
     arena_free(arena);
 }
 
+static void an_image_is_named_by_its_last_part(void)
+{
+    struct arena *arena = arena_new();
+    CHECK_TEXT(cli_name_of_image(arena, "gcr.io/team/train:7"), "train");
+    CHECK_TEXT(cli_name_of_image(arena, "localhost:5000/py@sha256:0"), "py");
+    CHECK_TEXT(cli_name_of_image(arena, "busybox"), "busybox");
+    arena_free(arena);
+}
+
 int main(void)
 {
     RUN(a_file_gives_its_stem);
     RUN(a_common_file_name_gives_the_folder);
     RUN(a_command_gives_its_script);
     RUN(long_names_are_bounded);
+    RUN(an_image_is_named_by_its_last_part);
     return check_done();
 }
