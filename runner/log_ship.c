@@ -93,7 +93,7 @@ bool log_ship_next(struct log_ship *ship, int64_t now, bool final,
     if (ship->done)
         return false;
     size_t len = read_chunk(ship->source, buffer, &chunk->offset, &more);
-    if (len == 0) {
+    if (len == 0 || ship->late >= LOG_SOURCE_KEPT) {
         ship->done = final;
         return false;
     }
@@ -107,6 +107,7 @@ bool log_ship_next(struct log_ship *ship, int64_t now, bool final,
     append_clean(out, buffer, hidden_blank(&ship->hidden, buffer, len));
     chunk->bytes = (int64_t)len;
     ship->sent_ms = now;
+    ship->late += final ? chunk->bytes : 0;
     return true;
 }
 

@@ -19,6 +19,7 @@ struct log_ship {
     const struct order *order;
     struct hidden hidden;
     int64_t sent_ms; /* monotonic time of the last chunk */
+    int64_t late;    /* bytes sent since the writer died */
     bool done;       /* the stream has ended and all of it was confirmed */
 };
 

@@ -58,6 +58,8 @@ static size_t read_segment(const struct log_source *source, char *buffer,
     const int fd = open_segment(source, source->offset - into);
     if (fd < 0)
         return 0;
+    if ((int64_t)size > HT_LOG_SEGMENT - into)
+        size = (size_t)(HT_LOG_SEGMENT - into);
     ssize_t n;
     do {
         n = pread(fd, buffer, size, into);

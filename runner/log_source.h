@@ -5,9 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/limits.h"
+
+/* More than this is not what a shim that has ended left behind: a trial may
+ * have made segments of its own, without end. */
+enum { LOG_SOURCE_KEPT = (HT_LOG_SEGMENTS + 1) * HT_LOG_SEGMENT };
+
 struct log_source {
     const char *folder; /* of the replica; borrowed */
-    const char *stream; /* "stdout" or "stderr" */
+    const char *stream; /* "stdout", "stderr", "runner" */
     int64_t offset;     /* of the next byte wanted */
 };
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "proto/arena.h"
 #include "proto/clock.h"
@@ -14,12 +15,13 @@
 #include "runner/tail.h"
 
 enum {
-    QUEUE_ENOUGH = 5 * RECORD_BATCH,       /* read on when it got shorter */
-    COLLECT_BYTES = 4 * RECORD_BATCH_BYTES /* of one file in one call */
+    QUEUE_ENOUGH = 5 * RECORD_BATCH,        /* read on when it got shorter */
+    COLLECT_BYTES = 4 * RECORD_BATCH_BYTES, /* of one file in one call */
+    MOST_RECORDS = 10 * HT_MAX_REPORTS      /* of one replica, ever */
 };
 
 struct writer {
-    uint64_t id;
+    uint64_t id;   /* 0: a free slot, no writer of ours */
     int64_t taken; /* highest seq that was read or that the server has */
 };
 
@@ -35,11 +37,14 @@ struct records {
     struct text line;         /* its last, unfinished line */
     int64_t line_at;          /* where that line begins */
     bool overlong;            /* that line is passed over */
-    size_t n_writers, room;
-    struct writer *writers; /* owned */
+    size_t n_writers, room;   /* room is a power of two */
+    struct writer *writers;   /* a hash table, owned */
+    uint64_t factor;          /* random, odd */
     struct seen seen;
     struct record_queue queue;
     int64_t next_beat; /* of the running records_collect() */
+    int64_t late;      /* bytes of stdout read since its writer died */
+    uint64_t n_taken;  /* records that were queued */
     uint64_t malformed;
 };
 
@@ -67,6 +72,8 @@ struct records *records_new(const struct order *order, size_t replica,
     records->order = order;
     records->arena = arena_new();
     records->scratch = arena_new();
+    (void)!getrandom(&records->factor, sizeof records->factor, 0);
+    records->factor |= 1;
     struct arena *arena = records->arena;
     tail_init(&records->reports,
               arena_printf(arena, "%s/reports.jsonl", folder));
@@ -98,19 +105,39 @@ void records_free(struct records *records)
     free(records);
 }
 
+/* With an odd factor that no trial knows, ids cannot be chosen to collide
+ * (multiply-shift hashing; 24 bits are enough for MOST_RECORDS writers). */
+static struct writer *find_slot(const struct records *records,
+                                struct writer *slots, size_t room, uint64_t id)
+{
+    size_t i = (size_t)(id * records->factor >> 40) & (room - 1);
+    while (slots[i].id != 0 && slots[i].id != id)
+        i = (i + 1) & (room - 1);
+    return &slots[i];
+}
+
+static void grow_writers(struct records *records)
+{
+    const size_t room = records->room > 0 ? 2 * records->room : 8;
+    struct writer *slots = ht_xcalloc(room, sizeof *slots);
+    for (size_t i = 0; i < records->room; i++) {
+        const struct writer *old = &records->writers[i];
+        if (old->id != 0)
+            *find_slot(records, slots, room, old->id) = *old;
+    }
+    free(records->writers);
+    records->writers = slots;
+    records->room = room;
+}
+
 static struct writer *get_writer(struct records *records, uint64_t id)
 {
-    for (size_t i = records->n_writers; i > 0; i--) {
-        if (records->writers[i - 1].id == id)
-            return &records->writers[i - 1];
-    }
-    if (records->n_writers == records->room) {
-        records->room = records->room > 0 ? 2 * records->room : 4;
-        records->writers = ht_xrealloc(records->writers, records->room,
-                                       sizeof *records->writers);
-    }
-    struct writer *writer = &records->writers[records->n_writers++];
-    *writer = (struct writer){.id = id};
+    if (2 * records->n_writers >= records->room)
+        grow_writers(records);
+    struct writer *writer =
+        find_slot(records, records->writers, records->room, id);
+    records->n_writers += writer->id == 0;
+    writer->id = id;
     return writer;
 }
 
@@ -122,6 +149,19 @@ void records_have(struct records *records, uint64_t id, int64_t seq)
     if (writer->taken < seq)
         writer->taken = seq;
     record_queue_have(&records->queue, id, seq);
+}
+
+/* What comes after very many is counted, but not sent: a trial must not keep
+ * the runner busy for ever. */
+static void queue_record(struct records *records, const struct report *report,
+                         int64_t after)
+{
+    if (records->n_taken == MOST_RECORDS) {
+        records->malformed++;
+        return;
+    }
+    records->n_taken++;
+    record_queue_add(&records->queue, report, after);
 }
 
 /* ---- our own file ---- */
@@ -138,7 +178,8 @@ static void take_report(void *context, const char *line, size_t len,
         records->malformed++;
         return;
     }
-    if (report.writer == 0) { /* only the runner gives this name */
+    /* Only the runner gives the name 0. */
+    if (report.writer == 0 || records->n_taken == MOST_RECORDS) {
         records->malformed++;
         return;
     }
@@ -147,8 +188,7 @@ static void take_report(void *context, const char *line, size_t len,
         return;
     writer->taken = report.seq;
     const bool delivered = records->order->report_url != NULL;
-    record_queue_add(&records->queue, &report,
-                     delivered ? records->next_beat : 0);
+    queue_record(records, &report, delivered ? records->next_beat : 0);
 }
 
 /* ---- files of others ---- */
@@ -168,7 +208,7 @@ static void take_foreign(void *context, const char *line, size_t len,
         return;
     }
     if (seen_add(&records->seen, (uint64_t)report.seq))
-        record_queue_add(&records->queue, &report, 0);
+        queue_record(records, &report, 0);
 }
 
 static void take_metrics(void *context, const char *line, size_t len,
@@ -195,7 +235,7 @@ static void take_metrics(void *context, const char *line, size_t len,
     const uint64_t hash = tail_hash((uint64_t)offset + 1, line, len);
     report.seq = (int64_t)(hash >> 1) | 1;
     if (seen_add(&records->seen, (uint64_t)report.seq))
-        record_queue_add(&records->queue, &report, 0);
+        queue_record(records, &report, 0);
 }
 
 /* ---- stdout ---- */
@@ -213,7 +253,7 @@ static void take_output(struct records *records)
         report.seq = records->line_at + 1;
         report.time_ms = clock_wall_ms();
         report.checkpoint = "";
-        record_queue_add(&records->queue, &report, 0);
+        queue_record(records, &report, 0);
         return;
     }
 }
@@ -258,8 +298,9 @@ static bool read_output(struct records *records, bool final)
         int64_t at;
         const size_t n =
             log_source_read(&records->output, buffer, sizeof buffer, &at);
-        if (n == 0)
+        if (n == 0 || records->late >= LOG_SOURCE_KEPT)
             break;
+        records->late += final ? (int64_t)n : 0;
         if (at != expected) { /* the middle of the log is gone */
             text_clear(&records->line);
             records->line_at = at;

@@ -144,6 +144,8 @@ static bool read_lines(const struct reader *reader, size_t budget)
 {
     size_t taken = 0;
     while (taken < budget) {
+        if (reader->tail->offset >= TAIL_FILE_BYTES)
+            return false;
         const ssize_t n = read_at(reader->fd, reader->buffer, TAIL_LINE_BYTES,
                                   reader->tail->offset);
         if (n <= 0)

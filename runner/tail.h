@@ -12,7 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TAIL_LINE_BYTES = 64 * 1024 }; /* longer lines are passed over */
+enum {
+    TAIL_LINE_BYTES = 64 * 1024,        /* longer lines are passed over */
+    TAIL_FILE_BYTES = 256 * 1024 * 1024 /* what is behind is not read */
+};
 
 struct tail_look { /* by which a file that nobody touched is known */
     uint64_t device, inode;
