@@ -351,6 +351,12 @@ static void amend(struct attempt *attempt, struct docker *docker,
         ending.outcome = OUTCOME_FAILED;
         write_overfull(ending.reason);
         attempt_settle(attempt, replica, &ending);
+    } else if (ending.outcome == OUTCOME_STOPPED &&
+               !disk_has(attempt->folders[replica], "stop")) {
+        ending.outcome = OUTCOME_LOST;
+        (void)snprintf(ending.reason, sizeof ending.reason,
+                       "its container was stopped by somebody else");
+        attempt_settle(attempt, replica, &ending);
     } else if (ending.outcome == OUTCOME_FAILED) {
         amend_memory(attempt, docker, replica, &ending);
     }
