@@ -363,7 +363,10 @@ static const struct node *find_attempt(struct cli *cli)
 /* The exit code that its process had, as a shell counts. */
 static int code_of(const struct node *attempt)
 {
+    int64_t signal = node_get_int(attempt, "signal", 0);
     int64_t code = node_get_int(attempt, "exit", -1);
+    if (signal > 0)
+        return 128 + (int)signal;
     if (code >= 0)
         return (int)code;
     return strcmp(node_get_string(attempt, "outcome", ""), "succeeded") == 0
