@@ -9,16 +9,19 @@
 #include "tuner/db_write.h"
 #include "tuner/lease.h"
 #include "tuner/memory.h"
+#include "tuner/outputs.h"
 #include "tuner/presence.h"
 #include "tuner/reason.h"
 #include "tuner/report.h"
 #include "tuner/report_batch.h"
+#include "tuner/runner_rules.h"
 #include "tuner/wire.h"
 
 enum {
     HEARTBEATS = 3, /* silent that many before a runner is lost */
     MAX_SLOTS = 10000,
-    MAX_LISTED = 10000 /* attempts in one message */
+    MAX_LISTED = 10000, /* attempts in one message */
+    MAX_FACTS = 64 * 1024
 };
 
 /* --- what all messages share --- */
@@ -135,6 +138,10 @@ static enum ht_status save_runner(struct core *core, struct request *req,
                                   const struct memory_runner *runner,
                                   struct ht_error *err)
 {
+    const char *rules;
+    if (runner_rules_text(req->arena, node_find(req->body, "rules"), &rules,
+                          err) != HT_OK)
+        return HT_INVALID;
     const struct runner_row row = {
         .id = runner->id,
         .engine = node_get_string(req->body, "engine", "process"),
@@ -142,13 +149,15 @@ static enum ht_status save_runner(struct core *core, struct request *req,
         .boot = runner->boot,
         .slots = node_get_int(req->body, "slots", 1),
         .seen_ms = core_wall_ms(core),
-        .online = true};
+        .online = true,
+        .rules = rules};
     if (row.slots < 0 || row.slots > MAX_SLOTS)
         return ht_fail(err, HT_INVALID, "slots must be from 0 to %d",
                        MAX_SLOTS);
     if (strlen(row.engine) > HT_MAX_NAME || strlen(row.host) > HT_MAX_LABEL)
         return ht_fail(err, HT_INVALID, "engine or host is too long");
     presence_note(core, runner, true, row.slots);
+    presence_note_rules(core, runner, rules);
     return db_runner_save(core_db(core), &row, err);
 }
 
@@ -242,7 +251,12 @@ static enum ht_status handle_heartbeat(struct core *core, struct request *req,
     cJSON *stops = json_add_array(answer, "stop");
     const struct sorted gone = {NULL, json_add_array(answer, "gone")};
     cJSON *have = json_add_array(answer, "have");
-    status = lease_add_stops(core, req->arena, runner, false, stops, err);
+    cJSON *discard = json_add_array(answer, "discard");
+    status = outputs_settle(core, req, runner, err);
+    if (status == HT_OK)
+        status = outputs_add_unwanted(core, req->arena, runner, discard, err);
+    if (status == HT_OK)
+        status = lease_add_stops(core, req->arena, runner, false, stops, err);
     if (status == HT_OK)
         status = sort_listed(core, req, runner, &listed, &gone, err);
     if (status == HT_OK)
@@ -269,14 +283,35 @@ static enum ht_status find_attempt(struct core *core, struct request *req,
     return status == HT_DENIED ? HT_NOT_FOUND : status;
 }
 
+/* NULL when there are none; stored and shown as they are. */
+static enum ht_status read_facts(const struct request *req, const char **facts,
+                                 struct ht_error *err)
+{
+    const struct node *map = node_find(req->body, "facts");
+    if (map == NULL)
+        return HT_OK;
+    if (map->kind != NODE_MAP)
+        return ht_fail(err, HT_INVALID, "facts must be an object");
+    struct text out = {0};
+    json_print(json_of_node(map), &out);
+    if (out.len <= MAX_FACTS)
+        *facts = arena_strndup(req->arena, out.data, out.len);
+    text_free(&out);
+    return *facts != NULL ? HT_OK
+                          : ht_fail(err, HT_INVALID, "facts are too long");
+}
+
 static enum ht_status handle_started(struct core *core, struct request *req,
                                      struct memory_runner *runner,
                                      struct ht_error *err)
 {
     struct trial_pair pair;
+    const char *facts = NULL;
     enum ht_status status = find_attempt(core, req, runner, &pair, err);
     if (status == HT_OK)
-        status = trial_started(core, &pair, err);
+        status = read_facts(req, &facts, err);
+    if (status == HT_OK)
+        status = trial_started(core, &pair, facts, err);
     if (status == HT_OK)
         wire_reply(req, wire_ok(req));
     return status;
@@ -301,7 +336,8 @@ static enum ht_status read_outcome(const struct request *req,
         .outcome = all[i],
         .exit_code = node_get_int(req->body, "exit", -1),
         .signal = node_get_int(req->body, "signal", 0),
-        .reason = reason_cut(req->arena, *reason == '\0' ? name : reason)};
+        .reason = reason_cut(req->arena, *reason == '\0' ? name : reason),
+        .impossible = node_get_bool(req->body, "impossible", false)};
     return HT_OK;
 }
 
@@ -315,7 +351,7 @@ static enum ht_status handle_ended(struct core *core, struct request *req,
     if (status == HT_OK)
         status = find_attempt(core, req, runner, &pair, err);
     if (status == HT_OK)
-        status = trial_ended(core, &pair, &outcome, err);
+        status = trial_ended(core, req->arena, &pair, &outcome, err);
     if (status != HT_OK)
         return status;
     core_wake(core); /* its GPUs are free */

@@ -9,6 +9,7 @@
 #include "tuner/checkpoint.h"
 #include "tuner/core_internal.h"
 #include "tuner/db_write.h"
+#include "tuner/machines.h"
 #include "tuner/memory.h"
 #include "tuner/operation.h"
 #include "tuner/presence.h"
@@ -55,6 +56,12 @@ struct operations *core_operations(struct core *core)
 struct search *core_search(struct core *core)
 {
     return core->search;
+}
+
+const struct machines *core_machines(struct core *core)
+{
+    machines_refresh(core->machines, core->now_ms);
+    return core->machines;
 }
 
 int64_t core_group_number(const struct core *core)
@@ -130,6 +137,7 @@ static void release(struct core *core)
         db_checkpoint(core->db, true, NULL);
     db_close(core->db);
     memory_free(core->memory);
+    machines_free(core->machines);
     operations_free(core->operations);
     group_fini(&core->group);
     pthread_cond_destroy(&core->wake);
@@ -153,6 +161,7 @@ static struct core *make(const struct core_options *options)
     core->options.data_dir = core->data_dir;
     core->options.runner_token = core->runner_token;
     core->memory = memory_new();
+    core->machines = machines_new(core->data_dir);
     core->operations = operations_new();
     group_init(&core->group);
     queue_init(&core->queue);

@@ -16,6 +16,7 @@
 
 struct core;
 struct db;
+struct machines;
 struct memory;
 struct operations;
 struct search;
@@ -26,6 +27,7 @@ struct core_options {
     const char *runner_token; /* what control messages must carry */
     int64_t hold_ms;          /* of a lease poll; 20,000 */
     int64_t lost_after_ms;    /* silence of a runner; 30,000 */
+    int64_t retry_ms;         /* before a start again, doubled by each; 1,000 */
     /* Called on the core thread after each commit, for every study that got
      * a new revision. */
     void (*on_revision)(void *context, int64_t study, int64_t revision);
@@ -70,6 +72,8 @@ const char *core_report_url(const struct core *core); /* NULL: none */
 struct memory *core_memory(struct core *core);
 struct operations *core_operations(struct core *core);
 struct search *core_search(struct core *core);
+/* What machine types stand for, as the admin's file says now. */
+const struct machines *core_machines(struct core *core);
 /* Number of the transaction at hand. */
 int64_t core_group_number(const struct core *core);
 /* True on the thread that may touch the memory. */

@@ -32,6 +32,7 @@ struct core {
     struct db *db; /* NULL: broken, to be opened again */
     struct checkpoint *checkpoint;
     struct memory *memory;
+    struct machines *machines;
     struct operations *operations;
     struct search *search;
     struct group group;

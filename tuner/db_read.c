@@ -31,6 +31,7 @@ void db_read_study(sqlite3_stmt *stmt, struct arena *arena,
         .updated_ms = sqlite3_column_int64(stmt, 18),
         .kind = (enum job_kind)sqlite3_column_int(stmt, 19),
         .gain_ms = sqlite3_column_int64(stmt, 20),
+        .refusals = sqlite3_column_int64(stmt, 21),
     };
 }
 
@@ -81,6 +82,8 @@ void db_read_attempt(sqlite3_stmt *stmt, struct arena *arena,
         .created_ms = sqlite3_column_int64(stmt, 10),
         .started_ms = sqlite3_column_int64(stmt, 11),
         .ended_ms = sqlite3_column_int64(stmt, 12),
+        .facts = db_column_text(arena, stmt, 13),
+        .outputs = (enum outputs_state)sqlite3_column_int(stmt, 14),
     };
 }
 
@@ -129,6 +132,7 @@ static void read_runner(sqlite3_stmt *stmt, struct arena *arena,
         .slots = sqlite3_column_int64(stmt, 4),
         .seen_ms = sqlite3_column_int64(stmt, 5),
         .online = sqlite3_column_int(stmt, 6) != 0,
+        .rules = db_column_text(arena, stmt, 7),
     };
 }
 
@@ -531,8 +535,8 @@ enum ht_status db_runner_list(struct db *db, struct arena *arena,
     sqlite3_stmt *stmt;
     enum ht_status status =
         db_query(db, &stmt, err,
-                 "SELECT id, engine, host, boot, slots, seen_ms, online "
-                 "FROM runners ORDER BY id",
+                 "SELECT id, engine, host, boot, slots, seen_ms, online, "
+                 "rules FROM runners ORDER BY id",
                  "");
     struct runner_list found = {0};
     bool row = status == HT_OK;

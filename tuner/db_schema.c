@@ -105,10 +105,20 @@ static const char second_schema[] =
     " DEFAULT -1;"
     "CREATE INDEX trials_client ON trials(study, client) WHERE client <> '';";
 
+/* What runners can do, what attempts ran on and left behind. UNWANTED is 1:
+ * only what is to be removed is ever looked for by runner. */
+static const char third_schema[] =
+    "ALTER TABLE studies ADD COLUMN refusals INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE attempts ADD COLUMN facts TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE attempts ADD COLUMN outputs INTEGER NOT NULL DEFAULT 0;"
+    "CREATE INDEX attempts_unwanted ON attempts(runner) WHERE outputs = 1;"
+    "ALTER TABLE runners ADD COLUMN rules TEXT NOT NULL DEFAULT '{}';";
+
 /* Append only: the index of a migration is the user_version it starts from. */
 const struct db_migration db_migrations[] = {
     {first_schema, NULL},
     {second_schema, NULL},
+    {third_schema, NULL},
 };
 const int db_migration_count =
     (int)(sizeof db_migrations / sizeof *db_migrations);

@@ -139,6 +139,13 @@ enum ht_status db_study_set_used(struct db *db, int64_t study, int64_t used_ms,
                   study, used_ms);
 }
 
+enum ht_status db_study_set_refusals(struct db *db, int64_t study,
+                                     int64_t refusals, struct ht_error *err)
+{
+    return db_run(db, err, "UPDATE studies SET refusals=?2 WHERE id=?1", "ii",
+                  study, refusals);
+}
+
 static enum ht_status all_ids(struct db *db, struct arena *arena,
                               sqlite3_stmt *stmt, struct id_list *list,
                               struct ht_error *err)
@@ -342,6 +349,16 @@ enum ht_status db_attempt_save(struct db *db, const struct attempt_row *row,
                   row->started_ms, row->ended_ms);
 }
 
+enum ht_status db_attempt_set_facts(struct db *db,
+                                    const struct attempt_row *row,
+                                    const char *facts, struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE attempts SET facts=?4 "
+                  "WHERE study=?1 AND trial=?2 AND n=?3",
+                  "iiis", row->study, row->trial, row->n, facts);
+}
+
 enum ht_status db_attempt_clear_winner(struct db *db, int64_t study,
                                        int64_t trial, struct ht_error *err)
 {
@@ -382,13 +399,13 @@ enum ht_status db_runner_save(struct db *db, const struct runner_row *row,
 {
     return db_run(
         db, err,
-        "INSERT INTO runners(id, engine, host, boot, slots, seen_ms, online) "
-        "VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET "
+        "INSERT INTO runners(id, engine, host, boot, slots, seen_ms, online, "
+        "rules) VALUES(?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET "
         "engine=excluded.engine, host=excluded.host, boot=excluded.boot, "
         "slots=excluded.slots, seen_ms=excluded.seen_ms, "
-        "online=excluded.online",
-        "ssssiii", row->id, row->engine, row->host, row->boot, row->slots,
-        row->seen_ms, (int64_t)row->online);
+        "online=excluded.online, rules=excluded.rules",
+        "ssssiiis", row->id, row->engine, row->host, row->boot, row->slots,
+        row->seen_ms, (int64_t)row->online, row->rules);
 }
 
 enum ht_status db_runner_set_online(struct db *db, const char *id, bool online,

@@ -55,6 +55,9 @@ enum ht_status db_study_set_progress(struct db *db, int64_t study,
                                      struct ht_error *err);
 enum ht_status db_study_set_used(struct db *db, int64_t study, int64_t used_ms,
                                  struct ht_error *err);
+/* Attempts in a row that no runner could begin. */
+enum ht_status db_study_set_refusals(struct db *db, int64_t study,
+                                     int64_t refusals, struct ht_error *err);
 /* Ids of the studies in that state, oldest first. */
 struct id_list {
     size_t n;
@@ -134,6 +137,10 @@ enum ht_status db_attempt_insert(struct db *db, const struct attempt_row *row,
                                  struct ht_error *err);
 enum ht_status db_attempt_save(struct db *db, const struct attempt_row *row,
                                struct ht_error *err);
+/* What it ran on, as a JSON object. */
+enum ht_status db_attempt_set_facts(struct db *db,
+                                    const struct attempt_row *row,
+                                    const char *facts, struct ht_error *err);
 /* No attempt has decided the trial any more. */
 enum ht_status db_attempt_clear_winner(struct db *db, int64_t study,
                                        int64_t trial, struct ht_error *err);

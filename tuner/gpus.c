@@ -1,12 +1,15 @@
 #include "tuner/gpus.h"
 
 #include "tuner/db_write.h"
+#include "tuner/machines.h"
 
-int64_t gpus_needed(const struct job *job)
+int64_t gpus_needed(struct core *core, const struct job *job)
 {
+    const struct machines *machines = core_machines(core);
     int64_t n = 0;
     for (size_t i = 0; i < job->n_pools; i++)
-        n += job->pools[i].count * job->pools[i].gpus;
+        n += job->pools[i].count *
+             machines_needs(machines, job, &job->pools[i]).gpus;
     return n;
 }
 
@@ -20,7 +23,7 @@ static enum ht_status add_needs(struct core *core, struct arena *arena,
     if (status == HT_OK)
         status = memory_job(core_memory(core), &row, &job, err);
     if (status == HT_OK)
-        *n += gpus_needed(job);
+        *n += gpus_needed(core, job);
     return status;
 }
 
@@ -30,6 +33,10 @@ enum ht_status gpus_free(struct core *core, struct arena *arena,
 {
     struct attempt_list open;
     int64_t used = 0;
+    if (runner->rules.share_gpus) {
+        *n = runner->gpus;
+        return HT_OK;
+    }
     enum ht_status status =
         db_attempt_open(core_db(core), arena, runner->id, &open, err);
     for (size_t i = 0; status == HT_OK && i < open.n; i++) {

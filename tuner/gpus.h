@@ -15,9 +15,10 @@
 #include "tuner/memory.h"
 
 /* Of one attempt: all replicas together. */
-int64_t gpus_needed(const struct job *job);
+int64_t gpus_needed(struct core *core, const struct job *job);
 
-/* Of the runner, not taken by attempts whose processes may still run. */
+/* Of the runner, not taken by attempts whose processes may still run; where
+ * GPUs are shared, all. */
 enum ht_status gpus_free(struct core *core, struct arena *arena,
                          const struct memory_runner *runner, int64_t *n,
                          struct ht_error *err);

@@ -7,8 +7,10 @@
 #include "proto/limits.h"
 #include "proto/token.h"
 #include "tuner/db_write.h"
+#include "tuner/fitting.h"
 #include "tuner/gpus.h"
 #include "tuner/lease_view.h"
+#include "tuner/machines.h"
 #include "tuner/presence.h"
 #include "tuner/state.h"
 #include "tuner/wire.h"
@@ -74,18 +76,13 @@ static enum ht_status find_job(struct leasing *now, int64_t id,
                            : status;
 }
 
-/* Whether the runner has what an attempt of the study needs. One that has to
- * wait keeps the GPUs that are free from those whose turn comes later, or it
- * might wait for ever behind smaller ones. */
-static enum ht_status has_gpus(struct leasing *now, int64_t id, bool *has,
-                               struct ht_error *err)
+/* One that has to wait keeps the GPUs that are free from those whose turn comes
+ * later, or it might wait for ever behind smaller ones. */
+static enum ht_status has_gpus(struct leasing *now, const struct job *job,
+                               bool *has, struct ht_error *err)
 {
-    struct study_row study;
-    const struct job *job;
-    enum ht_status status = find_job(now, id, &study, &job, err);
-    if (status != HT_OK)
-        return status;
-    const int64_t needed = gpus_needed(job);
+    enum ht_status status = HT_OK;
+    const int64_t needed = gpus_needed(now->core, job);
     *has = needed == 0;
     if (*has || needed > now->runner->gpus)
         return HT_OK;
@@ -101,6 +98,20 @@ static enum ht_status has_gpus(struct leasing *now, int64_t id, bool *has,
     return HT_OK;
 }
 
+/* Whether the runner can run an attempt of the study now. */
+static enum ht_status suits(struct leasing *now, int64_t id, bool *does,
+                            struct ht_error *err)
+{
+    struct study_row study;
+    const struct job *job;
+    struct fitting_lack lack;
+    const enum ht_status status = find_job(now, id, &study, &job, err);
+    if (status != HT_OK)
+        return status;
+    *does = fitting_allows(now->req->arena, &now->runner->rules, job, &lack);
+    return *does ? has_gpus(now, job, does, err) : HT_OK;
+}
+
 static enum ht_status next_trial(struct leasing *now, struct trial_row *trial,
                                  bool *found, struct ht_error *err)
 {
@@ -110,9 +121,9 @@ static enum ht_status next_trial(struct leasing *now, struct trial_row *trial,
     *found = false;
     now->counted = false;
     for (size_t i = 0; status == HT_OK && i < hungry.n && !*found; i++) {
-        bool has;
-        status = has_gpus(now, hungry.ids[i], &has, err);
-        if (status == HT_OK && has)
+        bool does;
+        status = suits(now, hungry.ids[i], &does, err);
+        if (status == HT_OK && does)
             status = next_of_study(now, hungry.ids[i], trial, found, err);
     }
     return status;
@@ -132,6 +143,8 @@ static enum ht_status describe(struct leasing *now, struct trial_pair *pair,
                                       .server_id = core_server_id(now->core),
                                       .report_url = core_report_url(now->core),
                                       .token = token,
+                                      .machines = core_machines(now->core),
+                                      .rules = &now->runner->rules,
                                       .study = &study,
                                       .job = job,
                                       .pair = pair};
@@ -157,6 +170,7 @@ static enum ht_status insert_attempt(struct leasing *now,
                                          .runner = now->runner->id,
                                          .exit_code = -1,
                                          .reason = "",
+                                         .facts = "",
                                          .created_ms = core_wall_ms(now->core)};
     struct db *db = core_db(now->core);
     pair->trial.attempt = pair->attempt.n;

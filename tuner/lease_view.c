@@ -1,9 +1,8 @@
 #include "tuner/lease_view.h"
 
-#include <string.h>
-
 #include "proto/command.h"
 #include "proto/json.h"
+#include "tuner/outputs.h"
 #include "tuner/wire.h"
 
 static void add_strings(cJSON *object, const char *key,
@@ -32,17 +31,11 @@ static void push_pairs(cJSON *array, const struct pairs *pairs)
     }
 }
 
-/* The trial's own folder below one that the whole job shares; a job of one
- * trial has it to itself. NULL stays NULL. */
 static const char *trial_folder(const struct lease_facts *facts,
                                 const char *folder)
 {
-    if (folder == NULL || facts->job->kind == JOB_CUSTOM)
-        return folder;
-    const size_t len = strlen(folder);
-    const bool has_slash = len > 0 && folder[len - 1] == '/';
-    return arena_printf(facts->arena, "%s%s%lld", folder, has_slash ? "" : "/",
-                        (long long)facts->pair->trial.id);
+    return outputs_folder(facts->arena, facts->job, folder,
+                          facts->pair->trial.id);
 }
 
 static void add_argv(const struct lease_facts *facts, const struct pool *pool,
@@ -57,15 +50,23 @@ static void add_argv(const struct lease_facts *facts, const struct pool *pool,
                          arena_printf(facts->arena, "--job-dir=%s", job_dir));
 }
 
+/* A machine type is a wish: it never asks for more than the runner's machine
+ * has. What the job says itself stands as it is. */
 static void add_needs(const struct lease_facts *facts, const struct pool *pool,
                       cJSON *replica)
 {
     const struct job *job = facts->job;
-    json_add_int(replica, "gpus", pool->gpus);
-    json_add_double(replica, "cpus", pool->cpus > 0 ? pool->cpus : job->cpus);
-    json_add_int(replica, "memory",
-                 pool->memory_bytes > 0 ? pool->memory_bytes
-                                        : job->memory_bytes);
+    const struct runner_rules *rules = facts->rules;
+    struct machine needs = machines_needs(facts->machines, job, pool);
+    const bool own_cpus = pool->cpus > 0 || job->cpus > 0;
+    const bool own_memory = pool->memory_bytes > 0 || job->memory_bytes > 0;
+    if (!own_cpus && rules->cpus > 0 && needs.cpus > rules->cpus)
+        needs.cpus = rules->cpus;
+    if (!own_memory && rules->memory > 0 && needs.memory > rules->memory)
+        needs.memory = rules->memory;
+    json_add_int(replica, "gpus", needs.gpus);
+    json_add_double(replica, "cpus", needs.cpus);
+    json_add_int(replica, "memory", needs.memory);
 }
 
 static void add_replicas(const struct lease_facts *facts, cJSON *out,
@@ -83,7 +84,10 @@ static void add_replicas(const struct lease_facts *facts, cJSON *out,
             add_optional(replica, "image", pool->image);
             add_argv(facts, pool, point, replica);
             json_add_int(replica, "entryWords", (int64_t)pool->command.n);
-            push_pairs(json_add_array(replica, "env"), &env);
+            cJSON *variables = json_add_array(replica, "env");
+            if (pool->image)
+                push_pairs(variables, &facts->job->captured_env);
+            push_pairs(variables, &env);
             add_optional(replica, "workdir", facts->job->workdir);
             add_needs(facts, pool, replica);
         }
@@ -175,7 +179,9 @@ static void add_surroundings(const struct job *job, cJSON *out)
     json_add_int(container, "pids", options->pids);
     json_add_bool(container, "privileged", options->privileged);
     json_add_bool(container, "hostPid", options->host_pid);
-    push_pairs(json_add_array(out, "captured"), &job->captured_env);
+    cJSON *captured = json_add_array(out, "captured");
+    if (!job_needs_images(job)) /* else the job's own: what passEnv names */
+        push_pairs(captured, &job->captured_env);
     add_strings(out, "volumes", &job->volumes);
     add_secrets(job, out);
     json_add_string(out, "reporter",

@@ -8,7 +8,9 @@
 #include "proto/arena.h"
 #include "proto/error.h"
 #include "proto/job.h"
+#include "tuner/machines.h"
 #include "tuner/rows.h"
+#include "tuner/runner_rules.h"
 #include "tuner/trial.h"
 
 struct lease_facts {
@@ -16,6 +18,8 @@ struct lease_facts {
     const char *server_id;
     const char *report_url; /* NULL: no address to report to */
     const char *token;
+    const struct machines *machines;
+    const struct runner_rules *rules; /* of the runner that it is for */
     const struct study_row *study;
     const struct job *job;
     const struct trial_pair *pair;

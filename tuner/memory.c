@@ -55,6 +55,7 @@ void memory_free(struct memory *memory)
         struct memory_runner *runner = memory->runners;
         memory->runners = runner->next;
         clear_runner(runner);
+        arena_free(runner->arena);
         free(runner);
     }
     free(memory);
@@ -190,6 +191,13 @@ struct memory_runner *memory_runner(struct memory *memory, const char *id,
         snprintf(runner->boot, sizeof runner->boot, "%s", boot);
     }
     return runner;
+}
+
+void memory_set_rules(struct memory_runner *runner, const char *json)
+{
+    arena_free(runner->arena);
+    runner->arena = arena_new();
+    runner->rules = runner_rules_read(runner->arena, json);
 }
 
 struct memory_runner *memory_runners(struct memory *memory)

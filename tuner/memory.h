@@ -15,6 +15,7 @@
 #include "proto/job.h"
 #include "proto/limits.h"
 #include "tuner/rows.h"
+#include "tuner/runner_rules.h"
 
 /* A deadline that never comes. */
 #define MEMORY_NEVER INT64_MAX
@@ -73,6 +74,8 @@ struct memory_runner {
     int64_t slots;
     int64_t gpus; /* as its newest poll said; 0 before the first */
     bool online;
+    struct arena *arena; /* holds the rules and nothing else; maybe NULL */
+    struct runner_rules rules;
     size_t n_told;
     struct memory_told *told;
     struct memory_answer answers[MEMORY_TYPES]; /* of this boot */
@@ -108,6 +111,8 @@ struct memory_runner *memory_find_runner(struct memory *memory, const char *id);
 /* Makes the entry; a new boot clears what the old one was told. */
 struct memory_runner *memory_runner(struct memory *memory, const char *id,
                                     const char *boot);
+/* Reads what a runner said it can and may do, a JSON object. */
+void memory_set_rules(struct memory_runner *runner, const char *json);
 /* The first runner, then ->next. */
 struct memory_runner *memory_runners(struct memory *memory);
 /* Slots of all runners online. */

@@ -46,6 +46,24 @@ void presence_note(struct core *core, const struct memory_runner *runner,
     core_defer(core, apply_stale, NULL, 0);
 }
 
+static void apply_rules(struct core *core, const void *data)
+{
+    const char *id = data;
+    struct memory_runner *runner = memory_find_runner(core_memory(core), id);
+    if (runner != NULL)
+        memory_set_rules(runner, id + strlen(id) + 1);
+}
+
+void presence_note_rules(struct core *core, const struct memory_runner *runner,
+                         const char *rules)
+{
+    struct text data = {0}; /* two strings, a NUL between them */
+    text_append(&data, runner->id, strlen(runner->id) + 1);
+    text_append(&data, rules, strlen(rules) + 1);
+    core_defer(core, apply_rules, data.data, data.len);
+    text_free(&data);
+}
+
 /* No row has it, so there is no COMMIT to wait for. */
 void presence_note_gpus(struct core *core, struct memory_runner *runner,
                         int64_t gpus)
@@ -92,6 +110,7 @@ enum ht_status presence_recover(struct core *core, struct ht_error *err)
             core_memory(core), list.rows[i].id, list.rows[i].boot);
         runner->online = list.rows[i].online;
         runner->slots = list.rows[i].slots;
+        memory_set_rules(runner, list.rows[i].rules);
         runner->seen_ms = core_now_ms(core);
     }
     arena_free(arena);

@@ -17,6 +17,9 @@ enum ht_status presence_see(struct core *core, struct memory_runner *runner,
 /* What is known of the runner after the COMMIT; negative slots: as before. */
 void presence_note(struct core *core, const struct memory_runner *runner,
                    bool online, int64_t slots);
+/* What it can and may do, a JSON object, after the COMMIT. */
+void presence_note_rules(struct core *core, const struct memory_runner *runner,
+                         const char *rules);
 /* How many GPUs the runner has, as a poll of it says. */
 void presence_note_gpus(struct core *core, struct memory_runner *runner,
                         int64_t gpus);

@@ -74,6 +74,7 @@ struct study_row {
     int64_t created_ms, started_ms, ended_ms, updated_ms;
     enum job_kind kind; /* never changes */
     int64_t gain_ms;    /* used_ms when the best objective last grew */
+    int64_t refusals;   /* attempts in a row that no runner could begin */
 };
 
 struct trial_row {
@@ -99,6 +100,14 @@ struct trial_row {
     int64_t final_elapsed_ms; /* of the final measurement, -1: not said */
 };
 
+/* What became of the output folders of an attempt that ended. */
+enum outputs_state {
+    OUTPUTS_THERE,
+    OUTPUTS_UNWANTED,  /* their runner is told to remove them */
+    OUTPUTS_DISCARDED, /* it did */
+    OUTPUTS_KEPT       /* it may not: they lie where it must not remove */
+};
+
 /* Names one attempt; attempts count from 1 within their trial. */
 struct trial_name {
     int64_t study, trial, attempt;
@@ -112,7 +121,9 @@ struct attempt_row {
     int64_t exit_code; /* -1: none */
     int64_t signal;    /* 0: none */
     const char *reason;
-    bool winner; /* its measurements decided the trial */
+    bool winner;       /* its measurements decided the trial */
+    const char *facts; /* JSON object of what it ran on, "" before it is told */
+    enum outputs_state outputs;
     int64_t created_ms, started_ms, ended_ms;
 };
 
@@ -139,6 +150,7 @@ struct runner_row {
     int64_t slots;
     int64_t seen_ms;
     bool online;
+    const char *rules; /* JSON object of what it can and may do */
 };
 
 const char *study_kind_name(enum job_kind kind);        /* "TUNING" */

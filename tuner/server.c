@@ -22,6 +22,7 @@
 enum {
     HOLD_MS = 20000,       /* of a runner's poll */
     LOST_AFTER_MS = 30000, /* silence of a runner */
+    RETRY_MS = 1000,       /* before a trial starts again */
     STOP_SECONDS = 5,      /* for everything */
     RUNNER_WAIT_MS = 1500,
     CALLS_WAIT_MS = 2000,
@@ -143,6 +144,7 @@ static enum ht_status start_core(struct server *server, struct ht_error *err)
         .runner_token = server->dir.runner_token,
         .hold_ms = HOLD_MS,
         .lost_after_ms = LOST_AFTER_MS,
+        .retry_ms = RETRY_MS,
         .on_revision = on_revision,
         .on_deleted = on_deleted,
         .context = server,

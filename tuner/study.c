@@ -4,6 +4,7 @@
 #include "tuner/core.h"
 #include "tuner/db_write.h"
 #include "tuner/operation.h"
+#include "tuner/refusal.h"
 #include "tuner/state.h"
 #include "tuner/study_end.h"
 #include "tuner/study_life.h"
@@ -19,8 +20,27 @@ static enum ht_status find(struct core *core, struct request *req,
                          row, err);
 }
 
+static void add_warnings(cJSON *view, const struct diag *warnings)
+{
+    cJSON *status = cJSON_GetObjectItemCaseSensitive(view, "hypertuneStatus");
+    cJSON *list = json_add_array(status, "warnings");
+    for (const struct diag_item *item = warnings->first; item != NULL;
+         item = item->next) {
+        cJSON *warning = json_push_object(list);
+        json_add_string(warning, "field", item->path);
+        json_add_string(warning, "description", item->text);
+    }
+}
+
 enum ht_status study_reply(struct core *core, struct request *req, int64_t id,
                            struct ht_error *err)
+{
+    return study_reply_warned(core, req, id, NULL, err);
+}
+
+enum ht_status study_reply_warned(struct core *core, struct request *req,
+                                  int64_t id, const struct diag *warnings,
+                                  struct ht_error *err)
 {
     struct study_row row;
     cJSON *view = NULL;
@@ -29,9 +49,12 @@ enum ht_status study_reply(struct core *core, struct request *req, int64_t id,
         status = db_study_get(core_db(core), req->arena, id, &row, err);
     if (status == HT_OK)
         status = view_job(core_db(core), req->arena, &row, &view, err);
-    if (status == HT_OK)
-        json_print(view, &req->reply);
-    return status;
+    if (status != HT_OK)
+        return status;
+    if (warnings != NULL && warnings->first != NULL)
+        add_warnings(view, warnings);
+    json_print(view, &req->reply);
+    return HT_OK;
 }
 
 struct diag *study_diag(struct request *req)
@@ -87,8 +110,10 @@ enum ht_status study_resume(struct core *core, struct request *req,
         return status;
     if (row.state == STUDY_PAUSED) {
         core_wake(core);
-        status =
-            state_move_study(core, &row, STUDY_RUNNING, "resumed by user", err);
+        status = refusal_forget(core, row.id, err);
+        if (status == HT_OK)
+            status = state_move_study(core, &row, STUDY_RUNNING,
+                                      "resumed by user", err);
     } else if (row.state != STUDY_RUNNING) {
         status = ended(&row, err);
     }

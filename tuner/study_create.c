@@ -4,6 +4,7 @@
 #include "proto/token.h"
 #include "tuner/core.h"
 #include "tuner/db_write.h"
+#include "tuner/fitting.h"
 #include "tuner/search_method.h"
 #include "tuner/state.h"
 #include "tuner/study.h"
@@ -170,6 +171,17 @@ static enum ht_status check_display(struct core *core, struct request *req,
     return status == HT_NOT_FOUND ? HT_OK : status;
 }
 
+/* Told now rather than by trials that wait for ever. */
+static enum ht_status check_runners(struct core *core, struct request *req,
+                                    const struct job *job,
+                                    struct diag *warnings, struct ht_error *err)
+{
+    struct diag *errors = study_diag(req);
+    diag_init(warnings, req->arena, "request", NULL, 0);
+    fitting_check(core, job, errors, warnings);
+    return errors->errors == 0 ? HT_OK : study_fail_by_diag(errors, err);
+}
+
 static enum ht_status create(struct core *core, struct request *req,
                              enum job_kind kind, struct ht_error *err)
 {
@@ -179,8 +191,9 @@ static enum ht_status create(struct core *core, struct request *req,
     if (job == NULL)
         return HT_INVALID;
     int64_t id;
-    enum ht_status status = HT_OK;
-    if (kind != JOB_CUSTOM) {
+    struct diag warnings;
+    enum ht_status status = check_runners(core, req, job, &warnings, err);
+    if (status == HT_OK && kind != JOB_CUSTOM) {
         search_method_resolve(job);
         status = check_method(job, err);
     }
@@ -194,7 +207,8 @@ static enum ht_status create(struct core *core, struct request *req,
         status = insert(core, req, job, id, err);
     if (status == HT_OK && kind == JOB_CUSTOM)
         status = create_only_trial(core, req, id, err);
-    return status == HT_OK ? study_reply(core, req, id, err) : status;
+    return status == HT_OK ? study_reply_warned(core, req, id, &warnings, err)
+                           : status;
 }
 
 enum ht_status study_create(struct core *core, struct request *req,

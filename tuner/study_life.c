@@ -5,9 +5,11 @@
 
 #include "proto/limits.h"
 #include "tuner/db_write.h"
+#include "tuner/fitting.h"
 #include "tuner/gpus.h"
 #include "tuner/memory.h"
 #include "tuner/progress.h"
+#include "tuner/refusal.h"
 #include "tuner/study_end.h"
 #include "tuner/study_rules.h"
 
@@ -101,10 +103,25 @@ static void want_trials(struct settling *now)
         core_wake(now->core);
 }
 
+/* NULL when a runner that is there may run the trials. */
+static const char *refusal_of_all(struct settling *now)
+{
+    struct fitting_lack lack = {0};
+    const struct memory_runner *runner = memory_runners(core_memory(now->core));
+    for (; runner != NULL; runner = runner->next)
+        if (runner->online &&
+            fitting_allows(now->arena, &runner->rules, now->job, &lack))
+            return NULL;
+    return lack.text;
+}
+
 /* What waiting trials wait for. */
 static const char *wanted_reason(struct settling *now, int64_t slots)
 {
-    const int64_t needed = gpus_needed(now->job);
+    const char *refusal = refusal_of_all(now);
+    if (refusal != NULL)
+        return refusal;
+    const int64_t needed = gpus_needed(now->core, now->job);
     const struct gpus_known gpus = gpus_count(core_memory(now->core));
     if (needed > gpus.most)
         return arena_printf(
@@ -124,6 +141,8 @@ static const char *running_reason(struct settling *now)
     const int64_t waiting = now->counts.of[TRIAL_REQUESTED];
     bool any;
     const int64_t slots = memory_slots(core_memory(now->core), &any);
+    if (refusal_paused(&now->row))
+        return now->row.reason;
     if (now->row.state == STUDY_PAUSED)
         return active == 0 ? "paused"
                            : arena_printf(now->arena, "paused, %lld still run",

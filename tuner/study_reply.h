@@ -13,6 +13,10 @@
  * replies with its job. */
 enum ht_status study_reply(struct core *core, struct request *req, int64_t id,
                            struct ht_error *err);
+/* The same with what a person should know of a job that was just created. */
+enum ht_status study_reply_warned(struct core *core, struct request *req,
+                                  int64_t id, const struct diag *warnings,
+                                  struct ht_error *err);
 
 /* The request's list of faults, made when the front gave none. */
 struct diag *study_diag(struct request *req);

@@ -11,15 +11,14 @@
 #include "tuner/db_write.h"
 #include "tuner/final.h"
 #include "tuner/memory.h"
+#include "tuner/outputs.h"
 #include "tuner/progress.h"
 #include "tuner/reason.h"
+#include "tuner/refusal.h"
 #include "tuner/state.h"
 #include "tuner/view.h"
 
-enum {
-    FIRST_RETRY_MS = 1000, /* doubled by each further failure */
-    LONGEST_RETRY_MS = 60000
-};
+enum { LONGEST_RETRY_MS = 60000 };
 
 /* --- memory of a trial, changed after the commit --- */
 
@@ -130,6 +129,23 @@ static enum ht_status decide_timeout(struct core *core, struct arena *arena,
     return state_move_trial(core, &now->pair->trial, TRIAL_FAILED, reason, err);
 }
 
+/* The pause before the n-th start again, n from 1. */
+static int64_t retry_delay_ms(const struct core *core, int64_t n)
+{
+    int64_t delay_ms = core_options_of(core)->retry_ms;
+    for (int64_t i = 1; i < n && delay_ms < LONGEST_RETRY_MS; i++)
+        delay_ms *= 2;
+    return delay_ms < LONGEST_RETRY_MS ? delay_ms : LONGEST_RETRY_MS;
+}
+
+static void retry_later(struct core *core, const struct trial_row *trial,
+                        int64_t delay_ms)
+{
+    const struct retry retry = {trial->study, trial->id,
+                                core_now_ms(core) + delay_ms};
+    core_defer(core, apply_retry, &retry, sizeof retry);
+}
+
 static enum ht_status decide_failed(struct core *core, struct arena *arena,
                                     struct deciding *now, struct ht_error *err)
 {
@@ -138,19 +154,13 @@ static enum ht_status decide_failed(struct core *core, struct arena *arena,
     trial->failures++;
     if (trial->failures > now->job->retries)
         return state_move_trial(core, trial, TRIAL_FAILED, why, err);
-    int64_t delay_ms = FIRST_RETRY_MS;
-    for (int64_t i = 1; i < trial->failures && delay_ms < LONGEST_RETRY_MS; i++)
-        delay_ms *= 2;
-    if (delay_ms > LONGEST_RETRY_MS)
-        delay_ms = LONGEST_RETRY_MS;
+    const int64_t delay_ms = retry_delay_ms(core, trial->failures);
     char text[CLOCK_DURATION_BYTES];
     const char *reason =
         reason_make(arena, "%s; retry %lld of %lld after %s", why,
                     (long long)trial->failures, (long long)now->job->retries,
                     clock_duration(text, delay_ms));
-    const struct retry retry = {trial->study, trial->id,
-                                core_now_ms(core) + delay_ms};
-    core_defer(core, apply_retry, &retry, sizeof retry);
+    retry_later(core, trial, delay_ms);
     return state_move_trial(core, trial, TRIAL_REQUESTED, reason, err);
 }
 
@@ -165,9 +175,19 @@ static enum ht_status decide_lost(struct core *core, struct arena *arena,
                                 reason_make(arena, "lost %lld times: %s",
                                             (long long)trial->losses, why),
                                 err);
-    core_wake(core);
+    if (trial->losses == 1) { /* most often a machine that is gone */
+        core_wake(core);
+        return state_move_trial(core, trial, TRIAL_REQUESTED,
+                                reason_make(arena, "%s; starts again", why),
+                                err);
+    }
+    const int64_t delay_ms = retry_delay_ms(core, trial->losses - 1);
+    char text[CLOCK_DURATION_BYTES];
+    retry_later(core, trial, delay_ms);
     return state_move_trial(core, trial, TRIAL_REQUESTED,
-                            reason_make(arena, "%s; starts again", why), err);
+                            reason_make(arena, "%s; starts again after %s", why,
+                                        clock_duration(text, delay_ms)),
+                            err);
 }
 
 static enum ht_status decide(struct core *core, struct arena *arena,
@@ -204,22 +224,31 @@ static enum ht_status end_attempt(struct core *core, struct arena *arena,
         return status;
     const struct trial_row *trial = &now->pair->trial;
     const struct retry gone = {trial->study, trial->id, 0};
-    if (trial_state_is_final(trial->state))
-        core_defer(core, apply_forget, &gone, sizeof gone);
-    return HT_OK;
+    if (!trial_state_is_final(trial->state))
+        return HT_OK;
+    core_defer(core, apply_forget, &gone, sizeof gone);
+    return outputs_note_end(core, trial, err);
 }
 
 /* --- what runners tell --- */
 
 enum ht_status trial_started(struct core *core, struct trial_pair *pair,
-                             struct ht_error *err)
+                             const char *facts, struct ht_error *err)
 {
-    if (pair->attempt.state != ATTEMPT_STARTING)
-        return HT_OK;
-    return state_move_attempt(core, &pair->attempt, ATTEMPT_RUNNING, "", err);
+    enum ht_status status = HT_OK;
+    if (facts != NULL)
+        status =
+            db_attempt_set_facts(core_db(core), &pair->attempt, facts, err);
+    if (status != HT_OK || pair->attempt.state != ATTEMPT_STARTING)
+        return status;
+    status = refusal_forget(core, pair->trial.study, err);
+    return status == HT_OK ? state_move_attempt(core, &pair->attempt,
+                                                ATTEMPT_RUNNING, "", err)
+                           : status;
 }
 
-enum ht_status trial_ended(struct core *core, struct trial_pair *pair,
+enum ht_status trial_ended(struct core *core, struct arena *arena,
+                           struct trial_pair *pair,
                            const struct trial_outcome *outcome,
                            struct ht_error *err)
 {
@@ -228,8 +257,12 @@ enum ht_status trial_ended(struct core *core, struct trial_pair *pair,
     pair->attempt.outcome = outcome->outcome;
     pair->attempt.exit_code = outcome->exit_code;
     pair->attempt.signal = outcome->signal;
-    return state_move_attempt(core, &pair->attempt, ATTEMPT_DRAINING,
-                              outcome->reason, err);
+    const enum ht_status status = state_move_attempt(
+        core, &pair->attempt, ATTEMPT_DRAINING, outcome->reason, err);
+    return status == HT_OK && outcome->impossible
+               ? refusal_note(core, arena, pair->trial.study, outcome->reason,
+                              err)
+               : status;
 }
 
 enum ht_status trial_drained(struct core *core, struct arena *arena,
@@ -262,13 +295,24 @@ enum ht_status trial_lost(struct core *core, struct arena *arena,
 
 /* --- what people ask for --- */
 
+/* One that waits may have run before. */
+static enum ht_status cancel_waiting(struct core *core, struct trial_row *trial,
+                                     const char *reason, struct ht_error *err)
+{
+    const enum ht_status status =
+        state_move_trial(core, trial, TRIAL_CANCELLED, reason, err);
+    return status == HT_OK && trial->attempt > 0
+               ? outputs_note_end(core, trial, err)
+               : status;
+}
+
 enum ht_status trial_end(struct core *core, struct trial_row *trial,
                          const char *reason, struct ht_error *err)
 {
     switch (trial->state) {
     case TRIAL_PREPARED:
     case TRIAL_REQUESTED:
-        return state_move_trial(core, trial, TRIAL_CANCELLED, reason, err);
+        return cancel_waiting(core, trial, reason, err);
     case TRIAL_ACTIVE:
         core_wake(core);
         return state_move_trial(core, trial, TRIAL_STOPPING, reason, err);

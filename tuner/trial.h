@@ -40,13 +40,16 @@ struct trial_outcome {
     int64_t exit_code; /* -1: none */
     int64_t signal;    /* 0: none */
     const char *reason;
+    bool impossible; /* nothing ran, nor could it as it was ordered */
 };
 
-/* The process runs; repeating it changes nothing. */
+/* The process runs; repeating it changes nothing but the facts, a JSON object
+ * of what it runs on, or NULL. */
 enum ht_status trial_started(struct core *core, struct trial_pair *pair,
-                             struct ht_error *err);
+                             const char *facts, struct ht_error *err);
 /* The process has ended; records may still come from the runner. */
-enum ht_status trial_ended(struct core *core, struct trial_pair *pair,
+enum ht_status trial_ended(struct core *core, struct arena *arena,
+                           struct trial_pair *pair,
                            const struct trial_outcome *outcome,
                            struct ht_error *err);
 /* Everything has arrived: the attempt ends and the trial is decided. */

@@ -2,6 +2,7 @@
 #include "tuner/core.h"
 #include "tuner/db_write.h"
 #include "tuner/memory.h"
+#include "tuner/outputs.h"
 #include "tuner/state.h"
 #include "tuner/study_end.h"
 #include "tuner/trial.h"
@@ -38,8 +39,10 @@ static enum ht_status request_again(struct core *core, struct trial_row *trial,
                                     struct ht_error *err)
 {
     const struct trial_name name = {trial->study, trial->id, 0};
-    const enum ht_status status =
+    enum ht_status status =
         db_attempt_clear_winner(core_db(core), trial->study, trial->id, err);
+    if (status == HT_OK)
+        status = outputs_spare(core, trial, err);
     if (status != HT_OK)
         return status;
     trial->failures = trial->losses = 0;

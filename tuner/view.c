@@ -52,5 +52,6 @@ cJSON *view_runner(const struct runner_row *runner, int64_t busy)
     json_add_int(object, "busy", busy);
     json_add_string(object, "state", runner->online ? "ONLINE" : "LOST");
     json_add_int(object, "lastSeenMs", runner->seen_ms);
+    add_raw(object, "rules", runner->rules);
     return object;
 }

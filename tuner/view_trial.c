@@ -81,6 +81,22 @@ static void add_time(cJSON *object, const char *key, int64_t wall_ms)
         json_add_int(object, key, wall_ms);
 }
 
+/* They are JSON that was read and printed by ourselves. */
+static void add_facts(cJSON *object, const struct attempt_row *attempt)
+{
+    if (attempt->facts[0] != '\0')
+        cJSON_AddItemToObject(object, "facts", cJSON_CreateRaw(attempt->facts));
+}
+
+static void add_outputs(cJSON *object, enum outputs_state state)
+{
+    static const char *const names[] = {[OUTPUTS_UNWANTED] = "unwanted",
+                                        [OUTPUTS_DISCARDED] = "discarded",
+                                        [OUTPUTS_KEPT] = "kept"};
+    if (state != OUTPUTS_THERE)
+        json_add_string(object, "outputs", names[state]);
+}
+
 static void add_attempt(cJSON *array, const struct attempt_row *attempt)
 {
     cJSON *item = json_push_object(array);
@@ -97,6 +113,7 @@ static void add_attempt(cJSON *array, const struct attempt_row *attempt)
     json_add_string(item, "runner", attempt->runner);
     if (attempt->winner)
         json_add_bool(item, "winner", true);
+    add_facts(item, attempt);
     add_time(item, "createTimeMs", attempt->created_ms);
     add_time(item, "startTimeMs", attempt->started_ms);
     add_time(item, "endTimeMs", attempt->ended_ms);
@@ -120,8 +137,12 @@ static void add_own(cJSON *object, const struct trial_row *trial,
         json_push_string(list, args->items[i]);
     if (trial->attempt > 0)
         json_add_int(own, "attempt", trial->attempt);
-    if (attempts->n > 0)
-        json_add_string(own, "runner", attempts->rows[attempts->n - 1].runner);
+    if (attempts->n > 0) {
+        const struct attempt_row *newest = &attempts->rows[attempts->n - 1];
+        json_add_string(own, "runner", newest->runner);
+        add_facts(own, newest);
+        add_outputs(own, newest->outputs);
+    }
     add_time(own, "createTimeMs", trial->created_ms);
     add_time(own, "startTimeMs", trial->started_ms);
     add_time(own, "endTimeMs", trial->ended_ms);

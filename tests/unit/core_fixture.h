@@ -63,7 +63,8 @@ static inline void fixture_open(struct fixture *fixture)
     json_init();
     *fixture = (struct fixture){.options = {.server_id = "ab12cd34",
                                             .hold_ms = 20000,
-                                            .lost_after_ms = 30000},
+                                            .lost_after_ms = 30000,
+                                            .retry_ms = 1000},
                                 .arena = arena_new(),
                                 .next_id = 1,
                                 .boot = "boot-1"};
@@ -321,16 +322,30 @@ fixture_control(struct fixture *fixture, const char *type, const char *members)
     return req;
 }
 
-static inline struct request *fixture_hello(struct fixture *fixture, int slots)
+/* With what it can and may do, members of `rules`. */
+static inline struct request *fixture_hello_rules(struct fixture *fixture,
+                                                  int slots, const char *rules)
 {
-    char members[128];
-    snprintf(members, sizeof members,
-             "\"engine\":\"process\",\"host\":\"here\",\"slots\":%d,"
-             "\"version\":\"0.1.0\",\"attempts\":[]",
-             slots);
-    struct request *req = fixture_control(fixture, "hello", members);
+    struct text members = {0};
+    text_printf(&members,
+                "\"engine\":\"any\",\"host\":\"here\",\"slots\":%d,"
+                "\"version\":\"0.1.0\",\"attempts\":[],\"rules\":{%s}",
+                slots, rules);
+    struct request *req = fixture_control(fixture, "hello", members.data);
+    text_free(&members);
     CHECK(req->status == HT_OK);
     return req;
+}
+
+static inline struct request *fixture_hello(struct fixture *fixture, int slots)
+{
+    return fixture_hello_rules(fixture, slots, "\"images\":false");
+}
+
+static inline struct request *fixture_hello_images(struct fixture *fixture,
+                                                   int slots)
+{
+    return fixture_hello_rules(fixture, slots, "\"images\":true");
 }
 
 struct leased { /* one attempt of a lease answer */

@@ -349,7 +349,7 @@ static void a_custom_job_is_as_its_one_trial_is(void)
     CHECK(node_find(job, "trials") == NULL);
     CHECK(node_find(status_of(req), "algorithm") == NULL);
     CHECK(fixture_trial(&f, 1, 1).state == TRIAL_REQUESTED);
-    fixture_hello(&f, 2);
+    fixture_hello_images(&f, 2);
     struct leased leased = {0};
     CHECK(fixture_lease(&f, 1, &leased) == 1);
     CHECK_TEXT(node_get_string(leased.node, "kind", ""), "custom");
@@ -366,7 +366,7 @@ static void a_custom_job_that_failed_may_be_tried_again(void)
     struct fixture f;
     fixture_open(&f);
     fixture_call(&f, study_create_custom, NULL, custom);
-    fixture_hello(&f, 1);
+    fixture_hello_images(&f, 1);
     struct leased leased = {0};
     CHECK(fixture_lease(&f, 1, &leased) == 1);
     fixture_end_as(&f, &leased,

@@ -79,7 +79,7 @@ static void the_best_record_decides_when_it_was_asked_for(void)
               "\"trialJobSpec\":{\"workerPoolSpecs\":[{\"replicaCount\":1,"
               "\"containerSpec\":{\"imageUri\":\"i\"}}]}}")
               ->status == HT_OK);
-    fixture_hello(&f, 1);
+    fixture_hello_images(&f, 1);
     const struct leased leased = lease_one(&f);
     const char *records = arena_printf(
         f.arena, "%s,%s,%s", fixture_record(&f, 1, 1, "0.2"),
@@ -224,10 +224,13 @@ static void a_retry_measures_anew(void)
     fixture_close(&f);
 }
 
-static void a_lost_attempt_starts_again_at_once(void)
+static void a_lost_attempt_starts_again_soon_but_not_for_ever(void)
 {
     struct fixture f;
     fixture_open(&f);
+    fixture_stop(&f);
+    f.options.retry_ms = 1;
+    CHECK(fixture_start(&f));
     submit(&f, "retries: 0\n");
     for (int i = 1; i <= HT_MAX_LOST + 1; i++) {
         const struct leased leased = lease_one(&f);
@@ -332,7 +335,7 @@ int main(void)
     RUN(records_shipped_while_draining_count);
     RUN(a_failed_trial_starts_again_after_a_pause);
     RUN(a_retry_measures_anew);
-    RUN(a_lost_attempt_starts_again_at_once);
+    RUN(a_lost_attempt_starts_again_soon_but_not_for_ever);
     RUN(a_trial_out_of_time_keeps_what_it_reported);
     RUN(one_trial_can_be_stopped);
     RUN(a_superseded_attempt_changes_nothing);

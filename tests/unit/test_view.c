@@ -174,10 +174,12 @@ static void measurements_and_runners_have_their_documented_members(void)
                                       .host = "h",
                                       .slots = 2,
                                       .seen_ms = 9,
-                                      .online = false};
+                                      .online = false,
+                                      .rules = "{\"images\":true}"};
     CHECK_TEXT(shown(view_runner(&runner, 1)),
                "{\"runner\":\"a\",\"engine\":\"process\",\"host\":\"h\","
-               "\"slots\":2,\"busy\":1,\"state\":\"LOST\",\"lastSeenMs\":9}");
+               "\"slots\":2,\"busy\":1,\"state\":\"LOST\",\"lastSeenMs\":9,"
+               "\"rules\":{\"images\":true}}");
 }
 
 int main(void)

@@ -1,0 +1,77 @@
+#include "tuner/db_outputs.h"
+
+#include "tuner/db_internal.h"
+
+/* Each state's best by the index of objectives, then the best of both. */
+#define RANKED_IN(state, order)                                                \
+    "SELECT * FROM (SELECT id, objective FROM trials "                         \
+    "INDEXED BY trials_best WHERE study=?1 AND state=" state                   \
+    " AND objective IS NOT NULL ORDER BY objective " order ", id LIMIT ?2)"
+#define RANKING(order)                                                         \
+    "SELECT id FROM (" RANKED_IN("4", order) " UNION ALL " RANKED_IN(          \
+        "5", order) ") ORDER BY objective " order ", id LIMIT ?2"
+
+enum ht_status db_trial_ranking(struct db *db, struct arena *arena,
+                                int64_t study, bool maximize, int64_t n,
+                                struct id_list *list, struct ht_error *err)
+{
+    static const char highest[] = RANKING("DESC");
+    static const char lowest[] = RANKING("ASC");
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(db, &stmt, err, maximize ? highest : lowest, "ii", study, n);
+    struct id_list found = {0};
+    bool row = status == HT_OK;
+    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
+        found.ids = db_grow(arena, found.ids, found.n, sizeof *found.ids);
+        found.ids[found.n++] = sqlite3_column_int64(stmt, 0);
+    }
+    if (status == HT_OK)
+        *list = found;
+    return status;
+}
+
+enum ht_status db_outputs_move(struct db *db, int64_t study, int64_t trial,
+                               enum outputs_state from, enum outputs_state to,
+                               struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE attempts SET outputs=?4 "
+                  "WHERE study=?1 AND trial=?2 AND outputs=?3",
+                  "iiii", study, trial, (int64_t)from, (int64_t)to);
+}
+
+enum ht_status db_outputs_unwanted(struct db *db, struct arena *arena,
+                                   const char *runner, size_t limit,
+                                   struct outputs_list *list,
+                                   struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT DISTINCT study, trial FROM attempts "
+                 "INDEXED BY attempts_unwanted "
+                 "WHERE runner=? AND outputs=1 LIMIT ?",
+                 "si", runner, (int64_t)limit);
+    struct outputs_list found = {0};
+    bool row = status == HT_OK;
+    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
+        found.rows = db_grow(arena, found.rows, found.n, sizeof *found.rows);
+        found.rows[found.n++] = (struct outputs_name){
+            sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1)};
+    }
+    if (status == HT_OK)
+        *list = found;
+    return status;
+}
+
+enum ht_status db_outputs_settle(struct db *db, const char *runner,
+                                 const struct outputs_name *name, bool kept,
+                                 struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE attempts SET outputs=?4 WHERE study=?1 AND trial=?2 "
+                  "AND runner=?3 AND outputs=1",
+                  "iisi", name->study, name->trial, runner,
+                  (int64_t)(kept ? OUTPUTS_KEPT : OUTPUTS_DISCARDED));
+}

@@ -1,0 +1,30 @@
+/* fitting.h - which runners can run a job, and what to tell a person when none
+ * can. Core thread. */
+#ifndef HT_TUNER_FITTING_H
+#define HT_TUNER_FITTING_H
+
+#include <stdbool.h>
+
+#include "proto/arena.h"
+#include "proto/diag.h"
+#include "proto/job.h"
+#include "tuner/core.h"
+#include "tuner/runner_rules.h"
+
+struct fitting_lack {
+    const char *field; /* path in the job as it is sent */
+    const char *text;  /* what is wrong, in the arena or constant */
+};
+
+/* Whether a runner with these rules may run the job's attempts; else *lack
+ * says why. GPUs and secrets come and go and are not looked at. */
+bool fitting_allows(struct arena *arena, const struct runner_rules *rules,
+                    const struct job *job, struct fitting_lack *lack);
+
+/* Looks at a job that is being created, against the runners that are there.
+ * What each runner of its kind forbids is an error; what a runner that is
+ * still to come may offer is a warning. */
+void fitting_check(struct core *core, const struct job *job,
+                   struct diag *errors, struct diag *warnings);
+
+#endif

@@ -1,0 +1,133 @@
+#include "tuner/outputs.h"
+
+#include <string.h>
+
+#include "proto/json.h"
+#include "tuner/db_outputs.h"
+
+enum { MOST_AT_ONCE = 100 /* trials in one answer */ };
+
+const char *outputs_folder(struct arena *arena, const struct job *job,
+                           const char *folder, int64_t trial)
+{
+    if (folder == NULL || job->kind == JOB_CUSTOM)
+        return folder;
+    const size_t len = strlen(folder);
+    const bool has_slash = len > 0 && folder[len - 1] == '/';
+    return arena_printf(arena, "%s%s%lld", folder, has_slash ? "" : "/",
+                        (long long)trial);
+}
+
+static enum ht_status find_job(struct core *core, struct arena *arena,
+                               int64_t id, const struct job **job,
+                               struct ht_error *err)
+{
+    struct study_row study;
+    const enum ht_status status =
+        db_study_get(core_db(core), arena, id, &study, err);
+    return status == HT_OK ? memory_job(core_memory(core), &study, job, err)
+                           : status;
+}
+
+/* --- whose outputs are wanted --- */
+
+static bool holds(const int64_t ids[], size_t n, int64_t id)
+{
+    for (size_t i = 0; i < n; i++)
+        if (ids[i] == id)
+            return true;
+    return false;
+}
+
+static enum ht_status disown(struct core *core, int64_t study, int64_t trial,
+                             struct ht_error *err)
+{
+    return db_outputs_move(core_db(core), study, trial, OUTPUTS_THERE,
+                           OUTPUTS_UNWANTED, err);
+}
+
+/* At most one trial leaves the best ones when another ends: the first that is
+ * no longer among them. */
+static enum ht_status disown_worse(struct core *core, struct arena *arena,
+                                   const struct trial_row *trial,
+                                   const struct job *job, struct ht_error *err)
+{
+    struct id_list best;
+    const size_t keep = (size_t)job->keep_best;
+    enum ht_status status = db_trial_ranking(core_db(core), arena, trial->study,
+                                             job->metrics[0].maximize,
+                                             job->keep_best + 1, &best, err);
+    if (status == HT_OK && best.n > keep)
+        status = disown(core, trial->study, best.ids[keep], err);
+    if (status == HT_OK &&
+        !holds(best.ids, best.n < keep ? best.n : keep, trial->id))
+        status = disown(core, trial->study, trial->id, err);
+    return status;
+}
+
+enum ht_status outputs_note_end(struct core *core,
+                                const struct trial_row *trial,
+                                struct ht_error *err)
+{
+    const struct job *job;
+    struct arena *arena = arena_new();
+    enum ht_status status = find_job(core, arena, trial->study, &job, err);
+    /* A study whose spec is damaged ends all the same. */
+    if (status == HT_CORRUPT)
+        status = HT_OK;
+    else if (status == HT_OK && job->keep_best > 0 && job->n_metrics > 0)
+        status = disown_worse(core, arena, trial, job, err);
+    arena_free(arena);
+    return status;
+}
+
+enum ht_status outputs_spare(struct core *core, const struct trial_row *trial,
+                             struct ht_error *err)
+{
+    return db_outputs_move(core_db(core), trial->study, trial->id,
+                           OUTPUTS_UNWANTED, OUTPUTS_THERE, err);
+}
+
+/* --- the runner that has them --- */
+
+enum ht_status outputs_add_unwanted(struct core *core, struct arena *arena,
+                                    const struct memory_runner *runner,
+                                    cJSON *list, struct ht_error *err)
+{
+    struct outputs_list unwanted;
+    enum ht_status status = db_outputs_unwanted(
+        core_db(core), arena, runner->id, MOST_AT_ONCE, &unwanted, err);
+    for (size_t i = 0; status == HT_OK && i < unwanted.n; i++) {
+        const struct outputs_name *name = &unwanted.rows[i];
+        const struct job *job;
+        status = find_job(core, arena, name->study, &job, err);
+        if (status != HT_OK)
+            break;
+        cJSON *item = json_push_object(list);
+        json_add_int(item, "study", name->study);
+        json_add_int(item, "trial", name->trial);
+        json_add_string(
+            item, "outputDir",
+            outputs_folder(arena, job, job->output_dir, name->trial));
+        json_add_bool(item, "rewriteGs", job->rewrite_gcs);
+    }
+    return status == HT_CORRUPT ? HT_OK : status;
+}
+
+enum ht_status outputs_settle(struct core *core, const struct request *req,
+                              const struct memory_runner *runner,
+                              struct ht_error *err)
+{
+    const struct node *list = node_find(req->body, "discarded");
+    const struct node *item =
+        list != NULL && list->kind == NODE_LIST ? list->first : NULL;
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && item != NULL && i < MOST_AT_ONCE;
+         i++, item = item->next) {
+        const struct outputs_name name = {node_get_int(item, "study", 0),
+                                          node_get_int(item, "trial", 0)};
+        status = db_outputs_settle(core_db(core), runner->id, &name,
+                                   node_get_bool(item, "kept", false), err);
+    }
+    return status;
+}

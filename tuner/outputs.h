@@ -1,0 +1,39 @@
+/* outputs.h - what trials leave behind when a study keeps only those of its
+ * best: the others' runners are told to remove them. Core thread. */
+#ifndef HT_TUNER_OUTPUTS_H
+#define HT_TUNER_OUTPUTS_H
+
+#include <cjson/cJSON.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "proto/job.h"
+#include "tuner/core.h"
+#include "tuner/memory.h"
+#include "tuner/request.h"
+#include "tuner/rows.h"
+
+/* The trial's own folder below one that the whole job shares, in the arena; a
+ * job of one trial has it to itself. NULL stays NULL. */
+const char *outputs_folder(struct arena *arena, const struct job *job,
+                           const char *folder, int64_t trial);
+
+/* The trial has ended: its outputs, or those of one that it is better than,
+ * may not be wanted any more. */
+enum ht_status outputs_note_end(struct core *core,
+                                const struct trial_row *trial,
+                                struct ht_error *err);
+/* The trial runs again, so it needs what is still there. */
+enum ht_status outputs_spare(struct core *core, const struct trial_row *trial,
+                             struct ht_error *err);
+
+/* Adds what the runner is to remove, in the answer of its heartbeat. */
+enum ht_status outputs_add_unwanted(struct core *core, struct arena *arena,
+                                    const struct memory_runner *runner,
+                                    cJSON *list, struct ht_error *err);
+/* Notes what it says about them in its heartbeat. */
+enum ht_status outputs_settle(struct core *core, const struct request *req,
+                              const struct memory_runner *runner,
+                              struct ht_error *err);
+
+#endif
