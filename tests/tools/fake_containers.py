@@ -178,7 +178,15 @@ class Engine:
 
     # ---- running ----
 
+    def check_networks(self, container):
+        """Podman misses a network when a container is made, dockerd when it is
+        started."""
+        for network in container.networks():
+            if network not in ("none", "host", "bridge", "default"):
+                self.get_network(network)
+
     def start(self, container):
+        self.check_networks(container)
         argv = map_tree(container.command(), container.binds())
         container.state, container.code, container.oom = "running", 0, False
         if self.options.run:
@@ -307,9 +315,8 @@ class Engine:
                               (name, other.id),
                               "that name is already in use")
         container = Container(name, body, image)
-        for network in container.networks():
-            if network not in ("none", "host", "bridge", "default"):
-                self.get_network(network)
+        if self.dialect == "podman":
+            self.check_networks(container)
         for source, _ in container.binds():
             if not os.path.exists(source):
                 os.makedirs(source)
