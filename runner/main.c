@@ -61,6 +61,36 @@ static struct pairs collect_inherited(struct arena *arena)
     return (struct pairs){.n = n, .items = items};
 }
 
+/* Names alone: values are looked up when a trial wants them. */
+static struct strings collect_secret_variables(struct arena *arena)
+{
+    static const char prefix[] = "HYPERTUNE_SECRET_";
+    enum { LEN = sizeof prefix - 1 };
+    size_t n = 0, most = 0;
+    while (environ[most] != NULL)
+        most++;
+    const char **names = arena_alloc(arena, most + 1, sizeof *names);
+    for (char **entry = environ; *entry != NULL; entry++) {
+        const size_t len = strcspn(*entry, "=");
+        if (strncmp(*entry, prefix, LEN) == 0 && len > LEN)
+            names[n++] = arena_strndup(arena, *entry + LEN, len - LEN);
+    }
+    return (struct strings){.n = n, .items = names};
+}
+
+/* Where Google's libraries look by themselves. */
+static bool has_gcs_credentials(struct arena *arena)
+{
+    const char *home = getenv("HOME");
+    return getenv("GOOGLE_APPLICATION_CREDENTIALS") != NULL ||
+           (home != NULL &&
+            access(arena_printf(arena,
+                                "%s/.config/gcloud/"
+                                "application_default_credentials.json",
+                                home),
+                   R_OK) == 0);
+}
+
 /* The folder part of a path, made absolute. */
 static enum ht_status make_state(struct arena *arena,
                                  const struct runner_options *options,
@@ -186,6 +216,8 @@ static enum ht_status read_site(struct arena *arena,
     site->cores = count_cores();
     site->inherited = collect_inherited(arena);
     site->share_gpus = options->share;
+    site->secret_variables = collect_secret_variables(arena);
+    site->gcs_credentials = has_gcs_credentials(arena);
     site->docker_host = options->docker_host;
     enum ht_status status = gpus_find(arena, &source, &site->gpus, err);
     if (status == HT_OK && options->allow != NULL)

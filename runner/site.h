@@ -3,6 +3,8 @@
 #ifndef HT_RUNNER_SITE_H
 #define HT_RUNNER_SITE_H
 
+#include <stdbool.h>
+
 #include "proto/job.h"
 
 struct site {
@@ -20,9 +22,11 @@ struct site {
     struct strings volume_roots; /* volumes and outputs may lie below */
     const char *gcs_root;        /* mounted at /gcs, NULL: none */
     const char *secrets;         /* folder of secret files, NULL: none */
-    struct strings allowed;      /* what --allow names, see rules.h */
-    bool share_gpus;             /* a GPU may have several trials */
-    const char *docker_host;     /* as DOCKER_HOST; NULL: the usual sockets */
+    struct strings secret_variables; /* names behind HYPERTUNE_SECRET_ */
+    bool gcs_credentials;            /* processes here get into gs:// */
+    struct strings allowed;          /* what --allow names, see rules.h */
+    bool share_gpus;                 /* a GPU may have several trials */
+    const char *docker_host; /* as DOCKER_HOST; NULL: the usual sockets */
 };
 
 #endif

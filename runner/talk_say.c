@@ -2,6 +2,7 @@
 
 #include "proto/clock.h"
 #include "runner/folder.h"
+#include "runner/talk_rules.h"
 
 enum {
     HEARTBEAT_BUSY_MS = 1000, /* when records wait for one */
@@ -52,6 +53,8 @@ static void say_hello(struct talk *talk)
     message_int(out, "slots", talk->fleet->site->slots);
     message_string(out, "host", talk->host);
     message_string(out, "version", HT_VERSION);
+    text_puts(out, ",\"rules\":");
+    talk_rules_text(talk->fleet->site, talk->fleet->engine, out);
     message_list(out, "attempts");
     for (const struct run *run = talk->fleet->first; run; run = run->next)
         message_list_attempt(out, &run->order->key);
