@@ -120,6 +120,7 @@ static const struct {
     {"no matching manifest", CURE_NAME},
     {"invalid reference", CURE_NAME},
     {"x509:", CURE_ADMIN},
+    {"does not look like a TLS handshake", CURE_ADMIN},
     {"server gave HTTP response to HTTPS client", CURE_ADMIN},
 };
 

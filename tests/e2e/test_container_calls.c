@@ -166,6 +166,104 @@ static void an_image_that_is_nowhere_is_explained(void)
     CHECK(strstr(client.err.text, "connection refused") != NULL);
 }
 
+/* ---- a registry with a password ---- */
+
+struct registry {
+    pid_t pid;
+    char image[64]; /* that it has */
+    char home[PATH_MAX];
+};
+
+static struct registry registry;
+
+static char *lookup(const char *variable)
+{
+    return strcmp(variable, "HOME") == 0 ? registry.home : NULL;
+}
+
+static void registry_open(void)
+{
+    char *argv[] = {
+        (char[]){"python3"},   (char[]){"tests/tools/fake_registry.py"},
+        (char[]){"a/b:1"},     (char[]){"ann"},
+        (char[]){"hunter>?2"}, NULL};
+    int ends[2];
+    posix_spawn_file_actions_t actions;
+    CHECK(pipe2(ends, O_CLOEXEC) == 0);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    CHECK(posix_spawnp(&registry.pid, argv[0], &actions, NULL, argv, environ) ==
+          0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    char port[16] = "";
+    CHECK(read(ends[0], port, sizeof port - 1) > 0);
+    close(ends[0]);
+    port[strcspn(port, "\n")] = '\0';
+    (void)snprintf(registry.image, sizeof registry.image, "127.0.0.1:%s/a/b:1",
+                   port);
+    fixture_folder(registry.home);
+}
+
+static void registry_close(void)
+{
+    (void)call("DELETE", path("/images/%s?force=1", registry.image), NULL,
+               NULL);
+    kill(registry.pid, SIGTERM);
+    CHECK(waitpid(registry.pid, NULL, 0) == registry.pid);
+}
+
+/* Base64 of ann and her password. */
+static void log_in(void)
+{
+    const char *folder = path("%s/.docker", registry.home);
+    const char *json =
+        path("{\"auths\":{\"%.*s\":{\"auth\":\"YW5uOmh1bnRlcj4/Mg==\"}}}",
+             (int)strcspn(registry.image, "/"), registry.image);
+    CHECK(mkdir(folder, 0700) == 0);
+    CHECK(disk_replace(folder, "config.json", json, strlen(json), 0600, NULL) ==
+          HT_OK);
+}
+
+static void check_private(const struct image_wish *wish)
+{
+    struct image image = {.name = NULL};
+    CHECK(strstr(client.err.text, "docker login 127.0.0.1:") != NULL);
+    log_in();
+    CHECK_STATUS(
+        image_get(client.docker, client.arena, wish, &image, &client.err),
+        HT_OK);
+    CHECK(image.entrypoint.n == 1 && image.env.n > 0);
+    CHECK_TEXT(image.workdir, "/w");
+    CHECK_TEXT(image.user, "7:8");
+    CHECK(strncmp(image.digest != NULL ? image.digest : "", "sha256:", 7) == 0);
+    char *tag = &registry.image[strlen(registry.image) - 1];
+    *tag = '2';
+    CHECK_STATUS(
+        image_get(client.docker, client.arena, wish, &image, &client.err),
+        HT_PRECONDITION);
+    CHECK(strstr(client.err.text, "none of that name and tag") != NULL);
+    *tag = '1';
+}
+
+static void a_private_image_comes_with_the_credentials_of_docker(void)
+{
+    struct image image;
+    registry_open();
+    const struct image_wish wish = {
+        .name = registry.image, .lookup = lookup, .pause_ms = 1};
+    CHECK_STATUS(
+        image_get(client.docker, client.arena, &wish, &image, &client.err),
+        HT_PRECONDITION);
+    if (strstr(client.err.text, "does not trust registry") != NULL)
+        printf("# this engine wants TLS even on this machine\n");
+    else
+        check_private(&wish);
+    registry_close();
+}
+
+/* ---- cancelling ---- */
+
 static void *cancel_when_waiting(void *host)
 {
     struct docker_address *address;
@@ -214,6 +312,7 @@ static void try_engine(const char *host)
     RUN(labels_find_what_is_ours);
     RUN(an_image_that_is_there_is_described);
     RUN(an_image_that_is_nowhere_is_explained);
+    RUN(a_private_image_comes_with_the_credentials_of_docker);
     RUN(a_cancel_ends_a_wait);
     clean_up();
     fake_client_close(&client);
@@ -228,11 +327,13 @@ int main(void)
     }
     json_init();
     curl_global_init(CURL_GLOBAL_ALL);
+    fixture_init();
     (void)snprintf(name, sizeof name, "ht-test-calls-%d", (int)getpid());
     char *list = strdup(hosts), *rest = list;
     while ((current_host = strtok_r(rest, " ", &rest)) != NULL)
         try_engine(current_host);
     free(list);
+    fixture_fini();
     curl_global_cleanup();
     return check_done();
 }

@@ -36,7 +36,12 @@ driver = "overlay"
 graphroot = "$folder/storage"
 runroot = "$folder/run"
 END
-    echo 'unqualified-search-registries = []' >"$CONTAINERS_REGISTRIES_CONF"
+    cat >"$CONTAINERS_REGISTRIES_CONF" <<END
+unqualified-search-registries = []
+[[registry]] # as dockerd has it without being told
+location = "127.0.0.1"
+insecure = true
+END
 }
 
 start() {
