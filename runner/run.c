@@ -67,6 +67,7 @@ static void end_unstarted(struct run *run, const struct ht_error *err)
     const bool impossible = err->status == HT_PRECONDITION;
     run->engine->remove(&run->place);
     run->told_started = true; /* there is nothing to tell about a start */
+    run->told_facts = true;
     run->ended = true;
     run->ending = (struct ending){
         .outcome = impossible ? OUTCOME_FAILED : OUTCOME_LOST,
@@ -120,6 +121,7 @@ void run_adopt(struct run *run, const struct strings *free_gpus)
     struct ht_error err;
     run->accepted = true;
     run->told_started = disk_has(run->folder, mark_started);
+    run->told_facts = run->told_started;
     run->told_ended = disk_has(run->folder, mark_ended);
     enum ht_status status = place(run, free_gpus, &err);
     if (status == HT_OK)
@@ -178,7 +180,7 @@ bool run_tick(struct run *run, int64_t next_beat)
 
 bool run_is_started(const struct run *run)
 {
-    return run->ended || run->engine->is_started(&run->place);
+    return run->engine->is_started(&run->place);
 }
 
 void run_mark_started(struct run *run)

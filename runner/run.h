@@ -35,6 +35,7 @@ struct run {
     struct run_replica *replicas; /* order->n_replicas of them */
     bool accepted;     /* the server wants it here; else it waits for hello */
     bool told_started; /* confirmed by the server */
+    bool told_facts;   /* ... with all that is to be known of it */
     bool ended;
     struct ending ending; /* once ended */
     bool collected;       /* ended, and every record was read */
@@ -57,7 +58,7 @@ void run_adopt(struct run *run, const struct strings *free_gpus);
 void run_remove(struct run *run);
 void run_stop(struct run *run, const struct stop_order *order);
 
-/* Every replica has begun to run, or all has ended before. */
+/* Every replica has begun to run; of an attempt that has ended, had. */
 bool run_is_started(const struct run *run);
 
 /* Asks the engine and reads new records; true when there is more to read. */

@@ -28,12 +28,14 @@ void talk_init(struct talk *talk, struct fleet *fleet, struct courier *courier,
         .host = host,
         .heartbeat_ms = HEARTBEAT_MS,
         .heard_at = clock_monotonic_ms(),
+        .provenance = provenance_new(),
     };
 }
 
 void talk_fini(struct talk *talk)
 {
     text_free(&talk->request.body);
+    provenance_free(talk->provenance);
 }
 
 static const struct node *first_of(const struct node *list)
@@ -154,6 +156,13 @@ static void take_report(struct talk *talk, struct run *run,
         talk->beat_at = 0; /* ask at once who wants it to stop, and how */
 }
 
+static void take_started(struct talk *talk, struct run *run)
+{
+    if (!run->told_started)
+        run_mark_started(run);
+    run->told_facts = talk->request.whole;
+}
+
 static void take_ok(struct talk *talk, const struct node *map)
 {
     struct run *run = fleet_find(talk->fleet, &talk->request.key);
@@ -168,7 +177,7 @@ static void take_ok(struct talk *talk, const struct node *map)
         return;
     case REQUEST_STARTED:
         if (run != NULL)
-            run_mark_started(run);
+            take_started(talk, run);
         return;
     case REQUEST_ENDED:
         if (run != NULL)
@@ -323,5 +332,8 @@ int64_t talk_wake_at(const struct talk *talk)
     if (talk->request.kind != REQUEST_NONE)
         return INT64_MAX;
     const int64_t beat = talk_heartbeat_at(talk);
-    return beat > talk->quiet_until ? beat : talk->quiet_until;
+    const int64_t facts =
+        provenance_wake_at(talk->provenance, clock_monotonic_ms());
+    const int64_t first = beat < facts ? beat : facts;
+    return first > talk->quiet_until ? first : talk->quiet_until;
 }

@@ -14,6 +14,7 @@
 #include "runner/fleet.h"
 #include "runner/log_ship.h"
 #include "runner/message.h"
+#include "runner/provenance.h"
 
 enum request_kind {
     REQUEST_NONE,
@@ -31,6 +32,7 @@ struct request { /* the one under way */
     struct attempt_key key; /* of its attempt, which may be dropped meanwhile */
     size_t replica;
     int stream; /* index in the replica's logs */
+    bool whole; /* nothing is missing in the facts it says */
     struct log_chunk chunk;
     struct text body; /* kept for `retry` */
 };
@@ -53,6 +55,7 @@ struct talk {
     int64_t quiet_until; /* monotonic; nothing new is said before */
     struct request request;
     uint64_t turn; /* whose records or log come next */
+    struct provenance *provenance;
 };
 
 /* Everything is borrowed. */

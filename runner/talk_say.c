@@ -2,6 +2,7 @@
 
 #include "proto/clock.h"
 #include "runner/folder.h"
+#include "runner/talk_facts.h"
 #include "runner/talk_rules.h"
 
 enum {
@@ -89,19 +90,40 @@ static void say_ended(struct talk *talk, const struct run *run)
     close_request(talk);
 }
 
+static bool owes_facts(const struct run *run)
+{
+    return run->told_started && !run->told_facts;
+}
+
+/* Said as soon as it is true, and once more when all is known of it; what never
+ * began is not said to have. */
+static bool say_started(struct talk *talk, const struct run *run)
+{
+    const bool first = !run->told_started && run_is_started(run);
+    if (!first && !owes_facts(run))
+        return false;
+    const int64_t now = clock_monotonic_ms();
+    const bool whole = talk_facts_are_known(run, talk->provenance, now);
+    if (!first && !whole)
+        return false;
+    struct text *out = open_request(talk, REQUEST_STARTED, run);
+    talk->request.whole = whole;
+    text_puts(out, ",\"facts\":");
+    talk_facts_text(run, talk->provenance, talk->host, now, out);
+    close_request(talk);
+    return true;
+}
+
 /* The life of an attempt: started, ended, drained. */
 static bool say_progress(struct talk *talk)
 {
     for (struct run *run = talk->fleet->first; run; run = run->next) {
         if (!run->accepted)
             continue;
-        if (run->told_ended && run_is_shipped(run)) {
-            open_request(talk, REQUEST_DRAINED, run);
-            close_request(talk);
+        if (say_started(talk, run))
             return true;
-        }
-        if (!run->told_started) {
-            open_request(talk, REQUEST_STARTED, run);
+        if (run->told_ended && run_is_shipped(run) && !owes_facts(run)) {
+            open_request(talk, REQUEST_DRAINED, run);
             close_request(talk);
             return true;
         }
@@ -152,9 +174,10 @@ static bool say_log(struct talk *talk, const struct run *run, size_t i,
 /* Records before logs, but every attempt in its turn. */
 static bool say_from(struct talk *talk, const struct run *run)
 {
-    if (!run->accepted || !run->told_started)
+    if (!run->accepted)
         return false;
-    for (size_t i = 0; i < run->order->n_replicas; i++) {
+    const bool began = run->told_started || run->ended;
+    for (size_t i = 0; began && i < run->order->n_replicas; i++) {
         if (say_records(talk, run, i))
             return true;
     }

@@ -129,7 +129,8 @@ static void a_runner_without_server_and_attempts_ends(void)
     const char *folder = fixture_folder(path);
     (void)snprintf(token_file, sizeof token_file, "%s/token", folder);
     CHECK(disk_write(folder, "token", "x", 1, 0600, NULL) == HT_OK);
-    const struct site site = {.state = folder, .slots = 1, .cores = 1};
+    const struct site site = {
+        .state = folder, .slots = 1, .cores = 1, .shim = "/proc/self/exe"};
     const struct supervisor_settings settings = {
         .site = &site,
         .engine = &engine_process,
