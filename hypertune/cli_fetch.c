@@ -63,23 +63,31 @@ static int find_trial(struct cli *cli, const char *word, struct source *source)
     return CLI_DONE;
 }
 
-/* The outputs of the newest attempt, whose measurements are the trial's. */
+/* The attempt whose measurements are the trial's; else the newest. */
+static const struct node *find_winner(const struct node *attempts)
+{
+    const struct node *winner = NULL;
+    for (const struct node *one = attempts ? attempts->first : NULL;
+         one != NULL; one = one->next) {
+        if (!node_get_bool(winner, "winner", false))
+            winner = one;
+    }
+    return winner;
+}
+
 static int find_output(struct cli *cli, struct source *source)
 {
     const struct node *ours = node_find(source->trial, "hypertune");
-    const struct node *attempts = node_find(ours, "attempts");
+    const struct node *facts =
+        node_find(find_winner(node_find(ours, "attempts")), "facts");
     const char *id = cli_trial_id(source->trial);
     if (strcmp(node_get_string(ours, "outputs", ""), "discarded") == 0)
         return cli_fail(cli, CLI_ABSENT,
                         "the outputs of trial %s were discarded: the spec "
                         "keeps those of the best alone",
                         id);
-    for (const struct node *one = attempts ? attempts->first : NULL;
-         one != NULL; one = one->next) {
-        const struct node *facts = node_find(one, "facts");
-        source->output = node_get_string(facts, "output", source->output);
-        source->host = node_get_string(facts, "host", source->host);
-    }
+    source->output = node_get_string(facts, "output", NULL);
+    source->host = node_get_string(facts, "host", NULL);
     if (source->output == NULL)
         return cli_fail(cli, CLI_ABSENT,
                         "trial %s has no outputs that the server knows of", id);

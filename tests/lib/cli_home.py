@@ -12,7 +12,7 @@ import termios
 import time
 
 import tap
-from harness import bin_dir, wait_until
+from harness import bin_dir, processes, wait_until
 
 
 def gone(pid):
@@ -49,6 +49,8 @@ class Home:
             for name in self.cli("list", "-o", "name")[0].split():
                 self.run("cancel", name, "--yes")
             stop(self.note()["pid"])
+        for pid in self.runners():
+            stop(pid)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def note(self):
@@ -59,6 +61,11 @@ class Home:
                 return json.load(file)
         except (OSError, ValueError):
             return None
+
+    def runners(self):
+        """Pids of the runners that work in the state folder."""
+        return processes(os.path.join(bin_dir(), "hypertune-runner"),
+                         self.state)
 
     def write(self, name, content, mode=0o644):
         """Writes a file of the folder; a dict is written as JSON."""
