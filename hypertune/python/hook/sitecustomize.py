@@ -1,9 +1,9 @@
 """Offers the package hypertune where a program has none of its own.
 
 The runner puts this folder into PYTHONPATH of a container, so that Python runs
-this file at its start. It adds a finder behind all others, which is asked only
-when an import has failed everywhere else; an installed package of that name is
-never shadowed. Then the sitecustomize runs that would have run without us.
+this file at its start. It adds a finder that asks all others first and offers
+ours only when none of them has it; an installed package of that name is never
+shadowed. Then the sitecustomize runs that would have run without us.
 
 Python 2.7 and 3.5 and newer; the standard library only. Python's options -S, -I
 and -E leave it out.
@@ -13,6 +13,7 @@ import sys
 
 _HOOK = os.path.dirname(os.path.abspath(__file__))
 _PACKAGES = os.path.join(os.path.dirname(_HOOK), "python")
+_MOUNT = os.path.dirname(os.path.dirname(_HOOK))
 _NAME = "hypertune"
 
 
@@ -29,15 +30,23 @@ class _Finder3(object):
     def find_spec(self, name, path=None, target=None):
         if name != _NAME:
             return None
-        # Whoever came behind us in the list has not been asked yet.
-        at = sys.meta_path.index(self) if self in sys.meta_path else -1
-        for finder in sys.meta_path[at + 1:]:
+        for finder in sys.meta_path:
             find = getattr(finder, "find_spec", None)
-            spec = find(name, path, target) if find is not None else None
-            if spec is not None:
+            spec = find(name, path, target) \
+                if find is not None and finder is not self else None
+            if spec is not None and not self.is_mount(spec):
                 return spec
         from importlib.machinery import PathFinder
         return PathFinder.find_spec(name, [_PACKAGES], target)
+
+    @staticmethod
+    def is_mount(spec):
+        """The kit lies in /hypertune: a program whose folder is / would find
+        that as a package without any file."""
+        folders = list(spec.submodule_search_locations or [])
+        return spec.loader is None and bool(folders) and all(
+            os.path.realpath(folder) == os.path.realpath(_MOUNT)
+            for folder in folders)
 
 
 class _Finder2(object):
@@ -98,7 +107,7 @@ def _start():
     finder = _Finder3() if is_new else _Finder2()
     # Python 2 empties a module that nobody holds, and the next one replaces it.
     finder.module = sys.modules.get(__name__)
-    sys.meta_path.append(finder)
+    sys.meta_path.insert(0, finder)
     (_run_hidden3 if is_new else _run_hidden2)(list(sys.path))
 
 
