@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <string.h>
 
 #include "proto/job.h"
@@ -10,9 +11,13 @@ bool job_needs_images(const struct job *job)
     return false;
 }
 
+/* "logs://x" is none. */
 static bool is_gcs(const char *text)
 {
-    return text && strstr(text, "gs://") != NULL;
+    const char *at = text ? strstr(text, "gs://") : NULL;
+    while (at && at > text && isalnum((unsigned char)at[-1]))
+        at = strstr(at + 1, "gs://");
+    return at != NULL;
 }
 
 static bool any_gcs(const struct strings *texts)

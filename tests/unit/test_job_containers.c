@@ -127,6 +127,7 @@ static void any_mention_of_a_bucket_is_found(void)
     static const char *const mentions[] = {
         NATIVE "command: [train, --data=gs://b/p]\n",
         NATIVE "env: {DATA: gs://b/p}\n",
+        NATIVE "env: {DATA: \"logs://a,gs://b/p\"}\n",
         NATIVE "jobDir: gs://b/jobs\n",
         NATIVE "rewriteGs: true\noutputDir: gs://b/out\n",
         NATIVE "replicas: {ps: {args: [gs://b]}}\n",
@@ -137,7 +138,9 @@ static void any_mention_of_a_bucket_is_found(void)
         const struct job *job = read_good(mentions[i], &diag);
         CHECK(job && job_mentions_gcs(job));
     }
-    const struct job *job = read_good(NATIVE "labels: {a: gs://b}\n", &diag);
+    const struct job *job = read_good(
+        NATIVE "labels: {a: gs://b}\nenv: {A: 'logs://b', B: bags://gs}\n",
+        &diag);
     CHECK(job && !job_mentions_gcs(job));
 }
 
