@@ -52,6 +52,27 @@ double acquisition_log_ei(double mean, double variance, double incumbent,
     return value;
 }
 
+double acquisition_log_cdf(double z, double *slope)
+{
+    const double value =
+        z > -5 ? log(0.5 * erfc(-z * M_SQRT1_2))
+               : log(0.5 * scaled_erfc(-z * M_SQRT1_2)) - 0.5 * z * z;
+    *slope = exp(-0.5 * z * z - log_root_2pi - value);
+    return value;
+}
+
+/* ln of the chance that a value with noise is above 0, and its slopes. */
+static double log_feasible(const struct gp *gp, double mean, double variance,
+                           double *by_mean, double *by_variance)
+{
+    double slope;
+    const double all = variance + gp->noise, z = mean / sqrt(all);
+    const double value = acquisition_log_cdf(z, &slope);
+    *by_mean = slope / sqrt(all);
+    *by_variance = -0.5 * slope * z / all;
+    return value;
+}
+
 /* ln(e^a + e^b) */
 static double log_sum(double a, double b)
 {
@@ -74,6 +95,12 @@ void acquisition_values(const struct acquisition *acquisition, size_t m,
     }
     for (size_t j = 0; j < m; j++)
         values[j] -= log((double)acquisition->n);
+    const struct gp *feasibility = acquisition->feasibility;
+    if (feasibility != NULL)
+        gp_predict(feasibility, m, x, mean, variance);
+    for (size_t j = 0; feasibility != NULL && j < m; j++)
+        values[j] += log_feasible(feasibility, mean[j], variance[j], &by_mean,
+                                  &by_variance);
     free(mean);
 }
 
@@ -92,6 +119,21 @@ static double model_value(const struct acquisition *acquisition, size_t k,
     return value;
 }
 
+/* ln of the chance of a result; adds its gradient. */
+static double add_feasibility(const struct gp *gp, const double x[],
+                              double gradient[])
+{
+    struct gp_slopes slopes;
+    double mean, variance, by_mean, by_variance;
+    gp_predict_slopes(gp, x, &mean, &variance, &slopes);
+    const double value =
+        log_feasible(gp, mean, variance, &by_mean, &by_variance);
+    for (size_t c = 0; c < gp->rows->encoding->dim; c++)
+        gradient[c] +=
+            by_mean * slopes.mean[c] + by_variance * slopes.variance[c];
+    return value;
+}
+
 double acquisition_value(const struct acquisition *acquisition,
                          const double x[], double gradient[])
 {
@@ -106,5 +148,7 @@ double acquisition_value(const struct acquisition *acquisition,
             gradient[c] += share * (other[c] - gradient[c]);
         value = sum;
     }
+    if (acquisition->feasibility != NULL)
+        value += add_feasibility(acquisition->feasibility, x, gradient);
     return value - log((double)acquisition->n);
 }

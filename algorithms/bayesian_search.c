@@ -30,6 +30,7 @@ struct bayesian {
     struct encoding encoding;
     struct history history;
     struct hyper hyper[ACQUISITION_MODELS]; /* by prior */
+    struct hyper feasibility;
 };
 
 static enum ht_status bayesian_new(const struct space *space, uint64_t seed,
@@ -44,6 +45,10 @@ static enum ht_status bayesian_new(const struct space *space, uint64_t seed,
     bayesian->seed = seed;
     encoding_init(&bayesian->encoding, space);
     history_init(&bayesian->history, &bayesian->encoding);
+    bayesian->hyper[PRIOR_LONG].prior = PRIOR_LONG;
+    bayesian->hyper[PRIOR_UNIT].prior = PRIOR_UNIT;
+    bayesian->feasibility =
+        (struct hyper){.target = TARGET_FEASIBILITY, .prior = PRIOR_UNIT};
     *state = bayesian;
     return HT_OK;
 }
@@ -132,27 +137,41 @@ static void believe(struct gp *gp, const struct suggest_request *request)
     }
 }
 
-static bool add_model(struct bayesian *bayesian, enum prior prior,
-                      const struct suggest_request *request,
-                      struct acquisition *acquisition)
+/* One failure among successes may be chance: it must not stand as certain. */
+static const double least_label_noise = 0.1;
+
+/* The model of all results with room for `extra` points; NULL when none
+ * factored. */
+static struct gp *new_model(struct bayesian *bayesian, struct hyper *hyper,
+                            size_t extra)
 {
     const struct history *history = &bayesian->history;
     double theta[HYPER_MAX];
-    if (!hyper_find(&bayesian->hyper[prior], history, history->n, prior,
-                    bayesian->seed, theta))
-        return false;
+    if (!hyper_find(hyper, history, history->n, bayesian->seed, theta))
+        return NULL;
+    double *noise = &theta[bayesian->encoding.dim + 1];
+    if (hyper->target == TARGET_FEASIBILITY)
+        *noise = fmax(*noise, log(least_label_noise));
+    struct gp *gp = history_model(history, hyper->target, history->n,
+                                  MODEL_ROWS, extra, false);
+    if (condition(gp, theta))
+        return gp;
+    gp_free(gp);
+    return NULL;
+}
+
+static void add_model(struct bayesian *bayesian, enum prior prior,
+                      const struct suggest_request *request,
+                      struct acquisition *acquisition)
+{
     const size_t pending =
         request->n_pending < MODEL_PENDING ? request->n_pending : MODEL_PENDING;
-    struct gp *gp =
-        history_model(history, history->n, MODEL_ROWS, pending, false);
-    if (!condition(gp, theta)) {
-        gp_free(gp);
-        return false;
-    }
+    struct gp *gp = new_model(bayesian, &bayesian->hyper[prior], pending);
+    if (gp == NULL)
+        return;
     believe(gp, request);
     acquisition->incumbents[acquisition->n] = best_mean(gp);
     acquisition->models[acquisition->n++] = gp;
-    return true;
 }
 
 /* Both priors while data are few, which is when they differ most; later the
@@ -217,6 +236,11 @@ static bool find_promising(struct bayesian *bayesian,
     add_models(bayesian, request, &acquisition);
     if (acquisition.n == 0)
         return false;
+    struct gp *feasibility = NULL;
+    const struct history *history = &bayesian->history;
+    if (history_feasible(history, history->n) < history->n)
+        feasibility = new_model(bayesian, &bayesian->feasibility, 0);
+    acquisition.feasibility = feasibility;
     struct acquire acquire = {
         .acquisition = &acquisition,
         .request = request,
@@ -229,6 +253,7 @@ static bool find_promising(struct bayesian *bayesian,
     const bool found = acquire_point(&acquire, point);
     for (size_t k = 0; k < acquisition.n; k++)
         gp_free(acquisition.models[k]);
+    gp_free(feasibility);
     return found;
 }
 

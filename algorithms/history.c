@@ -6,8 +6,9 @@
 #include "algorithms/warp.h"
 #include "proto/arena.h"
 
-/* In deviations below the worst value that came out. */
-static const double failure_gap = 0.5;
+/* Of the way from the mean to the worst value that came out: bad enough not to
+ * return to, not so bad that one failure hides what is beside it. */
+static const double failure_share = 0.5;
 
 void history_init(struct history *history, const struct encoding *encoding)
 {
@@ -102,9 +103,8 @@ static size_t choose(const struct history *history, size_t n, size_t most,
 
 /* ---- the model ---- */
 
-/* Warped objectives of those results, in their order. */
-static void values_of(const struct history *history, size_t n,
-                      const size_t index[], double values[])
+static void objectives_of(const struct history *history, size_t n,
+                          const size_t index[], double values[])
 {
     double *raw = ht_xcalloc(2 * n + 1, sizeof *raw), *warped = raw + n;
     size_t feasible = 0;
@@ -116,19 +116,29 @@ static void values_of(const struct history *history, size_t n,
     for (size_t i = 0; i < feasible; i++)
         worst = fmin(worst, warped[i]);
     for (size_t i = 0, next = 0; i < n; i++)
-        values[i] = isnan(history->objective[index[i]]) ? worst - failure_gap
+        values[i] = isnan(history->objective[index[i]]) ? failure_share * worst
                                                         : warped[next++];
     free(raw);
 }
 
-struct gp *history_model(const struct history *history, size_t n, size_t most,
-                         size_t extra, bool fits)
+static void feasibility_of(const struct history *history, size_t n,
+                           const size_t index[], double values[])
+{
+    for (size_t i = 0; i < n; i++)
+        values[i] = isnan(history->objective[index[i]]) ? -1 : 1;
+}
+
+struct gp *history_model(const struct history *history, enum target target,
+                         size_t n, size_t most, size_t extra, bool fits)
 {
     const size_t dim = history->encoding->dim;
     size_t *index = ht_xcalloc(most + 1, sizeof *index);
     const size_t chosen = choose(history, n, most, index);
     double *values = ht_xcalloc(chosen + 1, sizeof *values);
-    values_of(history, chosen, index, values);
+    if (target == TARGET_OBJECTIVE)
+        objectives_of(history, chosen, index, values);
+    else
+        feasibility_of(history, chosen, index, values);
     struct gp *gp = gp_new(history->encoding, chosen + extra, fits);
     for (size_t i = 0; i < chosen; i++)
         gp_add(gp, history->x + index[i] * dim, values[i]);

@@ -23,12 +23,19 @@ void history_add(struct history *history, const struct observation *seen);
 /* How many of the first n results have an objective. */
 size_t history_feasible(const struct history *history, size_t n);
 
+/* What a model is of. */
+enum target {
+    /* Warped objectives; a result without one counts as half as bad as the
+     * worst. Leaving it out would send the search back to where the
+     * objective seems to rise and nothing ever comes out. */
+    TARGET_OBJECTIVE,
+    TARGET_FEASIBILITY /* 1 of results with an objective, -1 of others */
+};
+
 /* A model with room for `extra` more points that has seen the first n results,
  * or, when they are more than `most`, the best two thirds of `most` and the
- * newest for the rest. Values are warped. A result without an objective counts
- * as half a deviation worse than the worst: leaving it out would let the
- * search return to the same failing place for ever. The caller owns it. */
-struct gp *history_model(const struct history *history, size_t n, size_t most,
-                         size_t extra, bool fits);
+ * newest for the rest. The caller owns it. */
+struct gp *history_model(const struct history *history, enum target target,
+                         size_t n, size_t most, size_t extra, bool fits);
 
 #endif

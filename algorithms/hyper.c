@@ -21,11 +21,12 @@ size_t hyper_anchor(size_t n)
 }
 
 /* One fit to the first n results; from nothing when `cold`. */
-static bool fit(const struct history *history, size_t n, enum prior prior,
-                uint64_t seed, bool cold, double theta[])
+static bool fit(const struct hyper *hyper, const struct history *history,
+                size_t n, uint64_t seed, bool cold, double theta[])
 {
-    struct gp *gp = history_model(history, n, HYPER_ROWS, 0, true);
-    struct gp_fit *work = gp_fit_new(gp, prior);
+    struct gp *gp =
+        history_model(history, hyper->target, n, HYPER_ROWS, 0, true);
+    struct gp_fit *work = gp_fit_new(gp, hyper->prior);
     const double value = cold ? gp_fit_find(work, seed, STARTS, theta)
                               : gp_fit_improve(work, IMPROVING_STEPS, theta);
     gp_fit_free(work);
@@ -34,27 +35,29 @@ static bool fit(const struct history *history, size_t n, enum prior prior,
 }
 
 static void find_anchor(struct hyper *hyper, const struct history *history,
-                        size_t n, enum prior prior, uint64_t seed)
+                        size_t n, uint64_t seed)
 {
     if (hyper->anchor_n == n)
         return;
-    const struct rng_place place = {seed, n, (uint64_t)RNG_FIT + prior};
+    const struct rng_place place = {
+        seed, n,
+        (uint64_t)RNG_FIT + 2 * (uint64_t)hyper->target + hyper->prior};
     hyper->anchor_n = n;
     hyper->anchor_found =
-        fit(history, n, prior, rng_bits(&place, 0), true, hyper->anchor);
+        fit(hyper, history, n, rng_bits(&place, 0), true, hyper->anchor);
 }
 
 bool hyper_find(struct hyper *hyper, const struct history *history, size_t n,
-                enum prior prior, uint64_t seed, double theta[])
+                uint64_t seed, double theta[])
 {
     const size_t anchor = hyper_anchor(n);
     if (hyper->n != n) {
-        find_anchor(hyper, history, anchor, prior, seed);
+        find_anchor(hyper, history, anchor, seed);
         memcpy(hyper->theta, hyper->anchor, sizeof hyper->theta);
         hyper->n = n;
         hyper->found = hyper->anchor_found;
         if (hyper->found && anchor < n && n <= HYPER_IMPROVED)
-            hyper->found = fit(history, n, prior, seed, false, hyper->theta);
+            hyper->found = fit(hyper, history, n, seed, false, hyper->theta);
     }
     memcpy(theta, hyper->theta, sizeof hyper->theta);
     return hyper->found;

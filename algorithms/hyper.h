@@ -18,7 +18,11 @@
 
 enum { HYPER_IMPROVED = 150, HYPER_ROWS = 300 };
 
-struct hyper {          /* what was found last, for one prior */
+struct hyper {
+    enum target target; /* set by the owner, as is the prior */
+    enum prior prior;
+
+    /* what was found last */
     size_t anchor_n, n; /* results they belong to; 0: none */
     bool anchor_found, found;
     double anchor[HYPER_MAX], theta[HYPER_MAX];
@@ -31,6 +35,6 @@ size_t hyper_anchor(size_t n);
 /* Writes the hyperparameters after the first n >= 1 results; false when no
  * covariance factored. */
 bool hyper_find(struct hyper *hyper, const struct history *history, size_t n,
-                enum prior prior, uint64_t seed, double theta[]);
+                uint64_t seed, double theta[]);
 
 #endif

@@ -141,14 +141,16 @@ static void suggest(const struct algorithm *algorithm, void *state,
     tried->n++;
 }
 
-/* Writes the best value after each stage; adds what suggestions cost. */
-static void run(const struct algorithm *algorithm,
+/* Writes the best value after each stage; adds what suggestions cost. Returns
+ * how many trials failed. */
+static int run(const struct algorithm *algorithm,
                 const struct problem *problem, uint64_t seed, int trials,
                 double best_at[], double *ms)
 {
     static struct tried tried;
     void *state;
     double best = INFINITY;
+    int failed = 0;
     tried.n = 0;
     tried.space = &problem->space;
     if (algorithm->new (&problem->space, seed, &state, NULL) != HT_OK)
@@ -163,10 +165,12 @@ static void run(const struct algorithm *algorithm,
             isnan(value) ? 0 : -value - problem->noise * rng_normal(&place, 0)};
         algorithm->observe(state, &seen, NULL);
         best = fmin(best, value);
+        failed += !seen.feasible;
         if (stage < STAGES && k + 1 == stages[stage])
             best_at[stage++] = best;
     }
     algorithm->free(state);
+    return failed;
 }
 
 /* ---- the numbers ---- */
@@ -205,11 +209,15 @@ static void measure(const struct algorithm *algorithm, struct problem *problem,
     static double best[MOST_SEEDS][STAGES];
     const double worst = study_problem(problem);
     double ms = 0;
+    int failed = 0;
     for (int i = 0; i < seeds; i++)
-        run(algorithm, problem, (uint64_t)(FIRST_SEED + i), trials, best[i],
-            &ms);
+        failed += run(algorithm, problem, (uint64_t)(FIRST_SEED + i), trials,
+                      best[i], &ms);
     for (int stage = 0; stage < STAGES && stages[stage] <= trials; stage++)
         report(problem, stage, seeds, worst, best, total);
+    if (problem->fails != NULL)
+        printf("%s_failed_percent=%.1f\n", problem->name,
+               100.0 * failed / (seeds * trials));
     printf("%s_suggest_ms=%.1f\n", problem->name, ms / (seeds * trials));
     fflush(stdout);
     total->ms += ms / (seeds * trials);

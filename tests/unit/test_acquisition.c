@@ -102,8 +102,9 @@ static void two_models_are_averaged_in_the_improvement(void)
     encoding_init(&encoding, &space);
     struct gp *a = some_model(&encoding, smooth);
     struct gp *b = some_model(&encoding, rough);
-    const struct acquisition one = {1, {a}, {0.9}}, other = {1, {b}, {1.1}},
-                             both = {2, {a, b}, {0.9, 1.1}};
+    const struct acquisition one = {1, {a}, {0.9}, NULL},
+                             other = {1, {b}, {1.1}, NULL},
+                             both = {2, {a, b}, {0.9, 1.1}, NULL};
     for (size_t i = 0; i < 30; i++) {
         double x[] = {0.017 + 0.03 * (double)i, 0.4, (double)(i % 3)};
         double gradient[3], unused[3], value, of[2];
@@ -128,6 +129,61 @@ static void two_models_are_averaged_in_the_improvement(void)
     encoding_fini(&encoding);
 }
 
+static void the_chance_of_a_result_multiplies_the_improvement(void)
+{
+    static const double smooth[] = {0, 0.3, 1, 0, -4};
+    struct encoding encoding;
+    encoding_init(&encoding, &space);
+    struct gp *gp = some_model(&encoding, smooth);
+    struct gp *feasibility = gp_new(&encoding, 10, false);
+    for (size_t i = 0; i < 10; i++) {
+        const double x[] = {(double)i / 10, 0.5, (double)(i % 3)};
+        gp_add(feasibility, x, i < 5 ? 1 : -1);
+    }
+    CHECK(gp_condition(feasibility, smooth));
+    const struct acquisition without = {1, {gp}, {0.9}, NULL},
+                             with = {1, {gp}, {0.9}, feasibility};
+    for (size_t i = 0; i < 30; i++) {
+        double x[] = {0.017 + 0.03 * (double)i, 0.4, (double)(i % 3)};
+        double gradient[3], unused[3], value, alone, mean, variance;
+        acquisition_values(&with, 1, x, &value);
+        acquisition_values(&without, 1, x, &alone);
+        gp_predict(feasibility, 1, x, &mean, &variance);
+        const double z = mean / sqrt(variance + feasibility->noise);
+        CHECK(
+            oracle_near(exp(value - alone), 0.5 * erfc(-z * M_SQRT1_2), 1e-9));
+        CHECK(oracle_near(acquisition_value(&with, x, gradient), value, 1e-9));
+        for (size_t c = 0; c < 2; c++) {
+            const double h = 1e-6, at = x[c];
+            x[c] = at + h;
+            const double above = acquisition_value(&with, x, unused);
+            x[c] = at - h;
+            const double below = acquisition_value(&with, x, unused);
+            x[c] = at;
+            CHECK(oracle_near(gradient[c], (above - below) / (2 * h), 1e-5));
+        }
+    }
+    gp_free(gp);
+    gp_free(feasibility);
+    encoding_fini(&encoding);
+}
+
+/* At the branch, and far out against the asymptotic series
+ * phi(z)/-z (1 - 1/z^2 + 3/z^4 - ...). */
+static void a_small_chance_keeps_its_logarithm(void)
+{
+    double slope, above;
+    CHECK(oracle_near(acquisition_log_cdf(0, &slope), -log(2), 1e-15));
+    CHECK(oracle_near(slope, sqrt(2 / M_PI), 1e-15));
+    CHECK(oracle_near(acquisition_log_cdf(-5 - 1e-9, &slope),
+                      acquisition_log_cdf(-5 + 1e-9, &above), 1e-8));
+    CHECK(oracle_near(slope, above, 1e-8));
+    const double z = -200, far = -0.5 * z * z - log(-z * sqrt(2 * M_PI)) +
+                                 log1p(-1 / (z * z) + 3 / (z * z * z * z));
+    CHECK(oracle_near(acquisition_log_cdf(z, &slope), far, 1e-12));
+    CHECK(oracle_near(slope, -z - 1 / z, 1e-6));
+}
+
 int main(void)
 {
     algorithms_init();
@@ -136,5 +192,7 @@ int main(void)
     RUN(the_branches_meet_without_a_step);
     RUN(an_expected_improvement_is_the_reference);
     RUN(two_models_are_averaged_in_the_improvement);
+    RUN(the_chance_of_a_result_multiplies_the_improvement);
+    RUN(a_small_chance_keeps_its_logarithm);
     return check_done();
 }

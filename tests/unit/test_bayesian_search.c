@@ -158,6 +158,30 @@ static void a_failing_region_is_left_alone(void)
     study_close(&study);
 }
 
+/* A crash by chance beside the optimum does not write its surroundings off. */
+static void a_single_failure_does_not_hide_an_optimum(void)
+{
+    struct param params[] = {{.name = "x", .type = PARAM_DOUBLE, .max = 1},
+                             {.name = "y", .type = PARAM_DOUBLE, .max = 1}};
+    const struct space plane = {2, params};
+    study_open(&study, &plane, 3);
+    double best = -1;
+    bool crashed = false;
+    for (uint64_t k = 0; k < 60; k++) {
+        struct value point[2];
+        CHECK(study_ask(&study, k, point) == HT_OK);
+        const double x = point[0].real - 0.7, y = point[1].real - 0.3;
+        const double value = -x * x - y * y;
+        const bool crashes = !crashed && value > -0.01;
+        crashed = crashed || crashes;
+        best = crashes ? best : fmax(best, value);
+        study_tell(&study, point, !crashes, crashes ? NAN : value);
+    }
+    CHECK(crashed);
+    CHECK(best > -1e-3);
+    study_close(&study);
+}
+
 static void small_spaces_are_walked_best_first_and_to_the_end(void)
 {
     struct param params[] = {
@@ -524,6 +548,7 @@ int main(void)
     algorithms_init();
     RUN(a_mixed_conditional_optimum_is_found);
     RUN(a_failing_region_is_left_alone);
+    RUN(a_single_failure_does_not_hide_an_optimum);
     RUN(small_spaces_are_walked_best_first_and_to_the_end);
     RUN(the_first_point_is_the_default_else_the_middle);
     RUN(a_design_is_a_quarter_of_a_small_study_at_most);
