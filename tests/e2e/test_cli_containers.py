@@ -1,0 +1,157 @@
+"""Specs with images on a person's own server, and runners started by hand."""
+
+import json
+import os
+import signal
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import engines  # noqa: E402
+import tap  # noqa: E402
+from cli_home import Home, stop  # noqa: E402
+from engines import shell, spec  # noqa: E402
+from harness import wait_until  # noqa: E402
+
+NOWHERE = "unix:///nonexistent/engine.sock"
+
+
+def runner_of(home, engine):
+    """The runner of that engine, None when there is none online."""
+    for one in json.loads(home.cli("runners", "-o", "json")[0]):
+        if one["engine"] == engine and one["state"] == "ONLINE":
+            return one
+    return None
+
+
+def pids_of_containers(home):
+    """Runners that work in the folder of containers."""
+    found = []
+    for pid in home.runners():
+        with open("/proc/%d/cmdline" % pid, "rb") as file:
+            if b"docker" in file.read().split(b"\0"):
+                found.append(pid)
+    return found
+
+
+# --- without an engine ---
+
+def an_image_without_an_engine_is_refused_with_what_to_do():
+    with Home() as home:
+        path = home.write("image.yaml", spec("image", shell("echo score=1")))
+        _, err = home.cli("submit", path, want=2, DOCKER_HOST=NOWHERE)
+        for words in ("no container engine answers on this machine",
+                      "hypertune doctor", "hypertune submit %s -- sh -c" %
+                      path):
+            if words not in err:
+                raise AssertionError("no %r in %s" % (words, err))
+        tap.equal(home.cli("list", "-o", "name")[0], "")
+
+
+def a_runner_finds_the_own_server_by_itself():
+    with Home() as home:
+        home.cli("list")
+        wait_until(lambda: runner_of(home, "process"), 20, "the server's own")
+        process = home.start("runner", "--slots", "3")
+        try:
+            def slots():
+                return sorted(one["slots"] for one in json.loads(
+                    home.cli("runners", "-o", "json")[0]))[-1:]
+            wait_until(lambda: slots() == [3] and len(json.loads(
+                home.cli("runners", "-o", "json")[0])) == 2, 20, "a second")
+            tap.equal(len(home.cli("runners", "-o", "name")[0].split()), 2)
+            head = home.cli("runners")[0].splitlines()[0].split()
+            tap.equal(head[:4], ["RUNNER", "ENGINE", "HOST", "STATE"])
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=20)
+
+
+def a_runner_of_a_named_server_needs_its_token():
+    with Home() as home:
+        home.cli("list")
+        _, err = home.cli("--server", home.note()["http"], "runner", want=2)
+        tap.equal("--token-file FILE is required" in err, True, err)
+        home.cli("runner", "--help")
+
+
+# --- with one ---
+
+def an_image_just_works_on_the_own_server(engine):
+    with Home() as home:
+        path = home.write("image.yaml", spec(
+            "image", shell("echo score=1; hypertune report score=2"),
+            trials=2))
+        out, err = home.cli("submit", path, "--wait", DOCKER_HOST=engine.host)
+        tap.equal(out, "image\n")
+        tap.equal("started a runner of containers" in err, True, err)
+        tap.equal(runner_of(home, "docker")["rules"]["images"], True)
+        # Another image finds the same runner; a command the other one.
+        other = home.write("other.yaml", spec("other", shell("echo score=3")))
+        _, err = home.cli("submit", other, "--wait", DOCKER_HOST=engine.host)
+        tap.equal("started" in err, False, err)
+        tap.equal(len(pids_of_containers(home)), 1)
+        plain = spec("plain", shell("echo score=4"))
+        del plain["image"]
+        plain = home.write("plain.yaml", plain)
+        home.cli("submit", plain, "--wait", DOCKER_HOST=engine.host)
+        ran = {name: json.loads(home.cli("trial", name + "/1", "-o", "json")[0])
+               ["hypertune"]["runner"] for name in ("image", "other", "plain")}
+        tap.equal(ran["image"], ran["other"])
+        tap.equal(ran["plain"] != ran["image"], True, ran)
+
+
+def what_died_is_started_again_by_the_next_command(engine):
+    with Home() as home:
+        waits = "until [ -e $AIP_MODEL_DIR/go ]; do sleep 0.1; done; " \
+                "echo score=1"
+        path = home.write("image.yaml", spec("image", shell(waits)))
+        home.cli("submit", path, DOCKER_HOST=engine.host)
+        wait_until(lambda: json.loads(home.cli(
+            "trial", "image/1", "-o", "json", DOCKER_HOST=engine.host)[0])
+            ["hypertune"].get("attempts", [{}])[-1].get("state") == "RUNNING",
+            30, "a trial that runs")
+        for pid in pids_of_containers(home):
+            stop(pid, signal.SIGKILL)
+        stop(home.note()["pid"], signal.SIGKILL)
+        home.cli("list", DOCKER_HOST=engine.host)
+        wait_until(lambda: runner_of(home, "docker"), 20, "a new runner")
+        output = json.loads(home.cli("trial", "image/1", "-o", "json")[0])[
+            "hypertune"]["facts"]["output"]
+        with open(os.path.join(output, "model", "go"), "w", encoding="ascii"):
+            pass
+        home.cli("watch", "image", DOCKER_HOST=engine.host)
+        trial = json.loads(home.cli("trial", "image/1", "-o", "json")[0])
+        tap.equal(len(trial["hypertune"]["attempts"]), 1, "attempts:")
+
+
+def a_runner_says_what_it_does_before_a_trial_runs(engine):
+    with Home() as home:
+        path = home.write("image.yaml", spec(
+            "image", shell("echo score=1"), image="localhost/not-here:1"))
+        home.cli("submit", path, "--wait", want=7, DOCKER_HOST=engine.host)
+        out, _ = home.cli("logs", "image/1", "--stream", "runner")
+        tap.equal("localhost/not-here:1" in out, True, out)
+
+
+def cases_of(engine):
+    def bound(case):
+        def on_engine():
+            case(engine)
+        on_engine.__name__ = "%s_on_%s" % (case.__name__, engine.name)
+        return on_engine
+    return [bound(case) for case in (
+        an_image_just_works_on_the_own_server,
+        what_died_is_started_again_by_the_next_command,
+        a_runner_says_what_it_does_before_a_trial_runs)]
+
+
+if __name__ == "__main__":
+    cases = [an_image_without_an_engine_is_refused_with_what_to_do,
+             a_runner_finds_the_own_server_by_itself,
+             a_runner_of_a_named_server_needs_its_token]
+    with tempfile.TemporaryDirectory() as folder, \
+            engines.FakeEngine(folder) as fake:
+        for place in [fake] + engines.here():
+            cases += cases_of(place)
+        tap.run(cases)
