@@ -12,6 +12,7 @@
 
 #include "proto/clock.h"
 #include "runner/courier.h"
+#include "runner/discard.h"
 #include "runner/fleet.h"
 #include "runner/leasing.h"
 #include "runner/locator.h"
@@ -33,6 +34,7 @@ struct supervisor {
     int signals, wake;
     struct locator *locator;
     struct courier *short_courier, *lease_courier;
+    struct discard *discard;
     struct fleet fleet;
     struct talk talk;
     struct leasing leasing;
@@ -79,6 +81,8 @@ static enum ht_status open_all(struct supervisor *supervisor,
         status =
             courier_start(supervisor->locator, LEASE_PATIENCE_MS,
                           supervisor->wake, &supervisor->lease_courier, err);
+    if (status == HT_OK)
+        status = discard_start(settings->site, &supervisor->discard, err);
     if (status != HT_OK)
         return status;
     fleet_init(&supervisor->fleet, settings->site, settings->engine);
@@ -93,6 +97,7 @@ static void close_all(struct supervisor *supervisor)
     courier_stop(supervisor->lease_courier);
     locator_free(supervisor->locator);
     talk_fini(&supervisor->talk);
+    discard_stop(supervisor->discard);
     fleet_fini(&supervisor->fleet);
     if (supervisor->opened)
         supervisor->settings->engine->close();
@@ -145,8 +150,14 @@ static void begin(struct supervisor *supervisor)
 {
     const struct supervisor_settings *settings = supervisor->settings;
     fleet_scan(&supervisor->fleet);
-    talk_init(&supervisor->talk, &supervisor->fleet, supervisor->short_courier,
-              &supervisor->sender, settings->token_file, settings->host);
+    talk_init(&supervisor->talk, &(struct talk_parts){
+                                     .fleet = &supervisor->fleet,
+                                     .courier = supervisor->short_courier,
+                                     .sender = &supervisor->sender,
+                                     .discard = supervisor->discard,
+                                     .token_file = settings->token_file,
+                                     .host = settings->host,
+                                 });
     supervisor->leasing = (struct leasing){
         .fleet = &supervisor->fleet,
         .courier = supervisor->lease_courier,

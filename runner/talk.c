@@ -17,15 +17,15 @@ enum {
     SILENT_BEATS = 2 /* without an answer: have we been given up meanwhile? */
 };
 
-void talk_init(struct talk *talk, struct fleet *fleet, struct courier *courier,
-               struct sender *sender, const char *token_file, const char *host)
+void talk_init(struct talk *talk, const struct talk_parts *parts)
 {
     *talk = (struct talk){
-        .fleet = fleet,
-        .courier = courier,
-        .sender = sender,
-        .token_file = token_file,
-        .host = host,
+        .fleet = parts->fleet,
+        .courier = parts->courier,
+        .sender = parts->sender,
+        .discard = parts->discard,
+        .token_file = parts->token_file,
+        .host = parts->host,
         .heartbeat_ms = HEARTBEAT_MS,
         .heard_at = clock_monotonic_ms(),
         .provenance = provenance_new(),
@@ -133,9 +133,36 @@ static void take_writers(const struct run_replica *replica,
     }
 }
 
+/* A trial that still runs here needs what it has. */
+static bool has_trial(const struct fleet *fleet, int64_t study, int64_t trial)
+{
+    for (const struct run *run = fleet->first; run; run = run->next) {
+        if (run->order->key.study == study && run->order->key.trial == trial)
+            return true;
+    }
+    return false;
+}
+
+static void take_unwanted(struct talk *talk, const struct node *list)
+{
+    for (const struct node *item = first_of(list); item; item = item->next) {
+        const struct discard_wish wish = {
+            .study = node_get_int(item, "study", 0),
+            .trial = node_get_int(item, "trial", 0),
+            .output_dir = node_get_string(item, "outputDir", NULL),
+            .rewrite_gcs = node_get_bool(item, "rewriteGs", false),
+        };
+        if (wish.study > 0 && wish.trial > 0 &&
+            !has_trial(talk->fleet, wish.study, wish.trial))
+            discard_ask(talk->discard, &wish);
+    }
+}
+
 static void take_heartbeat(struct talk *talk, const struct node *map)
 {
     talk->beats_answered = talk->beats_sent;
+    discard_confirm(talk->discard);
+    take_unwanted(talk, node_find(map, "discard"));
     const struct node *item = first_of(node_find(map, "have"));
     for (; item != NULL; item = item->next) {
         const struct run *run = find_named(talk->fleet, item);

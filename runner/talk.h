@@ -11,6 +11,7 @@
 
 #include "proto/text.h"
 #include "runner/courier.h"
+#include "runner/discard.h"
 #include "runner/fleet.h"
 #include "runner/log_ship.h"
 #include "runner/message.h"
@@ -56,11 +57,18 @@ struct talk {
     struct request request;
     uint64_t turn; /* whose records or log come next */
     struct provenance *provenance;
+    struct discard *discard; /* borrowed */
 };
 
-/* Everything is borrowed. */
-void talk_init(struct talk *talk, struct fleet *fleet, struct courier *courier,
-               struct sender *sender, const char *token_file, const char *host);
+struct talk_parts { /* all borrowed */
+    struct fleet *fleet;
+    struct courier *courier;
+    struct sender *sender;
+    struct discard *discard;
+    const char *token_file;
+    const char *host; /* shown to people */
+};
+void talk_init(struct talk *talk, const struct talk_parts *parts);
 void talk_fini(struct talk *talk);
 
 /* Handles an answer that has come and posts the next request, if any. */

@@ -7,7 +7,8 @@
 
 enum {
     HEARTBEAT_BUSY_MS = 1000, /* when records wait for one */
-    HEARTBEAT_LAST_MS = 100   /* when an ended attempt waits for one */
+    HEARTBEAT_LAST_MS = 100,  /* when an ended attempt waits for one */
+    MOST_DISCARDED = 100      /* in one heartbeat */
 };
 
 static struct text *open_request(struct talk *talk, enum request_kind kind,
@@ -63,6 +64,19 @@ static void say_hello(struct talk *talk)
     close_request(talk);
 }
 
+static void add_discarded(struct talk *talk, struct text *out)
+{
+    struct discard_item items[MOST_DISCARDED];
+    const size_t n = discard_tell(talk->discard, items, MOST_DISCARDED);
+    message_list(out, "discarded");
+    for (size_t i = 0; i < n; i++)
+        text_printf(out, "%s{\"study\":%lld,\"trial\":%lld%s}",
+                    i > 0 ? "," : "", (long long)items[i].study,
+                    (long long)items[i].trial,
+                    items[i].kept ? ",\"kept\":true" : "");
+    message_list_end(out);
+}
+
 static void say_heartbeat(struct talk *talk)
 {
     struct text *out = open_request(talk, REQUEST_HEARTBEAT, NULL);
@@ -70,6 +84,7 @@ static void say_heartbeat(struct talk *talk)
     for (const struct run *run = talk->fleet->first; run; run = run->next)
         message_list_attempt(out, &run->order->key);
     message_list_end(out);
+    add_discarded(talk, out);
     talk->beat_at = clock_monotonic_ms();
     talk->beats_sent++;
     close_request(talk);
