@@ -10,8 +10,8 @@ set -eu
 mkdir -p "$1" && cache=$(cd "$1" && pwd)
 shift
 
-PYTHON="libc6 libexpat1 zlib1g libssl3 libbz2-1.0 liblzma5 libffi8 libuuid1
-    libsqlite3-0 python3.11-minimal libpython3.11-minimal libpython3.11-stdlib"
+PYTHON="libc6 libgcc-s1 libexpat1 zlib1g libssl3 libbz2-1.0 liblzma5 libffi8
+    libuuid1 libsqlite3-0 python3.11-minimal libpython3.11-minimal libpython3.11-stdlib"
 
 archive() { # folder name
     tar -C "$1" --sort=name --numeric-owner --owner=0 --group=0 \
@@ -71,7 +71,7 @@ load() { # socket archive repository command
         -H 'Content-Type: application/x-tar' >/dev/null
 }
 
-[ -s "$cache/py.tar" ] || make
+[ "$cache/py.tar" -nt "$0" ] || make
 for socket in "$@"; do
     socket=${socket#unix://}
     load "$socket" tiny.tar localhost%2Ftiny '%5B%22sh%22%5D'

@@ -30,7 +30,7 @@ class Faults:
 
     def _events(self, name):
         return [event.get("reason", "") for event in self._server.get(
-            harness.OURS + name + "/events?pageSize=1000")["events"]]
+            harness.OURS + name + "/events?limit=1000")["events"]]
 
     def _ends(self, given, state, reason, attempts=1, seconds=90):
         """The trial ends in that state, after so many attempts, and the words

@@ -166,9 +166,14 @@ class Server(harness.Server):
         return self.trial(spec["name"], 1)["hypertune"]
 
     def output(self, study, replica="master-0", trial=1, stream="stdout"):
-        return self.get(
-            harness.OURS + "%s/trials/%s/logs?replica=%s&stream=%s&offset=0" %
-            (study, trial, replica, stream))["data"]
+        """What was printed so far; nothing before the trial has started."""
+        status, answer = self.call(
+            "GET", harness.OURS +
+            "%s/trials/%s/logs?replica=%s&stream=%s&offset=0" %
+            (study, trial, replica, stream))
+        if status not in (200, 404):
+            raise AssertionError("logs of %s: %s" % (study, answer))
+        return answer.get("data", "")
 
 
 class PrivateEngine:
@@ -258,7 +263,8 @@ def here():
 
 
 def spec(name, command=None, image=TINY, **members):
-    """One trial in a container; args none: no flag is added to a command."""
+    """One trial in a container; args none: no flag is added to a command. A
+    member that is None is left out."""
     made = {"spec": 1, "name": name, "goal": "maximize score", "image": image,
             "parameters": {"x": {"type": "double", "min": 0, "max": 1}},
             "algorithm": "random", "seed": 1, "trials": 1, "retries": 0,
@@ -266,7 +272,7 @@ def spec(name, command=None, image=TINY, **members):
     if command:
         made.update(command=command, args="none")
     made.update(members)
-    return made
+    return {name: value for name, value in made.items() if value is not None}
 
 
 def shell(text):
