@@ -202,10 +202,13 @@ static enum ht_status find_source(const struct finding *finding,
     const int fd = beneath_open(root, beneath_rest(root, path));
     if (fd < 0)
         return refuse_source(path, errno, err);
-    enum ht_status status = name_opened(finding->arena, fd, source, err);
+    const char *real = NULL;
+    enum ht_status status = name_opened(finding->arena, fd, &real, err);
     if (status == HT_OK)
-        status = check_opened(finding, fd, *source, err);
+        status = check_opened(finding, fd, real, err);
     close(fd);
+    if (status == HT_OK)
+        *source = real;
     return status;
 }
 
@@ -232,7 +235,7 @@ static enum ht_status add_volume(struct finding *finding, const char *volume,
         return ht_fail(err, HT_PRECONDITION,
                        "volumes: %.60s of %.120s is neither ro nor rw", option,
                        volume);
-    const char *source;
+    const char *source = NULL;
     enum ht_status status = check_target(finding, target, err);
     if (status == HT_OK)
         status = find_source(finding, host, &source, err);

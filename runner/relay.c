@@ -285,7 +285,7 @@ static int listen_at(const struct address *address)
 
 static int port_of(int fd)
 {
-    struct sockaddr_storage bound;
+    struct sockaddr_storage bound = {.ss_family = AF_UNSPEC};
     socklen_t len = sizeof bound;
     if (getsockname(fd, (struct sockaddr *)&bound, &len) != 0)
         return 0;
@@ -352,7 +352,7 @@ enum ht_status relay_open(struct relay *relay, const char *gateway,
                           const char *report_url, int *port,
                           struct ht_error *err)
 {
-    struct listener *made;
+    struct listener *made = NULL;
     pthread_mutex_lock(&relay->lock);
     const struct listener *found = find_listener(relay, gateway, *port);
     if (found != NULL)
