@@ -141,10 +141,8 @@ void run_stop(struct run *run, const struct stop_order *order)
         run->engine->stop(&run->place, order);
 }
 
-/* An attempt that never ran ends without having been started. */
 static void note_end(struct run *run)
 {
-    run->told_started |= !run->engine->is_started(&run->place);
     run->ended = true;
     runner_log(RUNNER_INFO, "attempt.ended", "name=%s outcome=%s reason=\"%s\"",
                run->order->name, outcome_name(run->ending.outcome),

@@ -25,11 +25,13 @@ static void add_images(cJSON *facts, const struct run *run)
     const struct engine_facts known = run->engine->facts(&run->place);
     if (!known.known || known.images == NULL)
         return;
-    cJSON *images = json_add_object(facts, "images");
+    cJSON *images = NULL;
     for (size_t i = 0; i < run->order->n_replicas; i++) {
-        if (known.images[i] != NULL)
-            json_add_string(images, run->order->replicas[i].name,
-                            known.images[i]);
+        if (known.images[i] == NULL)
+            continue;
+        if (images == NULL)
+            images = json_add_object(facts, "images");
+        json_add_string(images, run->order->replicas[i].name, known.images[i]);
     }
 }
 
