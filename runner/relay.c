@@ -287,11 +287,12 @@ static int port_of(int fd)
 {
     struct sockaddr_storage bound = {.ss_family = AF_UNSPEC};
     socklen_t len = sizeof bound;
-    if (getsockname(fd, (struct sockaddr *)&bound, &len) != 0)
+    char port[NI_MAXSERV] = "";
+    if (getsockname(fd, (struct sockaddr *)&bound, &len) != 0 ||
+        getnameinfo((const struct sockaddr *)&bound, len, NULL, 0, port,
+                    sizeof port, NI_NUMERICSERV) != 0)
         return 0;
-    if (bound.ss_family == AF_INET6)
-        return ntohs(((const struct sockaddr_in6 *)&bound)->sin6_port);
-    return ntohs(((const struct sockaddr_in *)&bound)->sin_port);
+    return (int)strtol(port, NULL, 10);
 }
 
 /* Under the lock. Port 0 takes whichever the gateway has. */
@@ -362,7 +363,7 @@ enum ht_status relay_open(struct relay *relay, const char *gateway,
         return HT_OK;
     enum ht_status status =
         make_listener(gateway, report_url, *port, &made, err);
-    if (status != HT_OK)
+    if (made == NULL)
         return status;
     pthread_mutex_lock(&relay->lock);
     status = add_listener(relay, made, err);
