@@ -38,20 +38,25 @@ static const char *name_version(struct arena *arena, const char *engine,
     return arena_printf(arena, "%s %.*s", engine, (int)len, version);
 }
 
+/* Whoever asks waits for it, and a healthy engine knows it by heart. */
+static enum ht_status ask(struct docker *docker, struct arena *arena,
+                          const char *path, const struct node **answer,
+                          struct ht_error *err)
+{
+    enum { PATIENCE_MS = 10000 };
+    const struct docker_call call = {
+        .method = "GET", .path = path, .timeout_ms = PATIENCE_MS};
+    return docker_call(docker, arena, &call, answer, err);
+}
+
 enum ht_status docker_ask_facts(struct docker *docker, struct arena *arena,
                                 struct docker_facts *facts,
                                 struct ht_error *err)
 {
-    const struct node *version = NULL, *info = NULL;
-    enum ht_status status =
-        docker_call(docker, arena,
-                    &(struct docker_call){.method = "GET", .path = "/version"},
-                    &version, err);
+    const struct node *version, *info;
+    enum ht_status status = ask(docker, arena, "/version", &version, err);
     if (status == HT_OK)
-        status =
-            docker_call(docker, arena,
-                        &(struct docker_call){.method = "GET", .path = "/info"},
-                        &info, err);
+        status = ask(docker, arena, "/info", &info, err);
     if (status != HT_OK)
         return status;
     const bool podman = find_component(version, "Podman Engine") != NULL;
