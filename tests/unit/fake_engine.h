@@ -49,9 +49,11 @@ static inline void fake_engine_start(struct fake_engine *fake,
 static inline void fake_engine_open(struct fake_engine *fake,
                                     const char *const more[])
 {
-    fixture_folder(fake->folder);
+    char folder[PATH_MAX];
+    fixture_folder(folder);
+    memcpy(fake->folder, folder, sizeof folder);
     (void)snprintf(fake->host, sizeof fake->host, "unix://%.*s/socket",
-                   PATH_MAX - 32, fake->folder);
+                   PATH_MAX - 32, folder);
     fake_engine_start(fake, more);
 }
 
@@ -67,6 +69,15 @@ static inline void fake_engine_script(const struct fake_engine *fake,
 {
     CHECK(disk_replace(fake->folder, "script", json, strlen(json), 0600,
                        NULL) == HT_OK);
+}
+
+/* As good as new for another case, apart from what was made there. */
+static inline void fake_engine_renew(const struct fake_engine *fake)
+{
+    char journal[PATH_MAX + 16];
+    (void)snprintf(journal, sizeof journal, "%s/journal", fake->folder);
+    CHECK(truncate(journal, 0) == 0);
+    fake_engine_script(fake, "{}");
 }
 
 /* Whether some request's line in the journal has these words. */

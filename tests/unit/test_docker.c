@@ -11,7 +11,8 @@ enum { SHORT_MS = 300, SOON_MS = 5000 };
 static const char *const plain[] = {"--image", "tiny:1", NULL};
 static const char *const podman[] = {"--image", "tiny:1", "--dialect", "podman",
                                      NULL};
-static struct fake_engine fake;
+static struct fake_engine fakes[3]; /* one of each, and others in turn */
+static struct fake_engine *fake;
 static struct fake_client client;
 
 static enum ht_status call(const char *method, const char *path,
@@ -43,16 +44,23 @@ static void check_failure(const char *method, const char *path,
         CHECK_TEXT(client.err.text, words);
 }
 
+/* Those of a dialect live as long as the program; a start takes its time. */
 static void open_both(const char *const more[])
 {
-    fake_engine_open(&fake, more);
-    fake_client_open(&client, fake.host);
+    fake = &fakes[more == plain ? 0 : more == podman ? 1 : 2];
+    if (fake->pid == 0)
+        fake_engine_open(fake, more);
+    fake_engine_renew(fake);
+    fake_client_open(&client, fake->host);
 }
 
 static void close_both(void)
 {
     fake_client_close(&client);
-    fake_engine_stop(&fake);
+    if (fake != &fakes[2])
+        return;
+    fake_engine_stop(fake);
+    fake->pid = 0;
 }
 
 /* ---- one answer ---- */
@@ -63,7 +71,7 @@ static void an_answer_is_a_tree(void)
     open_both(plain);
     CHECK(call("GET", "/images/tiny%3A1/json", NULL, &answer) == HT_OK);
     CHECK(node_find(answer, "Id") != NULL);
-    CHECK(fake_engine_heard(&fake, "\"path\": \"/images/tiny:1/json\""));
+    CHECK(fake_engine_heard(fake, "\"path\": \"/images/tiny:1/json\""));
     close_both();
 }
 
@@ -75,7 +83,7 @@ static void a_body_arrives_and_an_empty_answer_is_none(void)
                "{\"Image\":\"tiny:1\",\"Env\":[\"A=\xc3\xa4\"]}",
                &answer) == HT_OK);
     CHECK(node_find(answer, "Id") != NULL);
-    CHECK(fake_engine_heard(&fake, "\"Env\": [\"A=\\u00e4\"]"));
+    CHECK(fake_engine_heard(fake, "\"Env\": [\"A=\\u00e4\"]"));
     CHECK(call("POST", "/containers/a/start", NULL, &answer) == HT_OK);
     CHECK(answer == NULL);
     CHECK(call("POST", "/containers/a/start", NULL, NULL) == HT_OK); /* 304 */
@@ -126,12 +134,12 @@ static void other_codes_have_theirs(void)
 {
     open_both(plain);
     fake_engine_script(
-        &fake, "{\"faults\":["
-               "{\"path\":\"/a\",\"do\":\"status\",\"status\":400,"
-               "\"body\":{\"message\":\"bad parameter\"}},"
-               "{\"path\":\"/b\",\"do\":\"status\",\"status\":500,\"body\":"
-               "{\"message\":\"exec: a command that was not found\"}},"
-               "{\"path\":\"/c\",\"do\":\"status\",\"status\":503}]}");
+        fake, "{\"faults\":["
+              "{\"path\":\"/a\",\"do\":\"status\",\"status\":400,"
+              "\"body\":{\"message\":\"bad parameter\"}},"
+              "{\"path\":\"/b\",\"do\":\"status\",\"status\":500,\"body\":"
+              "{\"message\":\"exec: a command that was not found\"}},"
+              "{\"path\":\"/c\",\"do\":\"status\",\"status\":503}]}");
     check_failure("GET", "/a", NULL, HT_INVALID, "bad parameter");
     /* A container is there; only its command is not. */
     check_failure("GET", "/b", NULL, HT_INTERNAL, "command that was not found");
@@ -143,11 +151,11 @@ static void an_engines_words_are_one_plain_line(void)
 {
     open_both(plain);
     fake_engine_script(
-        &fake, "{\"faults\":["
-               "{\"path\":\"/a\",\"do\":\"status\",\"status\":500,\"body\":"
-               "{\"message\":\"one\\r\\ntwo \\u001b[31m\\u202e three\\n\"}},"
-               "{\"path\":\"/b\",\"do\":\"status\",\"status\":502,"
-               "\"body\":\"<html>Bad\\nGateway</html>\\n\"}]}");
+        fake, "{\"faults\":["
+              "{\"path\":\"/a\",\"do\":\"status\",\"status\":500,\"body\":"
+              "{\"message\":\"one\\r\\ntwo \\u001b[31m\\u202e three\\n\"}},"
+              "{\"path\":\"/b\",\"do\":\"status\",\"status\":502,"
+              "\"body\":\"<html>Bad\\nGateway</html>\\n\"}]}");
     check_failure("GET", "/a", NULL, HT_INTERNAL,
                   "one  two \\x1b[31m\\u202e three");
     check_failure("GET", "/b", NULL, HT_INTERNAL, "<html>Bad Gateway</html>");
@@ -170,7 +178,7 @@ static void a_large_answer_is_read_and_a_huge_one_is_not(void)
         text_append(&script, blanks, size);
         text_puts(&script, "\"}}]}");
         free(blanks);
-        fake_engine_script(&fake, script.data);
+        fake_engine_script(fake, script.data);
         if (i == 0) {
             CHECK(call("GET", "/a", NULL, &answer) == HT_OK);
             CHECK(strlen(node_get_string(answer, "a", "")) == LARGE);
@@ -187,13 +195,13 @@ static void a_large_answer_is_read_and_a_huge_one_is_not(void)
 static void no_whole_answer_means_unavailable(void)
 {
     open_both(plain);
-    fake_engine_script(&fake,
+    fake_engine_script(fake,
                        "{\"faults\":["
                        "{\"path\":\"/info\",\"nth\":1,\"do\":\"drop\"},"
                        "{\"path\":\"/info\",\"nth\":2,\"do\":\"truncate\"},"
                        "{\"path\":\"/info\",\"nth\":3,\"do\":\"garbage\"}]}");
-    check_failure("GET", "/info", NULL, HT_UNAVAILABLE, fake.host);
-    check_failure("GET", "/info", NULL, HT_UNAVAILABLE, fake.host);
+    check_failure("GET", "/info", NULL, HT_UNAVAILABLE, fake->host);
+    check_failure("GET", "/info", NULL, HT_UNAVAILABLE, fake->host);
     check_failure("GET", "/info", NULL, HT_INTERNAL, "not JSON");
     CHECK(call("GET", "/info", NULL, NULL) == HT_OK);
     close_both();
@@ -202,7 +210,7 @@ static void no_whole_answer_means_unavailable(void)
 static void a_call_waits_no_longer_than_it_may(void)
 {
     open_both(plain);
-    fake_engine_script(&fake,
+    fake_engine_script(fake,
                        "{\"faults\":[{\"path\":\"/info\",\"do\":\"hang\"}]}");
     const int64_t begin = clock_monotonic_ms();
     const struct node *answer;
@@ -222,10 +230,10 @@ static void an_engine_that_is_gone_is_told_and_found_again(void)
 {
     open_both(plain);
     CHECK(call("GET", "/info", NULL, NULL) == HT_OK);
-    fake_engine_stop(&fake);
+    fake_engine_stop(fake);
     check_failure("GET", "/info", NULL, HT_UNAVAILABLE,
                   "cannot connect: Connection refused");
-    fake_engine_start(&fake, plain);
+    fake_engine_start(fake, plain);
     CHECK(call("GET", "/info", NULL, NULL) == HT_OK);
     close_both();
 }
@@ -246,7 +254,7 @@ static void the_environments_proxy_is_not_for_a_socket_of_this_machine(void)
 static void *cancel_when_heard(void *unused)
 {
     (void)unused;
-    UNTIL(fake_engine_heard(&fake, "/slow"));
+    UNTIL(fake_engine_heard(fake, "/slow"));
     docker_cancel(client.docker);
     return NULL;
 }
@@ -255,7 +263,7 @@ static void a_cancel_ends_the_call_and_all_later_ones_at_once(void)
 {
     pthread_t thread;
     open_both(plain);
-    fake_engine_script(&fake,
+    fake_engine_script(fake,
                        "{\"faults\":[{\"path\":\"/slow\",\"do\":\"hang\"}]}");
     CHECK(!docker_is_cancelled(client.docker));
     CHECK(pthread_create(&thread, NULL, cancel_when_heard, NULL) == 0);
@@ -267,7 +275,7 @@ static void a_cancel_ends_the_call_and_all_later_ones_at_once(void)
     check_failure("GET", "/info", NULL, HT_UNAVAILABLE, "cancelled");
     CHECK(!docker_pause(client.docker, FIXTURE_DEADLINE_MS));
     CHECK(clock_monotonic_ms() - begin < SOON_MS);
-    CHECK(!fake_engine_heard(&fake, "/info"));
+    CHECK(!fake_engine_heard(fake, "/info"));
     close_both();
 }
 
@@ -298,7 +306,7 @@ static bool take(void *context, const struct node *item)
 
 static enum ht_status stream(struct items *items, const char *script)
 {
-    fake_engine_script(&fake, script);
+    fake_engine_script(fake, script);
     return docker_stream(client.docker,
                          &(struct docker_call){.method = "POST",
                                                .path = "/stream",
@@ -369,7 +377,7 @@ static void check_version(const char *newest, const char *oldest)
     CHECK(call("GET", "/images/tiny:1/json", NULL, &answer) == HT_OK);
     CHECK(node_find(answer, "Id") != NULL);
     fake_client_close(&client);
-    fake_client_open(&client, fake.host); /* a stream may be the first */
+    fake_client_open(&client, fake->host); /* a stream may be the first */
     CHECK(stream(&items, STREAM("{\"status\":\"a\"}")) == HT_OK);
     close_both();
 }
@@ -390,7 +398,7 @@ static void facts_tell_the_engines_apart(void)
     CHECK(!facts.podman && !facts.rootless && !facts.gpus);
     CHECK_TEXT(facts.version, "Docker 20.10.24");
     CHECK(facts.cpus == 2 && facts.memory == INT64_C(1) << 32);
-    fake_engine_script(&fake,
+    fake_engine_script(fake,
                        "{\"info\":{\"Runtimes\":{\"runc\":{},\"nvidia\":{}},"
                        "\"SecurityOptions\":[\"name=rootless\"]}}");
     CHECK(docker_ask_facts(client.docker, client.arena, &facts, &client.err) ==
@@ -402,7 +410,7 @@ static void facts_tell_the_engines_apart(void)
           HT_OK);
     CHECK(facts.podman && !facts.rootless);
     CHECK_TEXT(facts.version, "Podman 4.3.1");
-    fake_engine_script(&fake, "{\"info\":{\"Rootless\":true}}");
+    fake_engine_script(fake, "{\"info\":{\"Rootless\":true}}");
     CHECK(docker_ask_facts(client.docker, client.arena, &facts, &client.err) ==
           HT_OK);
     CHECK(facts.rootless);
@@ -443,6 +451,8 @@ int main(void)
     RUN(older_and_newer_engines_are_spoken_to_in_their_version);
     RUN(facts_tell_the_engines_apart);
     RUN(foreign_text_is_escaped_for_a_query);
+    fake_engine_stop(&fakes[0]);
+    fake_engine_stop(&fakes[1]);
     fixture_fini();
     curl_global_cleanup();
     return check_done();
