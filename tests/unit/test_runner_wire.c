@@ -193,7 +193,31 @@ static void an_attempt_lives_from_lease_to_drained(void)
     CHECK(strstr(stage.fake.log.data, "CLUSTER_SPEC={\"cluster\":{\"master\":"
                                       "[\"127.0.0.1:") != NULL);
     CHECK(strstr(stage.fake.log.data, "runner-secret") == NULL);
+    CHECK(fake_heard(&stage.fake, "\"rules\":{\"images\":false,\"allow\":[]"));
+    CHECK(fake_heard(&stage.fake, "\"facts\":{\"output\":\"/"));
     UNTIL(!has_attempt(&stage));
+    stage_close(&stage);
+}
+
+static void outputs_are_removed_when_the_server_wants_it(void)
+{
+    struct stage stage;
+    stage_open(&stage);
+    char path[PATH_MAX + 64];
+    (void)snprintf(path, sizeof path, "%s/runs/7/9/model", stage.folder);
+    CHECK(disk_make_folder(path, NULL) == HT_OK);
+    stage.fake.beat = ",\"discard\":[{\"study\":7,\"trial\":9,"
+                      "\"outputDir\":null,\"rewriteGs\":false},"
+                      "{\"study\":7,\"trial\":10,\"outputDir\":\"/10\"}]";
+    stage_start(&stage, "until [ -e go ]; do sleep 0.02; done");
+    SERVE_UNTIL(&stage.fake,
+                fake_heard(&stage.fake, "{\"study\":7,\"trial\":9}") &&
+                    fake_heard(&stage.fake, "{\"study\":7,\"trial\":10,"
+                                            "\"kept\":true}"));
+    UNTIL(access(path, F_OK) != 0);
+    CHECK(disk_mark(attempt_folder(&stage, path), "master-0/go", NULL) ==
+          HT_OK);
+    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "drained"));
     stage_close(&stage);
 }
 
@@ -499,6 +523,7 @@ int main(void)
     RUN(a_runner_without_server_and_attempts_ends);
     RUN(a_missing_token_file_ends_with_4);
     RUN(an_attempt_lives_from_lease_to_drained);
+    RUN(outputs_are_removed_when_the_server_wants_it);
     RUN(only_records_that_the_server_lacks_are_sent);
     RUN(a_request_without_answer_is_sent_again);
     RUN(retry_repeats_the_same_request);
