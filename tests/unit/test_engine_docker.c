@@ -1,0 +1,684 @@
+/* The docker engine against an engine that does what it is told: tests/tools/
+ * fake_engine.py, whose containers are processes of this machine. */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "proto/json.h"
+#include "runner/container.h"
+#include "runner/engine.h"
+#include "runner/fleet.h"
+#include "tests/check.h"
+#include "tests/unit/runner_fixture.h"
+
+struct dock { /* a fake engine and a runner's state, in a folder of their own */
+    char root[PATH_MAX];
+    char socket[PATH_MAX + 16], host[PATH_MAX + 32], script[PATH_MAX + 16];
+    char journal[PATH_MAX + 16], memory[PATH_MAX + 16], state[PATH_MAX + 16];
+    char kit[PATH_MAX];
+    const char *dialect;
+    pid_t fake;
+    struct site site;
+    struct fleet fleet;
+};
+
+struct attempt_text { /* what of a lease the tests vary */
+    const char *script;  /* of the master */
+    const char *worker;  /* NULL: there is none */
+    const char *members; /* of the lease, each with a comma behind */
+    const char *replica; /* members of each replica, likewise */
+};
+
+/* ---- the fake engine ---- */
+
+static void start_fake(struct dock *dock)
+{
+    int ready[2];
+    CHECK(pipe(ready) == 0);
+    dock->fake = fork();
+    if (dock->fake == 0) {
+        dup2(ready[1], STDOUT_FILENO);
+        close(ready[0]);
+        execlp("python3", "python3", "tests/tools/fake_engine.py", dock->socket,
+               "--dialect", dock->dialect, "--run", "--image", "tiny:1",
+               "--script", dock->script, "--journal", dock->journal, "--state",
+               dock->memory, (char *)NULL);
+        _exit(127);
+    }
+    close(ready[1]);
+    char line[16];
+    CHECK(read(ready[0], line, sizeof line) > 0);
+    close(ready[0]);
+}
+
+static void kill_fake(struct dock *dock)
+{
+    kill(dock->fake, SIGKILL);
+    waitpid(dock->fake, NULL, 0);
+}
+
+static void play(const struct dock *dock, const char *script)
+{
+    CHECK(disk_replace(dock->root, "script.json", script, strlen(script), 0600,
+                       NULL) == HT_OK);
+}
+
+static void join(char *out, size_t size, const char *a, const char *b)
+{
+    (void)snprintf(out, size, "%s%s", a, b);
+}
+
+static void open_engine(struct dock *dock)
+{
+    struct ht_error err = {.text = ""};
+    if (engine_docker.open(&dock->site, &err) != HT_OK)
+        printf("# %s\n", err.text);
+    fleet_init(&dock->fleet, &dock->site, &engine_docker);
+}
+
+static void close_engine(struct dock *dock)
+{
+    fleet_fini(&dock->fleet);
+    engine_docker.close();
+}
+
+static void dock_open(struct dock *dock, const char *dialect,
+                      const char *script)
+{
+    *dock = (struct dock){.dialect = dialect};
+    fixture_folder(dock->root);
+    join(dock->socket, sizeof dock->socket, dock->root, "/s");
+    join(dock->host, sizeof dock->host, "unix://", dock->socket);
+    join(dock->script, sizeof dock->script, dock->root, "/script.json");
+    join(dock->journal, sizeof dock->journal, dock->root, "/journal");
+    join(dock->memory, sizeof dock->memory, dock->root, "/memory");
+    join(dock->state, sizeof dock->state, dock->root, "/runs");
+    CHECK(mkdir(dock->state, 0700) == 0);
+    char self[PATH_MAX];
+    (void)snprintf(self, sizeof self, "%s", fixture_shim);
+    *strstr(self, "/bin/hypertune-shim") = '\0';
+    join(dock->kit, sizeof dock->kit, self, "/kit");
+    play(dock, script);
+    start_fake(dock);
+    dock->site = (struct site){.state = dock->state,
+                               .shim = fixture_shim,
+                               .slots = 2,
+                               .cores = 2,
+                               .runner = "r1",
+                               .kit = dock->kit,
+                               .docker_host = dock->host};
+    open_engine(dock);
+}
+
+static void dock_close(struct dock *dock)
+{
+    close_engine(dock);
+    kill_fake(dock);
+}
+
+/* ---- attempts ---- */
+
+static void add_replica(struct text *lease, const char *type,
+                        const char *script, const char *members)
+{
+    text_printf(lease,
+                "%s{\"type\":\"%s\",\"index\":0,%s%s"
+                "\"entryWords\":3,\"argv\":[\"/bin/sh\",\"-c\",",
+                lease->data[lease->len - 1] == '[' ? "" : ",", type,
+                members != NULL && strstr(members, "image") != NULL
+                    ? ""
+                    : "\"image\":\"tiny:1\",",
+                members != NULL ? members : "");
+    json_quote(lease, script);
+    text_puts(lease, "]}");
+}
+
+static struct run *start(struct dock *dock, const struct attempt_text *what)
+{
+    struct text lease = {0};
+    struct order *order = NULL;
+    struct ht_error err = {.text = ""};
+    text_printf(&lease,
+                "{\"study\":2,\"trial\":5,\"attempt\":1,"
+                "\"name\":\"ht-s-2-5-1\",\"token\":\"secret\","
+                "\"graceMs\":300,\"metrics\":[\"acc\"],\"jobName\":\"j\",%s"
+                "\"params\":{\"lr\":0.1},\"replicas\":[",
+                what->members != NULL ? what->members : "");
+    add_replica(&lease, "master", what->script, what->replica);
+    if (what->worker != NULL)
+        add_replica(&lease, "worker", what->worker, what->replica);
+    text_puts(&lease, "]}");
+    if (order_parse(lease.data, lease.len, &order, &err) != HT_OK)
+        printf("# %s\n", err.text);
+    fleet_start(&dock->fleet, order, lease.data, lease.len);
+    text_free(&lease);
+    return dock->fleet.first;
+}
+
+static bool has_ended(struct run *run)
+{
+    run_tick(run, 1);
+    return run->ended;
+}
+
+static bool is_running(struct run *run)
+{
+    run_tick(run, 1);
+    return run_is_started(run);
+}
+
+static bool has_told(const struct run *run, const char *words)
+{
+    return fixture_file_has(run->replicas[0].folder,
+                            "runner.000000000000.log", words);
+}
+
+static struct docker *connect_fake(const struct dock *dock,
+                                   struct docker_address **address)
+{
+    CHECK(docker_address_find(dock->host, getenv, address, NULL) == HT_OK);
+    return docker_new(*address);
+}
+
+/* Containers and networks that the engine has. */
+static size_t count_left(const struct dock *dock)
+{
+    struct docker_address *address = NULL;
+    struct arena *arena = arena_new();
+    size_t n = 0;
+    struct docker *docker = connect_fake(dock, &address);
+    static const char *const paths[] = {"/containers/json?all=1&",
+                                        "/networks?"};
+    for (size_t i = 0; i < 2; i++) {
+        const struct docker_call call = {
+            .method = "GET",
+            .path = arena_printf(arena, "%s%s", paths[i],
+                                 network_filter(arena, &dock->site)),
+        };
+        const struct node *list = NULL;
+        struct ht_error err = {.text = ""};
+        if (docker_call(docker, arena, &call, &list, &err) != HT_OK)
+            printf("# %s\n", err.text);
+        n += list != NULL ? list->count : 1;
+    }
+    docker_free(docker);
+    docker_address_free(address);
+    arena_free(arena);
+    return n;
+}
+
+static size_t count_calls(const struct dock *dock, const char *words)
+{
+    char *journal = fixture_text(dock->root, "journal");
+    size_t n = 0;
+    for (const char *at = journal; (at = strstr(at, words)) != NULL; at++)
+        n++;
+    free(journal);
+    return n;
+}
+
+/* As somebody else would; the status is not of interest. */
+static void call(const struct dock *dock, const char *method, const char *path,
+                 const char *json)
+{
+    struct docker_address *address = NULL;
+    struct arena *arena = arena_new();
+    struct docker *docker = connect_fake(dock, &address);
+    cJSON *body = json != NULL ? cJSON_Parse(json) : NULL;
+    const struct docker_call call = {
+        .method = method, .path = path, .body = body};
+    const struct node *answer;
+    struct ht_error err = {.text = ""};
+    if (docker_call(docker, arena, &call, &answer, &err) != HT_OK)
+        printf("# %s\n", err.text);
+    cJSON_Delete(body);
+    docker_free(docker);
+    docker_address_free(address);
+    arena_free(arena);
+}
+
+/* The runner of now dies, and the next one takes up what lies there. */
+static struct run *live_again(struct dock *dock)
+{
+    close_engine(dock);
+    open_engine(dock);
+    fleet_scan(&dock->fleet);
+    CHECK(fleet_count(&dock->fleet) == 1);
+    if (dock->fleet.first != NULL)
+        fleet_adopt(&dock->fleet, dock->fleet.first);
+    return dock->fleet.first;
+}
+
+static bool has_file(struct run *run, const char *name)
+{
+    run_tick(run, 1);
+    return disk_has(run->replicas[0].folder, name);
+}
+
+/* Runs one to its end; the reason is checked, and that nothing is left. */
+static void expect(const char *dialect, const char *script,
+                   const struct attempt_text *what, enum outcome outcome,
+                   const char *reason)
+{
+    struct dock dock;
+    dock_open(&dock, dialect, script);
+    struct run *run = start(&dock, what);
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == outcome);
+    if (strstr(run->ending.reason, reason) == NULL)
+        CHECK_TEXT(run->ending.reason, reason);
+    fleet_drop(&dock.fleet, run);
+    UNTIL(count_left(&dock) == 0);
+    dock_close(&dock);
+}
+
+/* ---- a good life ---- */
+
+static void a_trial_runs_and_leaves_nothing(void)
+{
+    struct dock dock;
+    dock_open(&dock, "docker", "{}");
+    struct run *run =
+        start(&dock, &(struct attempt_text){.script = "echo hello; exit 0"});
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
+    CHECK(run->told_started == false); /* that is still to be said */
+    CHECK(fixture_file_has(run->replicas[0].folder, "stdout.000000000000.log",
+                           "hello"));
+    CHECK(count_left(&dock) == 0); /* before the end is told */
+    const struct engine_facts facts = engine_docker.facts(&run->place);
+    CHECK(facts.known && strstr(facts.images[0], "sha256:") != NULL);
+    fleet_drop(&dock.fleet, run);
+    dock_close(&dock);
+}
+
+static void an_exit_code_is_told_by_the_shim(void)
+{
+    expect("docker", "{}", &(struct attempt_text){.script = "exit 3"},
+           OUTCOME_FAILED, "exit 3");
+}
+
+static void a_failing_worker_is_named(void)
+{
+    expect("podman", "{}",
+           &(struct attempt_text){.script = "sleep 60", .worker = "exit 4"},
+           OUTCOME_FAILED, "worker-0: exit 4");
+}
+
+static void a_stop_ends_every_replica(void)
+{
+    struct dock dock;
+    dock_open(&dock, "docker", "{}");
+    struct run *run = start(&dock, &(struct attempt_text){
+                                       .script = "sleep 60",
+                                       .worker = "sleep 60"});
+    UNTIL(is_running(run));
+    run_stop(run, &(struct stop_order){.reason = "by a test"});
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_STOPPED);
+    CHECK_TEXT(run->ending.reason, "stopped: by a test");
+    CHECK(count_left(&dock) == 0);
+    dock_close(&dock);
+}
+
+static void a_stop_breaks_off_a_pull(void)
+{
+    struct dock dock;
+    dock_open(&dock, "docker",
+              "{\"faults\":[{\"path\":\"/images/.*\",\"do\":\"hang\"}]}");
+    struct run *run =
+        start(&dock, &(struct attempt_text){.script = "sleep 60"});
+    run_tick(run, 1);
+    run_stop(run, &(struct stop_order){.reason = "by a test"});
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_STOPPED);
+    CHECK_TEXT(run->ending.reason, "stopped: by a test");
+    CHECK(run->told_started); /* nothing began */
+    dock_close(&dock);
+}
+
+static void without_a_network_none_is_made(void)
+{
+    struct dock dock;
+    dock_open(&dock, "docker", "{}");
+    struct run *run = start(
+        &dock, &(struct attempt_text){
+                   .script = "exit 0",
+                   .members = "\"container\":{\"network\":\"none\"},"});
+    UNTIL(has_ended(run));
+    CHECK(count_calls(&dock, "/networks/") == 0);
+    CHECK(count_calls(&dock, "\"NetworkMode\": \"none\"") == 1);
+    dock_close(&dock);
+}
+
+/* ---- what cannot begin ---- */
+
+static void an_image_that_is_nowhere_fails_for_good(void)
+{
+    struct dock dock;
+    dock_open(&dock, "docker", "{}");
+    struct run *run = start(&dock, &(struct attempt_text){
+                                       .script = "exit 0",
+                                       .replica = "\"image\":\"no:1\","});
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_FAILED);
+    CHECK(run->ending.impossible);
+    CHECK(strstr(run->ending.reason, "no:1") != NULL);
+    dock_close(&dock);
+}
+
+static void a_name_that_a_stranger_has_is_said(void)
+{
+    struct dock dock;
+    dock_open(&dock, "docker", "{}");
+    call(&dock, "POST", "/containers/create?name=ht-s-2-5-1-master-0",
+         "{\"Image\":\"tiny:1\"}");
+    struct run *run =
+        start(&dock, &(struct attempt_text){.script = "exit 0"});
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_LOST);
+    CHECK(strstr(run->ending.reason, "not this runner's") != NULL);
+    dock_close(&dock);
+}
+
+static void a_full_disk_is_not_the_trials_fault(void)
+{
+    expect("docker",
+           "{\"faults\":[{\"path\":\"/containers/create\",\"do\":\"status\","
+           "\"status\":500,\"body\":{\"message\":\"mkdir: no space left on "
+           "device\"}}]}",
+           &(struct attempt_text){.script = "exit 0"}, OUTCOME_LOST,
+           "no space left");
+}
+
+static void an_unknown_user_is_the_trials_fault(void)
+{
+    expect("podman",
+           "{\"faults\":[{\"path\":\"/containers/.*/start\",\"do\":\"status\","
+           "\"status\":500,\"body\":{\"message\":\"unable to find user x: no "
+           "matching entries in passwd file\"}}]}",
+           &(struct attempt_text){.script = "exit 0"}, OUTCOME_FAILED,
+           "cannot start its container");
+}
+
+static void gpus_are_refused_where_there_are_none(void)
+{
+    static const char *const gpus[] = {"0"};
+    static const char *const dialects[] = {"docker", "podman"};
+    for (size_t i = 0; i < 2; i++) {
+        struct dock dock;
+        dock_open(&dock, dialects[i], "{}");
+        dock.site.gpus = (struct strings){.n = 1, .items = gpus};
+        struct run *run =
+            start(&dock, &(struct attempt_text){.script = "exit 0",
+                                                .replica = "\"gpus\":1,"});
+        UNTIL(has_ended(run));
+        CHECK(run->ending.outcome == OUTCOME_FAILED);
+        CHECK(strstr(run->ending.reason, "resources.gpus: ") != NULL);
+        CHECK(strstr(run->ending.reason, "NVIDIA") != NULL);
+        CHECK(count_calls(&dock, "/containers/create") == 0);
+        dock_close(&dock);
+    }
+}
+
+/* ---- an engine in trouble ---- */
+
+static void an_engine_that_drops_calls_is_asked_again(void)
+{
+    expect("docker",
+           "{\"faults\":["
+           "{\"path\":\"/networks/create\",\"nth\":1,\"do\":\"drop\"},"
+           "{\"path\":\"/containers/create\",\"nth\":1,\"do\":\"drop\"},"
+           "{\"path\":\"/containers/.*/start\",\"nth\":1,\"do\":\"drop\"}]}",
+           &(struct attempt_text){.script = "exit 0"}, OUTCOME_SUCCEEDED,
+           "exit 0");
+}
+
+/* What was done before the answer got lost is found, and done no second time.
+ */
+static void a_lost_answer_doubles_nothing(void)
+{
+    struct dock dock;
+    dock_open(
+        &dock, "podman",
+        "{\"faults\":["
+        "{\"path\":\"/networks/create\",\"nth\":1,\"do\":\"drop\","
+        "\"effect\":true},"
+        "{\"path\":\"/containers/create\",\"nth\":1,\"do\":\"drop\","
+        "\"effect\":true},"
+        "{\"path\":\"/containers/.*/start\",\"nth\":1,\"do\":\"drop\","
+        "\"effect\":true}]}");
+    struct run *run = start(
+        &dock, &(struct attempt_text){.script = "echo x >>\"$HYPERTUNE_TRIAL_"
+                                                "DIR/times\"; sleep 1"});
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
+    char *times = fixture_text(run->replicas[0].folder, "times");
+    CHECK_TEXT(times, "x\n");
+    free(times);
+    CHECK(count_left(&dock) == 0);
+    dock_close(&dock);
+}
+
+static void a_trial_outlives_the_death_of_the_engine(void)
+{
+    struct dock dock;
+    dock_open(&dock, "docker", "{}");
+    struct run *run = start(
+        &dock,
+        &(struct attempt_text){
+            .script = "while ! [ -e \"$HYPERTUNE_TRIAL_DIR/go\" ]; do "
+                      "sleep 0.02; done; exit 0"});
+    UNTIL(is_running(run));
+    kill_fake(&dock);
+    CHECK(disk_mark(run->replicas[0].folder, "go", NULL) == HT_OK);
+    UNTIL(has_file(run, "exit.json"));
+    start_fake(&dock);
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
+    UNTIL(count_left(&dock) == 0);
+    dock_close(&dock);
+}
+
+static void what_cannot_be_removed_is_removed_later(void)
+{
+    struct dock dock;
+    dock_open(&dock, "docker",
+              "{\"faults\":[{\"method\":\"DELETE\",\"path\":\".*\","
+              "\"nth\":[1,2,3],\"do\":\"status\",\"status\":500,"
+              "\"body\":{\"message\":\"device or resource busy\"}}]}");
+    struct run *run =
+        start(&dock, &(struct attempt_text){.script = "exit 0"});
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
+    CHECK(count_left(&dock) == 0);
+    dock_close(&dock);
+}
+
+/* ---- containers that cannot tell ---- */
+
+static void a_container_removed_by_hand_is_lost(void)
+{
+    struct dock dock;
+    dock_open(&dock, "docker", "{}");
+    struct run *run =
+        start(&dock, &(struct attempt_text){.script = "sleep 60"});
+    UNTIL(is_running(run));
+    call(&dock, "DELETE", "/containers/ht-s-2-5-1-master-0?force=1", NULL);
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(run->ending.reason, "its container was removed by somebody else");
+    dock_close(&dock);
+}
+
+static void a_container_killed_by_hand_is_lost(void)
+{
+    struct dock dock;
+    dock_open(&dock, "docker", "{}");
+    struct run *run =
+        start(&dock, &(struct attempt_text){.script = "sleep 60"});
+    UNTIL(is_running(run));
+    call(&dock, "POST", "/containers/ht-s-2-5-1-master-0/kill", NULL);
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_LOST);
+    CHECK(strstr(run->ending.reason, "was killed") != NULL);
+    dock_close(&dock);
+}
+
+static void a_container_stopped_by_hand_is_lost(void)
+{
+    struct dock dock;
+    dock_open(&dock, "docker", "{}");
+    struct run *run =
+        start(&dock, &(struct attempt_text){.script = "sleep 60"});
+    UNTIL(is_running(run));
+    call(&dock, "POST", "/containers/ht-s-2-5-1-master-0/stop", NULL);
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(run->ending.reason, "its container was stopped by somebody else");
+    dock_close(&dock);
+}
+
+static void memory_that_ran_out_is_named_with_its_limit(void)
+{
+    static const char script[] =
+        "{\"runs\":[{\"after\":0.1,\"exit\":137,\"oom\":true}]}";
+    const struct attempt_text what = {.script = "sleep 60",
+                                      .replica = "\"memory\":536870912,"};
+    expect("docker", script, &what, OUTCOME_FAILED,
+           "out of memory (limit 512 MiB)");
+    expect("podman", script, &what, OUTCOME_FAILED,
+           "probably out of memory (limit 512 MiB)");
+}
+
+/* The shim lives and tells of a signal; only the engine knows whose. */
+static void a_killed_trainer_with_a_limit_was_probably_short_of_memory(void)
+{
+    expect("podman", "{}",
+           &(struct attempt_text){.script = "kill -9 $$",
+                                  .replica = "\"memory\":1073741824,"},
+           OUTCOME_FAILED, "probably out of memory (limit 1 GiB)");
+    expect("podman", "{}", &(struct attempt_text){.script = "kill -9 $$"},
+           OUTCOME_FAILED, "killed by signal 9");
+}
+
+/* ---- other lives ---- */
+
+static void the_next_runner_goes_on_with_a_running_container(void)
+{
+    struct dock dock;
+    dock_open(&dock, "docker", "{}");
+    struct run *run = start(
+        &dock,
+        &(struct attempt_text){
+            .script = "while ! [ -e \"$HYPERTUNE_TRIAL_DIR/go\" ]; do "
+                      "sleep 0.02; done; exit 7"});
+    UNTIL(is_running(run));
+    run = live_again(&dock);
+    CHECK(is_running(run));
+    CHECK(disk_mark(run->replicas[0].folder, "go", NULL) == HT_OK);
+    UNTIL(has_ended(run));
+    CHECK_TEXT(run->ending.reason, "exit 7");
+    CHECK(count_calls(&dock, "/containers/create") == 1);
+    CHECK(count_left(&dock) == 0);
+    dock_close(&dock);
+}
+
+static void a_container_that_was_made_but_not_started_is_started(void)
+{
+    struct dock dock;
+    dock_open(&dock, "podman",
+              "{\"faults\":[{\"path\":\"/containers/.*/start\","
+              "\"do\":\"hang\"}]}");
+    (void)start(&dock, &(struct attempt_text){.script = "exit 0"});
+    UNTIL(count_calls(&dock, "/start") > 0);
+    play(&dock, "{}");
+    struct run *run = live_again(&dock);
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
+    CHECK(count_left(&dock) == 0);
+    dock_close(&dock);
+}
+
+static void a_running_trial_that_is_dropped_leaves_nothing(void)
+{
+    struct dock dock;
+    dock_open(&dock, "podman", "{}");
+    struct run *run = start(&dock, &(struct attempt_text){
+                                       .script = "sleep 60",
+                                       .worker = "sleep 60"});
+    UNTIL(is_running(run));
+    fleet_drop(&dock.fleet, run);
+    UNTIL(count_left(&dock) == 0);
+    CHECK(disk_has(dock.state, "2") == false);
+    dock_close(&dock);
+}
+
+static void a_trial_that_is_dropped_while_it_starts_leaves_nothing(void)
+{
+    struct dock dock;
+    dock_open(&dock, "docker",
+              "{\"faults\":[{\"path\":\"/containers/.*/start\",\"nth\":1,"
+              "\"do\":\"delay\",\"seconds\":0.5}]}");
+    struct run *run =
+        start(&dock, &(struct attempt_text){.script = "sleep 60"});
+    UNTIL(count_calls(&dock, "/start") > 0);
+    fleet_drop(&dock.fleet, run);
+    UNTIL(count_left(&dock) == 0);
+    dock_close(&dock);
+}
+
+static void orphans_of_this_runner_go_and_no_others(void)
+{
+    struct dock dock;
+    dock_open(&dock, "docker", "{}");
+    call(&dock, "POST", "/containers/create?name=orphan",
+         "{\"Image\":\"tiny:1\",\"Labels\":{\"hypertune.runner\":\"r1\","
+         "\"hypertune.attempt\":\"9/9/9\"}}");
+    call(&dock, "POST", "/containers/create?name=other",
+         "{\"Image\":\"tiny:1\",\"Labels\":{\"hypertune.runner\":\"r2\","
+         "\"hypertune.attempt\":\"9/9/9\"}}");
+    call(&dock, "POST", "/networks/create",
+         "{\"Name\":\"orphan\",\"Labels\":{\"hypertune.runner\":\"r1\","
+         "\"hypertune.attempt\":\"9/9/9\"}}");
+    CHECK(count_left(&dock) > 0);
+    close_engine(&dock);
+    open_engine(&dock);
+    UNTIL(count_left(&dock) == 0);
+    dock.site.runner = "r2";
+    CHECK(count_left(&dock) == 1);
+    dock_close(&dock);
+}
+
+int main(void)
+{
+    json_init();
+    fixture_init();
+    RUN(a_trial_runs_and_leaves_nothing);
+    RUN(an_exit_code_is_told_by_the_shim);
+    RUN(a_failing_worker_is_named);
+    RUN(a_stop_ends_every_replica);
+    RUN(a_stop_breaks_off_a_pull);
+    RUN(without_a_network_none_is_made);
+    RUN(an_image_that_is_nowhere_fails_for_good);
+    RUN(a_name_that_a_stranger_has_is_said);
+    RUN(a_full_disk_is_not_the_trials_fault);
+    RUN(an_unknown_user_is_the_trials_fault);
+    RUN(gpus_are_refused_where_there_are_none);
+    RUN(an_engine_that_drops_calls_is_asked_again);
+    RUN(a_lost_answer_doubles_nothing);
+    RUN(a_trial_outlives_the_death_of_the_engine);
+    RUN(what_cannot_be_removed_is_removed_later);
+    RUN(a_container_removed_by_hand_is_lost);
+    RUN(a_container_killed_by_hand_is_lost);
+    RUN(a_container_stopped_by_hand_is_lost);
+    RUN(memory_that_ran_out_is_named_with_its_limit);
+    RUN(a_killed_trainer_with_a_limit_was_probably_short_of_memory);
+    RUN(the_next_runner_goes_on_with_a_running_container);
+    RUN(a_container_that_was_made_but_not_started_is_started);
+    RUN(a_running_trial_that_is_dropped_leaves_nothing);
+    RUN(a_trial_that_is_dropped_while_it_starts_leaves_nothing);
+    RUN(orphans_of_this_runner_go_and_no_others);
+    fixture_fini();
+    return check_done();
+}
