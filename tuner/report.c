@@ -1,5 +1,6 @@
 #include "tuner/report.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "proto/json.h"
@@ -117,14 +118,23 @@ int64_t report_deadline(struct core *core)
 
 /* --- storing --- */
 
-/* "master-0": lower-case letters, a dash, digits. */
-static bool is_replica(const char *text)
+/* One that the attempt has: records of others would be kept apart from every
+ * limit. */
+static bool is_replica(const struct job *job, const char *name)
 {
-    const size_t letters = strspn(text, "abcdefghijklmnopqrstuvwxyz");
-    if (letters == 0 || letters > 32 || text[letters] != '-')
-        return false;
-    const size_t digits = strspn(text + letters + 1, "0123456789");
-    return digits > 0 && digits <= 6 && text[letters + 1 + digits] == '\0';
+    for (size_t i = 0; i < job->n_pools; i++) {
+        const struct pool *pool = &job->pools[i];
+        const size_t len = strlen(pool->type);
+        if (strncmp(name, pool->type, len) != 0 || name[len] != '-')
+            continue;
+        const char *digits = name + len + 1;
+        const size_t n = strspn(digits, "0123456789");
+        if (n > 0 && n <= 6 && digits[n] == '\0' &&
+            (n == 1 || digits[0] != '0') &&
+            strtol(digits, NULL, 10) < pool->count)
+            return true;
+    }
+    return false;
 }
 
 static int64_t thin(int64_t records)
@@ -153,8 +163,6 @@ static enum ht_status begin_batch(struct core *core, struct request *req,
                                   struct ht_error *err)
 {
     const char *replica = node_get_string(req->body, "replica", "master-0");
-    if (!is_replica(replica))
-        return ht_fail(err, HT_INVALID, "replica is not like master-0");
     struct study_row study;
     const struct job *job = NULL;
     enum ht_status status =
@@ -163,6 +171,9 @@ static enum ht_status begin_batch(struct core *core, struct request *req,
         status = memory_job(core_memory(core), &study, &job, err);
     if (status != HT_OK)
         return status;
+    if (!is_replica(job, replica))
+        return ht_fail(err, HT_INVALID, "the attempt has no replica %.64s",
+                       replica);
     *batch = (struct report_batch){.db = core_db(core),
                                    .arena = req->arena,
                                    .pair = pair,

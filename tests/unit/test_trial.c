@@ -142,7 +142,7 @@ static void only_the_master_decides(void)
 {
     struct fixture f;
     fixture_open(&f);
-    submit(&f, "");
+    submit(&f, "replicas: {worker: {count: 1}}\n");
     const struct leased leased = lease_one(&f);
     fixture_tell(&f, "started", &leased.name, "");
     fixture_report(&f, leased.token, fixture_record(&f, 1, 1, "0.5"));
@@ -310,6 +310,68 @@ static void a_superseded_attempt_changes_nothing(void)
     fixture_close(&f);
 }
 
+static struct request *report_as(struct fixture *f, const char *token,
+                                 const char *replica)
+{
+    struct text text = {0};
+    text_printf(&text,
+                "{\"v\":1,\"type\":\"report\",\"token\":\"%s\",\"id\":1,"
+                "\"replica\":\"%s\",\"records\":[%s]}",
+                token, replica, fixture_record(f, 1, 1, "0.5"));
+    struct request *req = fixture_request(f, report_handle, text.data);
+    text_free(&text);
+    core_post(f->core, req);
+    fixture_wait(f, req);
+    return req;
+}
+
+static int64_t count_records(struct fixture *f, int64_t trial)
+{
+    struct measurement_list list = {0};
+    struct db *db = fixture_db(f);
+    CHECK(db_measurement_list(db, f->arena, 1, trial, 100, &list, NULL) ==
+          HT_OK);
+    db_close(db);
+    return (int64_t)list.n;
+}
+
+static void a_token_is_for_the_replicas_of_its_own_attempt(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    fixture_submit(&f, "spec: 1\nname: s\ngoal: maximize accuracy\n"
+                       "parameters:\n  lr: {type: double, min: 0, max: 1}\n"
+                       "algorithm: random\ntrials: 9\nparallel: 2\n"
+                       "command: [./train]\nreplicas: {worker: {count: 2}}\n");
+    fixture_hello(&f, 4);
+    struct leased leased[2];
+    CHECK(fixture_lease(&f, 2, leased) == 2);
+    static const char *const own[] = {"master-0", "worker-0", "worker-1"};
+    for (size_t i = 0; i < 3; i++)
+        CHECK(report_as(&f, leased[0].token, own[i])->status == HT_OK);
+    CHECK(count_records(&f, leased[0].name.trial) == 3);
+    CHECK(count_records(&f, leased[1].name.trial) == 0);
+    static const char *const others[] = {
+        "worker-2", "master-1", "ps-0", "worker-00", "worker-", "../master-0"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        CHECK(report_as(&f, leased[0].token, others[i])->status == HT_INVALID);
+    /* Another start of the trial has another token; the old one is nothing. */
+    fixture_end_as(&f, &leased[0], "\"outcome\":\"lost\"");
+    struct leased again = {0};
+    CHECK(fixture_lease(&f, 1, &again) == 1);
+    CHECK(again.name.trial == leased[0].name.trial && again.name.attempt == 2);
+    for (size_t i = 0; i < 3; i++)
+        CHECK(report_as(&f, leased[0].token, own[i])->status == HT_NOT_FOUND);
+    CHECK(report_as(&f, again.token, "worker-1")->status == HT_OK);
+    CHECK(
+        report_as(&f, "0123456789abcdef0123456789abcdef", "master-0")->status !=
+        HT_OK);
+    fixture_tell(&f, "started", &again.name, "");
+    fixture_tell(&f, "ended", &again.name, "\"outcome\":\"succeeded\"");
+    CHECK(report_as(&f, again.token, "master-0")->status == HT_NOT_FOUND);
+    fixture_close(&f);
+}
+
 static void drained_before_ended_is_invalid(void)
 {
     struct fixture f;
@@ -339,6 +401,7 @@ int main(void)
     RUN(a_trial_out_of_time_keeps_what_it_reported);
     RUN(one_trial_can_be_stopped);
     RUN(a_superseded_attempt_changes_nothing);
+    RUN(a_token_is_for_the_replicas_of_its_own_attempt);
     RUN(drained_before_ended_is_invalid);
     return check_done();
 }
