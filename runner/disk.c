@@ -227,28 +227,56 @@ enum ht_status disk_make_folder(const char *path, struct ht_error *err)
     return HT_OK;
 }
 
-/* Deeper trees than this are left for a person: no trainer makes them by
- * accident, and the recursion must end. */
-enum { TREE_DEPTH = 128 };
+/* A tree that is deeper than descriptors go is taken apart: what is below this
+ * moves to the top and comes next. */
+enum { TREE_DEPTH = 64 };
 
-static void empty_folder(int fd, int depth);
+struct removal {
+    int top;      /* the folder that is removed */
+    size_t moved; /* subtrees that came to the top */
+};
 
-static void remove_entry(int folder, const char *name, int depth)
+static void empty_folder(struct removal *removal, int fd, int depth);
+
+/* A folder that its owner has locked is unlocked: it may be ours. */
+static int open_locked(int folder, const char *name)
+{
+    enum { FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
+    const int fd = openat(folder, name, FLAGS);
+    if (fd >= 0 || errno != EACCES || fchmodat(folder, name, 0700, 0) != 0)
+        return fd;
+    return openat(folder, name, FLAGS);
+}
+
+static void move_to_top(struct removal *removal, int folder, const char *name)
+{
+    char moved[NAME_MAX + 1];
+    make_name(moved, "removed");
+    if (renameat(folder, name, removal->top, moved) == 0)
+        removal->moved++;
+}
+
+static void remove_entry(struct removal *removal, int folder, const char *name,
+                         int depth)
 {
     if (unlinkat(folder, name, 0) == 0 || errno == ENOENT)
         return;
-    const int fd =
-        openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (depth == TREE_DEPTH) {
+        move_to_top(removal, folder, name);
+        return;
+    }
+    const int fd = open_locked(folder, name);
     if (fd < 0)
         return;
-    empty_folder(fd, depth + 1);
+    empty_folder(removal, fd, depth + 1);
     unlinkat(folder, name, AT_REMOVEDIR);
 }
 
 /* Takes over the descriptor. */
-static void empty_folder(int fd, int depth)
+static void empty_folder(struct removal *removal, int fd, int depth)
 {
-    DIR *dir = depth < TREE_DEPTH ? fdopendir(fd) : NULL;
+    (void)fchmod(fd, 0700); /* it may be locked against us as well */
+    DIR *dir = fdopendir(fd);
     if (dir == NULL) {
         close(fd);
         return;
@@ -256,16 +284,25 @@ static void empty_folder(int fd, int depth)
     struct dirent *entry;
     while ((entry = readdir(dir)) != NULL) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            remove_entry(fd, entry->d_name, depth);
+            remove_entry(removal, fd, entry->d_name, depth);
     }
     closedir(dir);
 }
 
 void disk_remove_tree(const char *path)
 {
-    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
+    struct removal removal = {
+        .top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+    if (removal.top < 0)
         return;
-    empty_folder(fd, 0);
+    size_t before;
+    do {
+        before = removal.moved;
+        const int fd =
+            openat(removal.top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd >= 0)
+            empty_folder(&removal, fd, 0);
+    } while (removal.moved > before);
+    close(removal.top);
     rmdir(path);
 }

@@ -8,6 +8,8 @@
 #include "proto/clock.h"
 #include "proto/limits.h"
 #include "proto/pattern.h"
+#include "runner/beneath.h"
+#include "runner/habitat.h"
 #include "runner/log.h"
 #include "runner/log_source.h"
 #include "runner/metrics_line.h"
@@ -65,6 +67,30 @@ static void compile_patterns(struct records *records)
     }
 }
 
+/* The metrics file of the user's own program. In a common working directory
+ * all replicas have the same one, so the first reads it. A container's files
+ * are its own but for the replica's folder: only what lies there is read. */
+static void find_metrics_file(struct records *records, size_t replica,
+                              const char *folder)
+{
+    const struct replica_order *own = &records->order->replicas[replica];
+    const char *file = replica == 0 ? records->order->metrics_file : NULL;
+    tail_init(&records->file, NULL);
+    if (file == NULL)
+        return;
+    if (own->image != NULL) {
+        if (file[0] == '/')
+            file = beneath_rest(HABITAT_TRIAL, file);
+        tail_init_beneath(&records->file, folder, file);
+    } else if (file[0] == '/') {
+        tail_init(&records->file, file);
+    } else {
+        const char *ground = own->workdir != NULL ? own->workdir : folder;
+        tail_init(&records->file,
+                  arena_printf(records->arena, "%s/%s", ground, file));
+    }
+}
+
 struct records *records_new(const struct order *order, size_t replica,
                             const char *folder)
 {
@@ -75,18 +101,13 @@ struct records *records_new(const struct order *order, size_t replica,
     (void)!getrandom(&records->factor, sizeof records->factor, 0);
     records->factor |= 1;
     struct arena *arena = records->arena;
+    folder = arena_strdup(arena, folder);
     tail_init(&records->reports,
               arena_printf(arena, "%s/reports.jsonl", folder));
     tail_init(&records->foreign,
               arena_printf(arena, "%s/output.metrics", folder));
-    /* In a common working directory all replicas have the same file. */
-    const char *file = replica == 0 ? order->metrics_file : NULL;
-    const char *workdir = order->replicas[replica].workdir;
-    if (file != NULL && file[0] != '/')
-        file = arena_printf(arena, "%s/%s", workdir ? workdir : folder, file);
-    tail_init(&records->file, file);
-    records->output = (struct log_source){.folder = arena_strdup(arena, folder),
-                                          .stream = "stdout"};
+    find_metrics_file(records, replica, folder);
+    records->output = (struct log_source){.folder = folder, .stream = "stdout"};
     record_queue_init(&records->queue);
     compile_patterns(records);
     return records;
@@ -325,9 +346,8 @@ bool records_collect(struct records *records, int64_t next_beat, bool final)
                           records);
     more |= tail_read(&records->foreign, COLLECT_BYTES, final, take_foreign,
                       records);
-    if (records->file.path != NULL)
-        more |= tail_read(&records->file, COLLECT_BYTES, final, take_metrics,
-                          records);
+    more |=
+        tail_read(&records->file, COLLECT_BYTES, final, take_metrics, records);
     if (records->n_patterns > 0)
         more |= read_output(records, final);
     return more;

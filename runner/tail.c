@@ -2,16 +2,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "proto/arena.h"
+#include "runner/beneath.h"
 
 void tail_init(struct tail *tail, const char *path)
 {
     *tail = (struct tail){.path = path};
+}
+
+void tail_init_beneath(struct tail *tail, const char *root, const char *path)
+{
+    *tail = (struct tail){.path = path, .root = root};
 }
 
 /* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
@@ -78,10 +85,29 @@ static void start_over(struct tail *tail)
     tail->overlong = false;
 }
 
-static int open_regular(const char *path, struct stat *status)
+/* The name of what was found, whatever happens to its path. */
+static int open_beneath(const struct tail *tail, int flags)
 {
-    const int fd =
-        open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    const int place = beneath_open(tail->root, tail->path);
+    if (place < 0)
+        return -1;
+    struct stat status;
+    char name[32];
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", place);
+    const int fd = fstat(place, &status) == 0 && S_ISREG(status.st_mode)
+                       ? open(name, flags)
+                       : -1;
+    close(place);
+    return fd;
+}
+
+static int open_regular(const struct tail *tail, struct stat *status)
+{
+    enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+    if (tail->path == NULL)
+        return -1;
+    const int fd = tail->root != NULL ? open_beneath(tail, FLAGS)
+                                      : open(tail->path, FLAGS | O_NOFOLLOW);
     if (fd >= 0 && (fstat(fd, status) != 0 || !S_ISREG(status->st_mode))) {
         close(fd);
         return -1;
@@ -168,7 +194,7 @@ bool tail_read(struct tail *tail, size_t budget, bool final, tail_line *take,
                void *context)
 {
     struct stat status;
-    const int fd = open_regular(tail->path, &status);
+    const int fd = open_regular(tail, &status);
     if (fd < 0)
         return false;
     bool more = false;

@@ -23,7 +23,8 @@ struct tail_look { /* by which a file that nobody touched is known */
 };
 
 struct tail {
-    const char *path;   /* borrowed */
+    const char *path;   /* borrowed; NULL: there is nothing to read */
+    const char *root;   /* path is relative to it and stays below; or NULL */
     int64_t offset;     /* behind the last line that was taken */
     uint64_t line_hash; /* of the line before `offset`, with its newline */
     int64_t line_start; /* where that line begins; == offset: there is none */
@@ -33,6 +34,9 @@ struct tail {
 };
 
 void tail_init(struct tail *tail, const char *path);
+/* For a folder in which somebody else may make links: none is followed on the
+ * way either. */
+void tail_init_beneath(struct tail *tail, const char *root, const char *path);
 
 /* `line` has no newline and is not NUL-terminated; `offset` is its place. */
 typedef void tail_line(void *context, const char *line, size_t len,

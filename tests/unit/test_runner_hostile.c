@@ -201,6 +201,54 @@ static void the_runners_words_go_nowhere_else(void)
     words_say(folder, "pulling %s", "x"); /* and comes back */
 }
 
+/* A job of an image that has a metrics file and a working folder. */
+static size_t collect_file(const char *file)
+{
+    struct text lease = {0};
+    text_printf(&lease,
+                "{\"study\":2,\"trial\":5,\"attempt\":1,\"token\":\"t\","
+                "\"metrics\":[\"acc\"],\"metricsFile\":\"%s\",\"replicas\":["
+                "{\"type\":\"master\",\"index\":0,\"image\":\"x\","
+                "\"workdir\":\"%s\",\"argv\":[\"a\"]}]}",
+                file, folder);
+    struct order *order = NULL;
+    CHECK(order_parse(lease.data, lease.len, &order, NULL) == HT_OK);
+    text_free(&lease);
+    char own[PATH_MAX];
+    (void)snprintf(own, sizeof own, "%s", path_of("own"));
+    struct records *records = records_new(order, 0, own);
+    while (records_collect(records, 0, true))
+        continue;
+    const size_t n = records_queue(records)->n;
+    records_free(records);
+    order_free(order);
+    return n;
+}
+
+static void a_container_has_no_metrics_file_outside_its_folder(void)
+{
+    static const char line[] = "{\"acc\":1}\n";
+    fixture_folder(folder);
+    CHECK(mkdir(path_of("own"), 0777) == 0 &&
+          mkdir(path_of("own/sub"), 0777) == 0);
+    put("host.json", line);
+    CHECK(symlink("..", path_of("own/up")) == 0);
+    CHECK(symlink("../host.json", path_of("own/link")) == 0);
+    CHECK(mkfifo(path_of("own/pipe"), 0666) == 0);
+    CHECK(collect_file(path_of("host.json")) == 0);
+    CHECK(collect_file("host.json") == 0); /* of the working folder */
+    CHECK(collect_file("../host.json") == 0);
+    CHECK(collect_file("up/host.json") == 0);
+    CHECK(collect_file("link") == 0);
+    CHECK(collect_file("pipe") == 0);
+    char own[PATH_MAX + 64];
+    (void)snprintf(own, sizeof own, "%s", path_of("own/sub"));
+    CHECK(disk_replace(own, "m.json", line, sizeof line - 1, 0644, NULL) ==
+          HT_OK);
+    CHECK(collect_file("sub/m.json") == 1);
+    CHECK(collect_file("/hypertune/trial/sub/m.json") == 1);
+}
+
 /* ---- how much ---- */
 
 static void a_line_without_end_costs_no_memory(void)
@@ -266,6 +314,23 @@ static void twenty_thousand_files_are_nothing_special(void)
     CHECK(access(folder, F_OK) != 0);
 }
 
+static void a_deep_and_locked_tree_is_removed(void)
+{
+    fixture_folder(folder);
+    int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; i < 3000; i++) {
+        CHECK(mkdirat(dir, "d", 0700) == 0);
+        const int next = openat(dir, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        CHECK(fchmod(dir, i % 2 == 0 ? 0500 : 0700) == 0);
+        close(dir);
+        dir = next;
+    }
+    CHECK(fchmod(dir, 0) == 0);
+    close(dir);
+    disk_remove_tree(folder);
+    CHECK(access(folder, F_OK) != 0);
+}
+
 static void many_writers_are_found_again(void)
 {
     fixture_folder(folder);
@@ -291,10 +356,12 @@ int main(void)
     RUN(orders_replace_whatever_it_put_there);
     RUN(an_end_replaces_whatever_it_put_there);
     RUN(the_runners_words_go_nowhere_else);
+    RUN(a_container_has_no_metrics_file_outside_its_folder);
     RUN(a_line_without_end_costs_no_memory);
     RUN(a_file_of_a_terabyte_is_given_up);
     RUN(segments_of_its_own_making_are_not_shipped_without_end);
     RUN(twenty_thousand_files_are_nothing_special);
+    RUN(a_deep_and_locked_tree_is_removed);
     RUN(many_writers_are_found_again);
     fixture_fini();
     return check_done();
