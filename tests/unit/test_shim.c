@@ -1,6 +1,8 @@
 #include "tests/check.h"
 
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 
 #include "runner/procfs.h"
 #include "runner/shim.h"
@@ -379,6 +381,119 @@ static void a_damaged_launch_is_lost_with_the_reason(void)
     CHECK(strstr(ending.reason, "launch.json") != NULL);
 }
 
+/* ---- as the first process of a container ---- */
+
+enum { EXIT_SKIP = 77 };
+
+/* In the new process: no /proc, and what the place says of its user. */
+_Noreturn static void exec_first(const char *folder)
+{
+    char *argv[] = {fixture_shim, ht_xstrdup(folder), NULL};
+    char *env[] = {ht_xstrdup("HOME=/there"), ht_xstrdup("MODE=there"), NULL};
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("none", "/proc", "tmpfs", 0, NULL) != 0)
+        _exit(EXIT_SKIP);
+    execve(fixture_shim, argv, env);
+    _exit(EXIT_SKIP);
+}
+
+/* The shim as process 1 of a namespace of its own; its exit code. */
+static pid_t start_first(const char *folder)
+{
+    const pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    const int user = geteuid() == 0 ? 0 : CLONE_NEWUSER;
+    if (unshare(CLONE_NEWPID | CLONE_NEWNS | user) != 0)
+        _exit(EXIT_SKIP);
+    const pid_t first = fork();
+    if (first == 0)
+        exec_first(folder);
+    const int code = fixture_wait(first);
+    _exit(code < 0 ? 1 : code);
+}
+
+static const char *first_folder(char path[PATH_MAX], const char *script)
+{
+    static const char *const inherited[] = {"HOME", "MODE", "ABSENT"};
+    const char *const argv[] = {"/bin/sh", "-c", script};
+    const struct pair env[] = {{"PATH", "/usr/bin:/bin"}, {"MODE", "own"}};
+    const struct launch launch = {.argv = {3, argv},
+                                  .env = {2, env},
+                                  .inherited = {3, inherited},
+                                  .grace_ms = 20000};
+    CHECK(folder_write_launch(fixture_folder(path), &launch, NULL) == HT_OK);
+    return path;
+}
+
+/* Whether it ran; a machine without namespaces has nothing to show here. */
+static bool has_run(int code)
+{
+    if (code == EXIT_SKIP)
+        printf("# no namespace can be made here\n");
+    else
+        CHECK(code == SHIM_DONE);
+    return code == SHIM_DONE;
+}
+
+static void as_process_one_it_needs_no_proc_and_leaves_nothing(void)
+{
+    char path[PATH_MAX];
+    const char *folder =
+        first_folder(path, "echo $HOME $MODE ${ABSENT-none}; "
+                           "(trap '' TERM; while :; do sleep 1; done) & "
+                           "(sh -c 'exit 1' &); setsid sleep 600 & exit 5");
+    struct ending ending;
+    if (!has_run(fixture_wait(start_first(folder))))
+        return;
+    CHECK(folder_read_exit(folder, &ending, NULL) == HT_OK);
+    CHECK_TEXT(ending.reason, "exit 5");
+    CHECK(fixture_file_has(folder, "stdout.000000000000.log",
+                           "/there own none\n"));
+}
+
+static void as_process_one_it_obeys_the_order_to_stop(void)
+{
+    char path[PATH_MAX];
+    const char *folder =
+        first_folder(path, "trap 'echo bye; exit 0' TERM; echo up >up; "
+                           "while :; do sleep 0.02; done");
+    const pid_t pid = start_first(folder);
+    int status = -1;
+    UNTIL(disk_has(folder, "up") || waitpid(pid, &status, WNOHANG) == pid);
+    if (!disk_has(folder, "up")) {
+        has_run(WEXITSTATUS(status));
+        return;
+    }
+    const struct stop_order stop = {.reason = "by a test"};
+    struct ending ending;
+    CHECK(folder_write_stop(folder, &stop, NULL) == HT_OK);
+    CHECK(has_run(fixture_wait(pid)));
+    CHECK(folder_read_exit(folder, &ending, NULL) == HT_OK);
+    CHECK(ending.outcome == OUTCOME_STOPPED);
+    CHECK(fixture_file_has(folder, "stdout.000000000000.log", "bye"));
+}
+
+static void its_files_can_be_read_whatever_the_umask(void)
+{
+    char path[PATH_MAX];
+    const char *folder = fixture_folder(path);
+    fixture_script(folder, "echo x; echo y >&2", 0, 5000);
+    const mode_t before = umask(0077);
+    const struct ending ending = fixture_run(folder);
+    umask(before);
+    CHECK(ending.outcome == OUTCOME_SUCCEEDED);
+    static const char *const names[] = {"exit.json", "shim.json",
+                                        "stdout.000000000000.log",
+                                        "stderr.000000000000.log"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char file[PATH_MAX + 64];
+        struct stat info;
+        (void)snprintf(file, sizeof file, "%s/%s", folder, names[i]);
+        CHECK(stat(file, &info) == 0 && (info.st_mode & 0777) == 0644);
+    }
+}
+
 int main(void)
 {
     fixture_init();
@@ -407,6 +522,9 @@ int main(void)
     RUN(what_an_earlier_boot_launched_is_not_started);
     RUN(a_stop_long_after_the_start_is_seen_at_once);
     RUN(a_damaged_launch_is_lost_with_the_reason);
+    RUN(as_process_one_it_needs_no_proc_and_leaves_nothing);
+    RUN(as_process_one_it_obeys_the_order_to_stop);
+    RUN(its_files_can_be_read_whatever_the_umask);
     fixture_fini();
     return check_done();
 }
