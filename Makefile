@@ -86,7 +86,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/t
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all demo check test-programs bench bench-demo lint lint-layers lint-headers \
+.PHONY: all demo check test-programs bench bench-search bench-demo lint lint-layers lint-headers \
   lint-format lint-tidy format install deb clean help deps deps-check check-threads \
   check-containers
 
@@ -195,6 +195,9 @@ test-programs: all $(TESTS) $(TOOLS)
 
 bench: all $(BENCHES) ## measure speed and size, one key=value a line
 	@bench/run.sh $(B)
+
+bench-search: $(B)/bench/bench_search $(B)/bench/bench_regret ## the search; writes docs/benchmarks.md
+	@bench/search.sh $(B)
 
 bench-demo: all ## the model against random draws on the digits task
 	@$(PYTHON) bench/bench_demo.py $(B)/bin

@@ -1,6 +1,6 @@
 /* How near a search comes to the best values of known functions.
  *
- *     bench_regret [ALGORITHM [SEEDS [PROBLEM [TRIALS]]]]
+ *     bench_regret [ALGORITHM [SEEDS [PROBLEM [TRIALS [PARALLEL]]]]]
  *
  * For each problem and after 20, 60 and 120 trials: the median over seeds of
  * log10(best - optimum), and the mean score, 0 being the median of random
@@ -15,7 +15,12 @@
 #include "bench/problems.h"
 #include "proto/limits.h"
 
-enum { MOST_TRIALS = 200, MOST_SEEDS = 100, FIRST_SEED = 200 };
+enum {
+    MOST_TRIALS = 200,
+    MOST_SEEDS = 100,
+    MOST_PARALLEL = 16,
+    FIRST_SEED = 200
+};
 
 static const int stages[] = {20, 60, 120};
 enum { STAGES = sizeof stages / sizeof *stages };
@@ -99,6 +104,7 @@ static double study_problem(struct problem *problem)
 struct tried {
     const struct space *space;
     int n;
+    int told; /* the others' results are out */
     struct value points[MOST_TRIALS][PROBLEM_MAX_DIM];
 };
 
@@ -127,10 +133,16 @@ static void suggest(const struct algorithm *algorithm, void *state,
                     struct tried *tried, int trials, double *ms)
 {
     struct ht_error err;
+    const struct value *pending[MOST_PARALLEL];
+    for (int k = tried->told; k < tried->n; k++)
+        pending[k - tried->told] = tried->points[k];
     const struct taken taken = {is_tried, tried, (uint64_t)tried->n};
-    const struct suggest_request request = {.ordinal = (uint64_t)tried->n,
-                                            .taken = &taken,
-                                            .max_trials = (uint64_t)trials};
+    const struct suggest_request request = {
+        .ordinal = (uint64_t)tried->n,
+        .taken = &taken,
+        .n_pending = (size_t)(tried->n - tried->told),
+        .pending = pending,
+        .max_trials = (uint64_t)trials};
     const double start = now_ms();
     if (algorithm->suggest(state, &request, tried->points[tried->n], &err) !=
         HT_OK) {
@@ -141,35 +153,49 @@ static void suggest(const struct algorithm *algorithm, void *state,
     tried->n++;
 }
 
+/* How a problem is measured. */
+struct plan {
+    const struct algorithm *algorithm;
+    int seeds, trials, parallel;
+};
+
+/* Tells the oldest result that is out; returns whether it failed. */
+static bool tell(const struct algorithm *algorithm, void *state,
+                 const struct problem *problem, struct tried *tried,
+                 uint64_t seed)
+{
+    const struct rng_place place = {seed, (uint64_t)tried->told, 1u << 30};
+    const struct value *point = tried->points[tried->told++];
+    const double value = evaluate(problem, point);
+    const double noise = problem->noise * rng_normal(&place, 0);
+    const struct observation seen = {point, !isnan(value),
+                                     isnan(value) ? 0 : -value - noise};
+    algorithm->observe(state, &seen, NULL);
+    return !seen.feasible;
+}
+
 /* Writes the best value after each stage; adds what suggestions cost. Returns
  * how many trials failed. */
-static int run(const struct algorithm *algorithm,
-                const struct problem *problem, uint64_t seed, int trials,
-                double best_at[], double *ms)
+static int run(const struct plan *plan, const struct problem *problem,
+               uint64_t seed, double best_at[], double *ms)
 {
     static struct tried tried;
     void *state;
     double best = INFINITY;
     int failed = 0;
-    tried.n = 0;
+    tried.n = tried.told = 0;
     tried.space = &problem->space;
-    if (algorithm->new (&problem->space, seed, &state, NULL) != HT_OK)
+    if (plan->algorithm->new (&problem->space, seed, &state, NULL) != HT_OK)
         exit(1);
-    for (int k = 0, stage = 0; k < trials; k++) {
-        suggest(algorithm, state, &tried, trials, ms);
-        const struct rng_place place = {seed, (uint64_t)k, 1u << 30};
-        const struct value *point = tried.points[k];
-        const double value = evaluate(problem, point);
-        const struct observation seen = {
-            point, !isnan(value),
-            isnan(value) ? 0 : -value - problem->noise * rng_normal(&place, 0)};
-        algorithm->observe(state, &seen, NULL);
-        best = fmin(best, value);
-        failed += !seen.feasible;
-        if (stage < STAGES && k + 1 == stages[stage])
+    for (int stage = 0; tried.n < plan->trials;) {
+        suggest(plan->algorithm, state, &tried, plan->trials, ms);
+        best = fmin(best, evaluate(problem, tried.points[tried.n - 1]));
+        if (tried.n - tried.told == plan->parallel)
+            failed += tell(plan->algorithm, state, problem, &tried, seed);
+        if (stage < STAGES && tried.n == stages[stage])
             best_at[stage++] = best;
     }
-    algorithm->free(state);
+    plan->algorithm->free(state);
     return failed;
 }
 
@@ -203,16 +229,16 @@ static void report(const struct problem *problem, int stage, int seeds,
     total->regret[stage] += middle;
 }
 
-static void measure(const struct algorithm *algorithm, struct problem *problem,
-                    int seeds, int trials, struct total *total)
+static void measure(const struct plan *plan, struct problem *problem,
+                    struct total *total)
 {
     static double best[MOST_SEEDS][STAGES];
     const double worst = study_problem(problem);
+    const int seeds = plan->seeds, trials = plan->trials;
     double ms = 0;
     int failed = 0;
     for (int i = 0; i < seeds; i++)
-        failed += run(algorithm, problem, (uint64_t)(FIRST_SEED + i), trials,
-                      best[i], &ms);
+        failed += run(plan, problem, (uint64_t)(FIRST_SEED + i), best[i], &ms);
     for (int stage = 0; stage < STAGES && stages[stage] <= trials; stage++)
         report(problem, stage, seeds, worst, best, total);
     if (problem->fails != NULL)
@@ -224,16 +250,24 @@ static void measure(const struct algorithm *algorithm, struct problem *problem,
     total->problems++;
 }
 
+static int number(int argc, char *argv[], int i, int fallback)
+{
+    return argc > i ? (int)strtol(argv[i], NULL, 10) : fallback;
+}
+
 int main(int argc, char *argv[])
 {
     const char *name = argc > 1 ? argv[1] : "BAYESIAN_SEARCH";
-    const struct algorithm *algorithm = algorithm_find(name);
-    const int seeds = argc > 2 ? atoi(argv[2]) : 5;
-    const int trials = argc > 4 ? atoi(argv[4]) : 60;
+    const struct plan plan = {.algorithm = algorithm_find(name),
+                              .seeds = number(argc, argv, 2, 5),
+                              .trials = number(argc, argv, 4, 60),
+                              .parallel = number(argc, argv, 5, 1)};
     struct total total = {0};
-    if (algorithm == NULL || seeds < 1 || seeds > MOST_SEEDS || trials < 1 ||
-        trials > MOST_TRIALS) {
-        fputs("usage: bench_regret [ALGORITHM [SEEDS [PROBLEM [TRIALS]]]]\n",
+    if (plan.algorithm == NULL || plan.seeds < 1 || plan.seeds > MOST_SEEDS ||
+        plan.trials < 1 || plan.trials > MOST_TRIALS || plan.parallel < 1 ||
+        plan.parallel > MOST_PARALLEL) {
+        fputs("usage: bench_regret [ALGORITHM [SEEDS [PROBLEM [TRIALS "
+              "[PARALLEL]]]]]\n",
               stderr);
         return 2;
     }
@@ -241,12 +275,12 @@ int main(int argc, char *argv[])
     for (size_t i = 0; i < N_PROBLEMS; i++)
         if (argc < 4 || strcmp(argv[3], "all") == 0 ||
             strstr(problems[i].name, argv[3]) != NULL)
-            measure(algorithm, &problems[i], seeds, trials, &total);
-    for (int stage = 0; stage < STAGES && stages[stage] <= trials; stage++) {
-        printf("mean_at_%d_median_log10_regret=%.3f\n", stages[stage],
-               total.regret[stage] / total.problems);
-        printf("mean_at_%d_score=%.2f\n", stages[stage],
-               total.score[stage] / total.problems);
+            measure(&plan, &problems[i], &total);
+    for (int i = 0; i < STAGES && stages[i] <= plan.trials; i++) {
+        printf("mean_at_%d_median_log10_regret=%.3f\n", stages[i],
+               total.regret[i] / total.problems);
+        printf("mean_at_%d_score=%.2f\n", stages[i],
+               total.score[i] / total.problems);
     }
     printf("mean_suggest_ms=%.1f\n", total.ms / total.problems);
     return 0;

@@ -45,15 +45,16 @@ static int measure(const char *name, const struct space *space)
     return 0;
 }
 
-enum { MODEL_DIM = 6, MODEL_RESULTS = 1000 };
+enum { MOST_DIM = 20, PENDING = 8 };
 
 /* Result k of a study: a random point and a bowl around 0.3. */
-static void observe(const struct algorithm *algorithm, void *state, uint64_t k)
+static void observe(const struct algorithm *algorithm, void *state, size_t dim,
+                    uint64_t k)
 {
     const struct rng_place place = {1, k, 0};
-    struct value point[MODEL_DIM];
+    struct value point[MOST_DIM];
     double objective = 0;
-    for (uint64_t i = 0; i < MODEL_DIM; i++) {
+    for (uint64_t i = 0; i < dim; i++) {
         const double u = rng_unit(&place, i);
         point[i] = (struct value){.real = u};
         objective -= (u - 0.3) * (u - 0.3) * (double)(i + 1);
@@ -63,43 +64,66 @@ static void observe(const struct algorithm *algorithm, void *state, uint64_t k)
 }
 
 static double suggest_ms(const struct algorithm *algorithm, void *state,
-                         uint64_t ordinal)
+                         uint64_t ordinal, size_t n_pending)
 {
+    static struct value points[PENDING][MOST_DIM];
+    const struct value *pending[PENDING];
     const struct taken nothing = {has_none, NULL, 0};
+    struct value point[MOST_DIM];
+    for (size_t j = 0; j < n_pending; j++) {
+        const struct rng_place place = {2, ordinal, j};
+        for (uint64_t i = 0; i < MOST_DIM; i++)
+            points[j][i].real = rng_unit(&place, i);
+        pending[j] = points[j];
+    }
     const struct suggest_request request = {.ordinal = ordinal,
-                                            .taken = &nothing};
-    struct value point[MODEL_DIM];
+                                            .taken = &nothing,
+                                            .n_pending = n_pending,
+                                            .pending = pending};
     const double start = now_s();
     algorithm->suggest(state, &request, point, NULL);
     return 1e3 * (now_s() - start);
 }
 
+/* The first suggestion of a state that was just built, those after each of ten
+ * more results, and one with as many pending trials as a busy study has. */
+static int measure_size(const struct space *space, uint64_t size)
+{
+    enum { ROUNDS = 10 };
+    const struct algorithm *algorithm = algorithm_find("BAYESIAN_SEARCH");
+    const unsigned long long n = size;
+    double ms = 0;
+    void *state;
+    if (algorithm->new (space, 1, &state, NULL) != HT_OK)
+        return -1;
+    for (uint64_t k = 0; k < size; k++)
+        observe(algorithm, state, space->n, k);
+    printf("suggest_d%zu_first_of_%llu_ms=%.1f\n", space->n, n,
+           suggest_ms(algorithm, state, size, 0));
+    for (uint64_t k = size; k < size + ROUNDS; k++) {
+        observe(algorithm, state, space->n, k);
+        ms += suggest_ms(algorithm, state, k + 1, 0) / ROUNDS;
+    }
+    printf("suggest_d%zu_after_%llu_ms=%.1f\n", space->n, n, ms);
+    printf("suggest_d%zu_after_%llu_pending_%d_ms=%.1f\n", space->n, n, PENDING,
+           suggest_ms(algorithm, state, size + ROUNDS, PENDING));
+    fflush(stdout);
+    algorithm->free(state);
+    return 0;
+}
+
 static int measure_model(void)
 {
-    static const uint64_t sizes[] = {20, 60, 100, 200, 400, MODEL_RESULTS};
-    const struct algorithm *algorithm = algorithm_find("BAYESIAN_SEARCH");
-    struct param params[MODEL_DIM];
-    for (size_t i = 0; i < MODEL_DIM; i++)
+    static const uint64_t sizes[] = {10, 30, 100, 300, 1000};
+    static const size_t dims[] = {6, MOST_DIM};
+    struct param params[MOST_DIM];
+    for (size_t i = 0; i < MOST_DIM; i++)
         params[i] = (struct param){.name = "x", .type = PARAM_DOUBLE, .max = 1};
-    const struct space space = {MODEL_DIM, params};
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        enum { ROUNDS = 10 };
-        void *state;
-        uint64_t k = 0;
-        if (algorithm->new (&space, 1, &state, NULL) != HT_OK)
-            return -1;
-        while (k < sizes[s])
-            observe(algorithm, state, k++);
-        printf("suggest_first_of_%llu_ms=%.1f\n", (unsigned long long)k,
-               suggest_ms(algorithm, state, k));
-        double ms = 0;
-        for (int i = 0; i < ROUNDS; i++) {
-            observe(algorithm, state, k++);
-            ms += suggest_ms(algorithm, state, k) / ROUNDS;
-        }
-        printf("suggest_after_%llu_ms=%.1f\n", (unsigned long long)sizes[s],
-               ms);
-        algorithm->free(state);
+    for (size_t d = 0; d < sizeof dims / sizeof *dims; d++) {
+        const struct space space = {dims[d], params};
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+            if (measure_size(&space, sizes[s]) != 0)
+                return -1;
     }
     return 0;
 }
