@@ -12,14 +12,15 @@
         "5", order) ") ORDER BY objective " order ", id LIMIT ?2"
 
 enum ht_status db_trial_ranking(struct db *db, struct arena *arena,
-                                int64_t study, bool maximize, int64_t n,
+                                const struct ranking *ranking,
                                 struct id_list *list, struct ht_error *err)
 {
     static const char highest[] = RANKING("DESC");
     static const char lowest[] = RANKING("ASC");
     sqlite3_stmt *stmt;
     enum ht_status status =
-        db_query(db, &stmt, err, maximize ? highest : lowest, "ii", study, n);
+        db_query(db, &stmt, err, ranking->maximize ? highest : lowest, "ii",
+                 ranking->study, ranking->n);
     struct id_list found = {0};
     bool row = status == HT_OK;
     while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {

@@ -13,10 +13,15 @@
 #include "tuner/db.h"
 #include "tuner/db_write.h"
 
-/* Ids of the `n` best SUCCEEDED or STOPPED trials, the best first, of equals
- * the older one. */
+struct ranking { /* what is asked for */
+    int64_t study;
+    bool maximize;
+    int64_t n; /* trials */
+};
+/* Ids of the best SUCCEEDED or STOPPED trials, the best first, of equals the
+ * older one. */
 enum ht_status db_trial_ranking(struct db *db, struct arena *arena,
-                                int64_t study, bool maximize, int64_t n,
+                                const struct ranking *ranking,
                                 struct id_list *list, struct ht_error *err);
 
 /* Attempts of the trial whose outputs are in one state get another. */

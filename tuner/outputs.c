@@ -54,9 +54,10 @@ static enum ht_status disown_worse(struct core *core, struct arena *arena,
 {
     struct id_list best;
     const size_t keep = (size_t)job->keep_best;
-    enum ht_status status = db_trial_ranking(core_db(core), arena, trial->study,
-                                             job->metrics[0].maximize,
-                                             job->keep_best + 1, &best, err);
+    const struct ranking ranking = {trial->study, job->metrics[0].maximize,
+                                    job->keep_best + 1};
+    enum ht_status status =
+        db_trial_ranking(core_db(core), arena, &ranking, &best, err);
     if (status == HT_OK && best.n > keep)
         status = disown(core, trial->study, best.ids[keep], err);
     if (status == HT_OK &&
