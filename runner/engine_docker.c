@@ -31,20 +31,19 @@ static struct {
 
 /* ---- the list ---- */
 
-/* An attempt that nobody has adopted yet lies on disk with its lease. */
+/* An attempt that nobody has adopted yet lies on disk with its lease. One that
+ * was removed is doomed, whatever is said here. */
 static bool keeps(void *context, const struct attempt_key *key)
 {
     (void)context;
-    bool found = false, kept = false;
+    bool kept = false;
     pthread_mutex_lock(&engine.lock);
-    for (struct attempt *attempt = engine.first; attempt != NULL && !found;
-         attempt = attempt->next) {
-        found = attempt_key_equal(&attempt->order->key, key);
-        kept = found && !attempt_is_abandoned(attempt);
-    }
+    for (struct attempt *attempt = engine.first; attempt != NULL && !kept;
+         attempt = attempt->next)
+        kept = attempt_key_equal(&attempt->order->key, key);
     pthread_mutex_unlock(&engine.lock);
-    if (found)
-        return kept;
+    if (kept)
+        return true;
     struct arena *arena = arena_new();
     kept = disk_has(prepare_attempt_folder(arena, engine.harbor.site, key),
                     "lease.json");
@@ -97,11 +96,10 @@ static void docker_engine_close(void)
     for (struct attempt *attempt = engine.first; attempt != NULL;
          attempt = attempt->next)
         attempt_abandon(attempt);
-    janitor_stop(harbor->janitor);
-    harbor->janitor = NULL;
     struct attempt *attempt;
     while ((attempt = take_out(true)) != NULL)
         attempt_free(attempt);
+    janitor_stop(harbor->janitor);
     relay_stop(harbor->relay);
     docker_address_free(harbor->address);
     arena_free(harbor->arena);

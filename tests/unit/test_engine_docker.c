@@ -364,6 +364,7 @@ static void an_image_that_is_nowhere_fails_for_good(void)
     CHECK(run->ending.outcome == OUTCOME_FAILED);
     CHECK(run->ending.impossible);
     CHECK(strstr(run->ending.reason, "no:1") != NULL);
+    CHECK(has_told(run, "no:1"));
     dock_close(&dock);
 }
 
@@ -632,6 +633,7 @@ static void orphans_of_this_runner_go_and_no_others(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
+    close_engine(&dock);
     call(&dock, "POST", "/containers/create?name=orphan",
          "{\"Image\":\"tiny:1\",\"Labels\":{\"hypertune.runner\":\"r1\","
          "\"hypertune.attempt\":\"9/9/9\"}}");
@@ -641,8 +643,7 @@ static void orphans_of_this_runner_go_and_no_others(void)
     call(&dock, "POST", "/networks/create",
          "{\"Name\":\"orphan\",\"Labels\":{\"hypertune.runner\":\"r1\","
          "\"hypertune.attempt\":\"9/9/9\"}}");
-    CHECK(count_left(&dock) > 0);
-    close_engine(&dock);
+    CHECK(count_left(&dock) == 2);
     open_engine(&dock);
     UNTIL(count_left(&dock) == 0);
     dock.site.runner = "r2";
