@@ -251,6 +251,8 @@ static void docker_engine_remove(struct engine_place *place)
 static bool docker_engine_is_started(const struct engine_place *place)
 {
     struct berth *berth = place->memory;
+    if (berth == NULL)
+        return false;
     for (size_t i = 0; i < berth->crew.n && !berth->started; i++) {
         if (!attempt_has_begun(berth->attempt, i))
             return false;

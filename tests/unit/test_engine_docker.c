@@ -333,7 +333,7 @@ static void a_stop_breaks_off_a_pull(void)
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_STOPPED);
     CHECK_TEXT(run->ending.reason, "stopped: by a test");
-    CHECK(run->told_started); /* nothing began */
+    CHECK(!run_is_started(run));
     dock_close(&dock);
 }
 
