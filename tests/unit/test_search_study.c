@@ -261,6 +261,54 @@ static void a_deleted_trial_is_forgotten(void)
     fixture_close(&f);
 }
 
+static void a_jobs_constraints_hold_in_every_trial(void)
+{
+    static const char constrained[] =
+        "spec: 1\nname: s\ngoal: maximize accuracy\nseed: 7\n"
+        "parameters:\n  lr: {type: double, min: 0, max: 1}\n"
+        "  opt: [a, b]\ntrials: 12\nparallel: 1\n"
+        "constraints: [\"lr <= 0.2 or opt == 'b' and lr < 0.25\"]\n"
+        "command: [./train]\n";
+    struct fixture f;
+    fixture_open(&f);
+    fixture_submit(&f, constrained);
+    fixture_hello(&f, 1);
+    run_trials(&f, 12);
+    for (int64_t trial = 1; trial <= 12; trial++) {
+        double lr = 1;
+        char opt = ' ';
+        const char *params = fixture_trial(&f, 1, trial).params;
+        CHECK(sscanf(params, "{\"lr\":%lf,\"opt\":\"%c", &lr, &opt) == 2);
+        CHECK(lr < (opt == 'b' ? 0.25 : 0.2 + 1e-12));
+    }
+    fixture_close(&f);
+}
+
+static void an_exhausted_search_says_why(void)
+{
+    static const char small[] =
+        "spec: 1\nname: s\ngoal: maximize accuracy\nseed: 7\n"
+        "parameters:\n  n: {type: integer, min: 1, max: 4}\n"
+        "  m: {type: integer, min: 1, max: 4}\ntrials: 12\nparallel: 1\n"
+        "algorithm: grid\nconstraints: [\"n + m < 4\"]\n"
+        "command: [./train]\n";
+    struct fixture f;
+    fixture_open(&f);
+    fixture_submit(&f, small);
+    struct db *db = fixture_db(&f);
+    struct search_study *study = search_study_new(1);
+    struct suggestions found = {0};
+    CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1));
+    CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
+    CHECK(search_study_suggest(study, 1, 9, f.arena, &found, NULL) == HT_OK);
+    CHECK(found.n == 2);
+    CHECK(found.exhausted);
+    CHECK_TEXT(found.why, "no untried point satisfies the constraints");
+    search_study_free(study);
+    db_close(db);
+    fixture_close(&f);
+}
+
 int main(void)
 {
     RUN(a_restart_does_not_change_the_suggestions);
@@ -270,5 +318,7 @@ int main(void)
     RUN(many_at_once_are_the_same_as_one_by_one);
     RUN(committed_points_are_never_suggested_again);
     RUN(a_deleted_trial_is_forgotten);
+    RUN(a_jobs_constraints_hold_in_every_trial);
+    RUN(an_exhausted_search_says_why);
     return check_done();
 }
