@@ -368,9 +368,15 @@ static void clear_replica(struct attempt *attempt, struct docker *docker,
     bool *left = context;
     struct arena *arena = arena_new();
     amend(attempt, docker, replica);
-    if (container_remove(docker, container_name(arena, attempt->order, replica),
-                         NULL) != HT_OK)
-        left[replica] = true;
+    const char *name = container_name(arena, attempt->order, replica);
+    struct container_state state;
+    enum ht_status status = container_look(docker, arena, name, &state, NULL);
+    /* The name may be a stranger's, which is why the attempt ended. */
+    struct attempt_key key;
+    if (status == HT_OK && network_read_attempt(state.attempt, &key) &&
+        attempt_key_equal(&key, &attempt->order->key))
+        status = container_remove(docker, name, NULL);
+    left[replica] = status != HT_OK && status != HT_NOT_FOUND;
     arena_free(arena);
 }
 
