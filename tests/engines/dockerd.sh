@@ -21,28 +21,33 @@ forget_containerd() {
     fi
 }
 
+launch() {
+    rm -f "$socket" "$folder/dockerd.pid"
+    forget_containerd
+    # Its processes are not the test's: nothing of it may look like a leftover
+    # of the test that happened to start it.
+    env -u TMPDIR setsid dockerd --config-file "$folder/daemon.json" \
+        --data-root "$folder/data" --exec-root "$folder/exec" \
+        --pidfile "$folder/dockerd.pid" --host "unix://$socket" \
+        --exec-opt native.cgroupdriver=cgroupfs --live-restore \
+        --default-ulimit "nofile=$files:$files" --bridge none \
+        --default-address-pool "base=$(address_pool "$folder"),size=24" \
+        >>"$folder/log" 2>&1 </dev/null &
+    echo $! >"$folder/pid"
+    await_up "$socket" $!
+}
+
 start() {
-    if ! is_up "$socket"; then
-        rm -f "$socket" "$folder/dockerd.pid"
-        forget_containerd
-        echo '{}' >"$folder/daemon.json"
-        files=$(open_files)
-        # Its processes are not the test's: nothing of it may look like a
-        # leftover of the test that happened to start it.
-        env -u TMPDIR setsid dockerd --config-file "$folder/daemon.json" \
-            --data-root "$folder/data" --exec-root "$folder/exec" \
-            --pidfile "$folder/dockerd.pid" --host "unix://$socket" \
-            --exec-opt native.cgroupdriver=cgroupfs --live-restore \
-            --default-ulimit "nofile=$files:$files" --bridge none \
-            --default-address-pool "base=$(address_pool "$folder"),size=24" \
-            >>"$folder/log" 2>&1 </dev/null &
-        echo $! >"$folder/pid"
-        await_up "$socket" $! || {
-            echo "dockerd does not start:" >&2
-            tail -n 3 "$folder/log" >&2
-            exit 1
-        }
-    fi
+    echo '{}' >"$folder/daemon.json"
+    files=$(open_files)
+    # After a crash it may find a state that makes it panic once; whoever has
+    # it supervised would start it again, too.
+    is_up "$socket" || launch || launch || launch || {
+        echo "dockerd does not start:" >&2
+        grep -E 'level=(fatal|error)|^(panic|failed)' "$folder/log" |
+            tail -n 3 >&2
+        exit 1
+    }
     echo "unix://$socket"
 }
 
