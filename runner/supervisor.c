@@ -127,16 +127,20 @@ static enum ht_status open_engine(struct supervisor *supervisor,
     const pid_t starter = getppid();
     int delay_ms = FIRST_OPEN_MS;
     while (!supervisor->ending) {
+        struct ht_error why;
         const enum ht_status status =
-            settings->engine->open(settings->site, err);
+            settings->engine->open(settings->site, &why);
         supervisor->opened = status == HT_OK;
+        if (status == HT_OK)
+            return HT_OK;
         if (status != HT_UNAVAILABLE)
-            return status;
+            return ht_fail(err, status, "%s", why.text);
         if (settings->exit_when_alone && getppid() != starter)
-            return ht_wrap(err, status, "left alone without an engine");
+            return ht_fail(err, status, "alone, and without an engine: %s",
+                           why.text);
         runner_log(RUNNER_WARN, "engine.unavailable",
                    "engine=%s reason=\"%s\" again_ms=%d",
-                   settings->engine->name, err->text, delay_ms);
+                   settings->engine->name, why.text, delay_ms);
         struct pollfd signals = {.fd = supervisor->signals, .events = POLLIN};
         if (poll(&signals, 1, delay_ms) > 0)
             read_signals(supervisor);

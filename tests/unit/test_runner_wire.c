@@ -119,10 +119,26 @@ static bool in_order(const struct fake_server *fake, const char *const words[])
     return at != NULL;
 }
 
-/* ---- the cases ---- */
+/* ---- before there are threads: these fork ---- */
 
-/* First of all cases: it forks, and nothing may have made threads yet. */
-static void a_runner_without_server_and_attempts_ends(void)
+static int opened; /* how often */
+
+static enum ht_status open_at_last(const struct site *site,
+                                   struct ht_error *err)
+{
+    (void)site;
+    return ++opened < 3 ? ht_fail(err, HT_UNAVAILABLE, "not there yet") : HT_OK;
+}
+
+static enum ht_status open_never(const struct site *site, struct ht_error *err)
+{
+    (void)site;
+    return ht_fail(err, HT_INVALID, "no such socket");
+}
+
+/* Runs a runner without a server in a child; its exit code: how often the
+ * engine was opened, 100 more when the runner failed. */
+static int run_alone(const struct engine *engine)
 {
     char path[PATH_MAX];
     char token_file[PATH_MAX + 8];
@@ -133,24 +149,48 @@ static void a_runner_without_server_and_attempts_ends(void)
         .state = folder, .slots = 1, .cores = 1, .shim = "/proc/self/exe"};
     const struct supervisor_settings settings = {
         .site = &site,
-        .engine = &engine_process,
+        .engine = engine,
         .server = "http://127.0.0.1:1",
         .token_file = token_file,
         .host = "here",
         .exit_when_alone = true,
         .alone_ms = 300,
     };
-    const int64_t start = clock_monotonic_ms();
     (void)fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
         const int null = open("/dev/null", O_WRONLY);
         dup2(null, 2);
-        _exit(supervisor_run(&settings, NULL) == HT_OK ? 0 : 1);
+        const bool fine = supervisor_run(&settings, NULL) == HT_OK;
+        _exit(opened + (fine ? 0 : 100));
     }
-    CHECK(fixture_wait(child) == 0);
+    return fixture_wait(child);
+}
+
+static void a_runner_without_server_and_attempts_ends(void)
+{
+    const int64_t start = clock_monotonic_ms();
+    CHECK(run_alone(&engine_process) == 0);
     CHECK(clock_monotonic_ms() - start >= 300);
 }
+
+static void an_engine_is_waited_for(void)
+{
+    struct engine engine = engine_process;
+    engine.open = open_at_last;
+    const int64_t start = clock_monotonic_ms();
+    CHECK(run_alone(&engine) == 3);
+    CHECK(clock_monotonic_ms() - start >= 1500);
+}
+
+static void an_engine_that_cannot_work_ends_the_runner(void)
+{
+    struct engine engine = engine_process;
+    engine.open = open_never;
+    CHECK(run_alone(&engine) == 100);
+}
+
+/* ---- the cases ---- */
 
 static void a_missing_token_file_ends_with_4(void)
 {
@@ -521,6 +561,8 @@ int main(void)
     json_init();
     fixture_init();
     RUN(a_runner_without_server_and_attempts_ends);
+    RUN(an_engine_is_waited_for);
+    RUN(an_engine_that_cannot_work_ends_the_runner);
     RUN(a_missing_token_file_ends_with_4);
     RUN(an_attempt_lives_from_lease_to_drained);
     RUN(outputs_are_removed_when_the_server_wants_it);
