@@ -17,6 +17,7 @@ static const char attempt_mark[] = "lease.json";
 
 struct source {
     struct cli_study study;
+    bool custom; /* it is a custom job */
     const struct node *trial;
     const char *host, *output;
 };
@@ -44,11 +45,12 @@ static int find_trial(struct cli *cli, const char *word, struct source *source)
     int code = cli_study_open(cli, name, &source->study);
     if (code != CLI_DONE)
         return code;
-    if (id == NULL && !best && source->study.home->kind != JOB_CUSTOM)
+    source->custom = source->study.home->kind == JOB_CUSTOM;
+    if (id == NULL && !best && !source->custom)
         return cli_fail(cli, CLI_USAGE,
                         "say which trial: hypertune fetch %s/best, or an ID",
                         name);
-    if (source->study.home->kind == JOB_CUSTOM)
+    if (source->custom)
         id = "1";
     else if (best)
         id = best_of(&source->study);
@@ -107,7 +109,7 @@ static const char *target_of(struct cli *cli, const struct source *source)
 {
     if (cli->args.words.n > 1)
         return cli->args.words.items[1];
-    return source->study.home->kind == JOB_CUSTOM
+    return source->custom
                ? source->study.name
                : arena_printf(cli->arena, "%s-%s", source->study.name,
                               cli_trial_id(source->trial));

@@ -114,7 +114,11 @@ static void add_row(struct listing *listing, const struct node *runner)
     struct table *table = listing->table;
     const struct node *rules = node_find(runner, "rules");
     struct text seen = {0};
-    cli_output_age(node_get_int(runner, "lastSeenMs", 0), listing->now, &seen);
+    if (is_online(runner))
+        text_puts(&seen, "now");
+    else
+        cli_output_age(node_get_int(runner, "lastSeenMs", 0), listing->now,
+                       &seen);
     table_row(table);
     table_cell(table, node_get_string(runner, "runner", ""));
     table_cell(table, node_get_string(runner, "engine", ""));

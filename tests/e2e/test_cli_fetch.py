@@ -1,0 +1,98 @@
+"""fetch: what a trial wrote, copied to where a person is."""
+
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import tap  # noqa: E402
+from cli_home import Home  # noqa: E402
+from harness import bin_dir  # noqa: E402
+
+WRITES = ("echo score=$0; mkdir -p $AIP_MODEL_DIR/deep; "
+          "echo model $0 >$AIP_MODEL_DIR/deep/model.txt; "
+          "ln -s /etc/passwd $AIP_MODEL_DIR/link")
+SPEC = {"spec": 1, "name": "writes", "goal": "maximize score",
+        "parameters": {"x": [1, 2, 3]}, "algorithm": "grid", "trials": 3,
+        "command": ["sh", "-c", WRITES, "${x}"],
+        "metrics": {"stdout": "score={score}"}}
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+class Cases:
+    def __init__(self, home):
+        self.home = home
+
+    def the_best_trial_is_copied_without_links_and_attempts(self):
+        out, err = self.home.cli("fetch", "writes/best")
+        name = out.strip()
+        tap.equal(name.startswith("writes-"), True, out)
+        folder = os.path.join(self.home.folder, name)
+        tap.equal(read(folder, "model", "deep", "model.txt"), "model 3\n")
+        tap.equal(os.path.lexists(os.path.join(folder, "model", "link")),
+                  False)
+        found = [os.path.relpath(os.path.join(where, file), folder)
+                 for where, _, files in os.walk(folder) for file in files]
+        tap.equal(found, ["model/deep/model.txt"])
+        for words in ("(score=3): 1 file, 8 B in " + name,
+                      "left out: 1 links or special files"):
+            tap.equal(words in err, True, err)
+
+    def nothing_is_overwritten_unless_it_is_asked_for(self):
+        home = self.home
+        home.cli("fetch", "writes/1", "mine")
+        path = os.path.join(home.folder, "mine", "model", "deep", "model.txt")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("my own\n")
+        _, err = home.cli("fetch", "writes/1", "mine", want=5)
+        tap.equal("--force" in err, True, err)
+        tap.equal(read(path), "my own\n")
+        home.cli("fetch", "writes/1", "mine", "--force")
+        tap.equal(read(path).startswith("model "), True)
+
+    def what_is_no_trial_is_said(self):
+        for word, code, words in (
+                ("writes", 2, "hypertune fetch writes/best"),
+                ("writes/x", 2, "STUDY/best or STUDY/ID"),
+                ("writes/9", 3, "no such trial"),
+                ("nothing/best", 3, "no study nothing")):
+            _, err = self.home.cli("fetch", word, want=code)
+            tap.equal(words in err, True, err)
+
+    def from_another_machine_the_line_to_use_is_shown(self):
+        words = "hostname elsewhere && exec %s fetch writes/1" % os.path.join(
+            bin_dir(), "hypertune")
+        done = subprocess.run(
+            ["unshare", "--uts", "sh", "-c", words], encoding="utf-8",
+            cwd=self.home.folder, env=self.home.environment({}),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, check=False)
+        if "unshare" in done.stderr or "hostname:" in done.stderr:
+            raise tap.Skip("no host name of its own: " + done.stderr.strip())
+        tap.equal(done.returncode, 1, done.stderr)
+        tap.equal("scp -r %s:%s" % (os.uname().nodename, self.home.state) in
+                  done.stderr, True, done.stderr)
+        tap.equal(os.path.exists(os.path.join(self.home.folder, "writes-1")),
+                  False)
+
+    def a_trial_shows_where_it_ran_and_what_it_wrote(self):
+        out, _ = self.home.cli("trial", "writes/1")
+        lines = [line.split(None, 1) for line in out.splitlines()]
+        facts = {words[0]: words[1] for words in lines if len(words) == 2}
+        tap.equal(facts["host"], os.uname().nodename)
+        tap.equal(facts["output"].startswith(self.home.state), True, out)
+
+
+if __name__ == "__main__":
+    with Home() as own:
+        own.cli("submit", own.write("writes.yaml", SPEC), "--wait", "-q")
+        cases = Cases(own)
+        tap.run([cases.the_best_trial_is_copied_without_links_and_attempts,
+                 cases.nothing_is_overwritten_unless_it_is_asked_for,
+                 cases.what_is_no_trial_is_said,
+                 cases.from_another_machine_the_line_to_use_is_shown,
+                 cases.a_trial_shows_where_it_ran_and_what_it_wrote])
