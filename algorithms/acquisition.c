@@ -1,7 +1,6 @@
 #include "algorithms/acquisition.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "proto/arena.h"
@@ -80,89 +79,44 @@ static double log_sum(double a, double b)
     return a > b ? a + log1p(exp(b - a)) : b + log1p(exp(a - b));
 }
 
-/* Adds what model k promises to the sums so far, none for the first. */
-static void add_promise(const struct acquisition *acquisition, size_t k,
-                        size_t m, const double mean[], const double variance[],
-                        double sums[])
-{
-    const size_t means = gp_means(acquisition->models[k]);
-    double by_mean, by_variance;
-    for (size_t s = 0; s < means; s++)
-        for (size_t j = 0; j < m; j++) {
-            const double value =
-                acquisition_log_ei(mean[s * m + j], variance[j],
-                                   acquisition->incumbents[k][s], &by_mean,
-                                   &by_variance) -
-                log((double)means);
-            sums[j] = k == 0 && s == 0 ? value : log_sum(sums[j], value);
-        }
-}
-
-static void add_feasibilities(const struct gp *gp, size_t m,
-                              const double mean[], const double variance[],
-                              double values[])
-{
-    double by_mean, by_variance;
-    for (size_t j = 0; j < m; j++)
-        values[j] +=
-            log_feasible(gp, mean[j], variance[j], &by_mean, &by_variance);
-}
-
 void acquisition_values(const struct acquisition *acquisition, size_t m,
                         const double x[], double values[])
 {
-    double *variance = ht_xcalloc((GP_FANTASIES + 1) * m + 1, sizeof *variance);
-    double *mean = variance + m;
+    double *mean = ht_xcalloc(2 * m + 1, sizeof *mean), *variance = mean + m;
+    double by_mean, by_variance;
     for (size_t k = 0; k < acquisition->n; k++) {
         gp_predict(acquisition->models[k], m, x, mean, variance);
-        add_promise(acquisition, k, m, mean, variance, values);
+        for (size_t j = 0; j < m; j++) {
+            const double value = acquisition_log_ei(mean[j], variance[j],
+                                                    acquisition->incumbents[k],
+                                                    &by_mean, &by_variance);
+            values[j] = k == 0 ? value : log_sum(values[j], value);
+        }
     }
     for (size_t j = 0; j < m; j++)
         values[j] -= log((double)acquisition->n);
-    if (acquisition->feasibility != NULL) {
-        gp_predict(acquisition->feasibility, m, x, mean, variance);
-        add_feasibilities(acquisition->feasibility, m, mean, variance, values);
-    }
-    free(variance);
+    const struct gp *feasibility = acquisition->feasibility;
+    if (feasibility != NULL)
+        gp_predict(feasibility, m, x, mean, variance);
+    for (size_t j = 0; feasibility != NULL && j < m; j++)
+        values[j] += log_feasible(feasibility, mean[j], variance[j], &by_mean,
+                                  &by_variance);
+    free(mean);
 }
 
-/* The sum of promises so far and its gradient. */
-struct promise {
-    bool begun;
-    double value, *gradient;
-};
-
-/* In the gradient of a logarithm of a sum each part counts by its share. */
-static void promise_add(struct promise *promise, size_t dim, double value,
-                        const double gradient[])
-{
-    const double sum = promise->begun ? log_sum(promise->value, value) : value;
-    const double share = promise->begun ? exp(value - sum) : 1;
-    for (size_t c = 0; c < dim; c++)
-        promise->gradient[c] += share * (gradient[c] - promise->gradient[c]);
-    promise->value = sum;
-    promise->begun = true;
-}
-
-static void promise_add_model(struct promise *promise,
-                              const struct acquisition *acquisition, size_t k,
-                              const double x[])
+static double model_value(const struct acquisition *acquisition, size_t k,
+                          const double x[], double gradient[])
 {
     const struct gp *gp = acquisition->models[k];
-    const size_t dim = gp->rows->encoding->dim, means = gp_means(gp);
     struct gp_slopes slopes;
-    double mean[GP_FANTASIES], gradient[HT_MAX_PARAMETERS];
-    double variance, by_mean, by_variance;
-    gp_predict_slopes(gp, x, mean, &variance, &slopes);
-    for (size_t s = 0; s < means; s++) {
-        const double value =
-            acquisition_log_ei(mean[s], variance, acquisition->incumbents[k][s],
-                               &by_mean, &by_variance);
-        for (size_t c = 0; c < dim; c++)
-            gradient[c] =
-                by_mean * slopes.mean[s][c] + by_variance * slopes.variance[c];
-        promise_add(promise, dim, value - log((double)means), gradient);
-    }
+    double mean, variance, by_mean, by_variance;
+    gp_predict_slopes(gp, x, &mean, &variance, &slopes);
+    const double value = acquisition_log_ei(
+        mean, variance, acquisition->incumbents[k], &by_mean, &by_variance);
+    for (size_t c = 0; c < gp->rows->encoding->dim; c++)
+        gradient[c] =
+            by_mean * slopes.mean[c] + by_variance * slopes.variance[c];
+    return value;
 }
 
 /* ln of the chance of a result; adds its gradient. */
@@ -170,13 +124,13 @@ static double add_feasibility(const struct gp *gp, const double x[],
                               double gradient[])
 {
     struct gp_slopes slopes;
-    double mean[GP_FANTASIES], variance, by_mean, by_variance;
-    gp_predict_slopes(gp, x, mean, &variance, &slopes);
+    double mean, variance, by_mean, by_variance;
+    gp_predict_slopes(gp, x, &mean, &variance, &slopes);
     const double value =
-        log_feasible(gp, mean[0], variance, &by_mean, &by_variance);
+        log_feasible(gp, mean, variance, &by_mean, &by_variance);
     for (size_t c = 0; c < gp->rows->encoding->dim; c++)
         gradient[c] +=
-            by_mean * slopes.mean[0][c] + by_variance * slopes.variance[c];
+            by_mean * slopes.mean[c] + by_variance * slopes.variance[c];
     return value;
 }
 
@@ -184,13 +138,17 @@ double acquisition_value(const struct acquisition *acquisition,
                          const double x[], double gradient[])
 {
     const size_t dim = acquisition->models[0]->rows->encoding->dim;
-    struct promise promise = {.gradient = gradient};
-    for (size_t c = 0; c < dim; c++)
-        gradient[c] = 0;
-    for (size_t k = 0; k < acquisition->n; k++)
-        promise_add_model(&promise, acquisition, k, x);
-    double value = promise.value - log((double)acquisition->n);
+    double value = model_value(acquisition, 0, x, gradient);
+    for (size_t k = 1; k < acquisition->n; k++) {
+        double other[HT_MAX_PARAMETERS] = {0};
+        const double next = model_value(acquisition, k, x, other);
+        const double sum = log_sum(value, next);
+        const double share = exp(next - sum);
+        for (size_t c = 0; c < dim; c++)
+            gradient[c] += share * (other[c] - gradient[c]);
+        value = sum;
+    }
     if (acquisition->feasibility != NULL)
         value += add_feasibility(acquisition->feasibility, x, gradient);
-    return value;
+    return value - log((double)acquisition->n);
 }

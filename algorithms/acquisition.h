@@ -4,9 +4,8 @@
  *
  * Logarithms because the improvement itself underflows where a search still
  * needs slopes (Ament et al., "Unexpected Improvements to Expected
- * Improvement", 2023). Several models and
- * what each fantasises of pending results are averaged in the improvement, not
- * in its logarithm. */
+ * Improvement", 2023). Several models are averaged in the improvement, not in
+ * its logarithm. */
 #ifndef HT_ALGORITHMS_ACQUISITION_H
 #define HT_ALGORITHMS_ACQUISITION_H
 
@@ -19,7 +18,7 @@ enum { ACQUISITION_MODELS = 2 };
 struct acquisition {
     size_t n; /* models */
     struct gp *models[ACQUISITION_MODELS];
-    double incumbents[ACQUISITION_MODELS][GP_FANTASIES]; /* to improve on */
+    double incumbents[ACQUISITION_MODELS]; /* what to improve on */
     const struct gp *feasibility; /* of 1 and -1; NULL: nothing fails */
 };
 

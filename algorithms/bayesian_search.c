@@ -12,7 +12,6 @@
 #include "algorithms/design.h"
 #include "algorithms/history.h"
 #include "algorithms/hyper.h"
-#include "algorithms/rng.h"
 #include "algorithms/untried.h"
 #include "proto/arena.h"
 #include "proto/limits.h"
@@ -116,34 +115,14 @@ static bool condition(struct gp *gp, double theta[])
     return false;
 }
 
-static double best_mean(const struct gp *gp, size_t s)
+static double best_mean(const struct gp *gp)
 {
     double x[HT_MAX_PARAMETERS], best = -INFINITY;
     for (size_t i = 0; i < gp->rows->n; i++) {
         rows_get(gp->rows, i, x);
-        best = fmax(best, gp_mean(gp, s, x));
+        best = fmax(best, gp_mean(gp, x));
     }
     return best;
-}
-
-/* Every second fantasy mirrors the one before, so that their mean is what is
- * believed. The numbers belong to the place in the list: all models and all
- * candidates see the same futures. */
-static void fantasise(struct gp *gp, uint64_t seed)
-{
-    const size_t believed = gp->rows->n - gp->n_seen;
-    if (believed == 0)
-        return;
-    double *normal = ht_xcalloc(GP_FANTASIES * believed, sizeof *normal);
-    for (size_t s = 0; s < GP_FANTASIES; s++) {
-        const struct rng_place place = {seed, s / 2, RNG_FANTASY};
-        for (size_t j = 0; j < believed; j++)
-            normal[s * believed + j] = s % 2 == 0
-                                           ? rng_normal(&place, j)
-                                           : -normal[(s - 1) * believed + j];
-    }
-    gp_fantasise(gp, GP_FANTASIES, normal);
-    free(normal);
 }
 
 static void believe(struct gp *gp, const struct suggest_request *request)
@@ -191,9 +170,7 @@ static void add_model(struct bayesian *bayesian, enum prior prior,
     if (gp == NULL)
         return;
     believe(gp, request);
-    fantasise(gp, bayesian->seed);
-    for (size_t s = 0; s < gp_means(gp); s++)
-        acquisition->incumbents[acquisition->n][s] = best_mean(gp, s);
+    acquisition->incumbents[acquisition->n] = best_mean(gp);
     acquisition->models[acquisition->n++] = gp;
 }
 
@@ -224,15 +201,6 @@ static int compare_known(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Over all fantasies. */
-static double expected_mean(const struct gp *gp, const double x[])
-{
-    double sum = 0;
-    for (size_t s = 0; s < gp_means(gp); s++)
-        sum += gp_mean(gp, s, x);
-    return sum / (double)gp_means(gp);
-}
-
 /* The best known points, and for each coordinate the value it had in the best
  * point where it was present. */
 static void list_known(const struct gp *gp, struct candidates *candidates,
@@ -243,7 +211,7 @@ static void list_known(const struct gp *gp, struct candidates *candidates,
     struct known *known = ht_xcalloc(n, sizeof *known);
     for (size_t i = 0; i < n; i++) {
         rows_get(gp->rows, i, known[i].x);
-        known[i].mean = expected_mean(gp, known[i].x);
+        known[i].mean = gp_mean(gp, known[i].x);
         known[i].order = i;
     }
     qsort(known, n, sizeof *known, compare_known);

@@ -26,7 +26,6 @@ struct gp *gp_new(const struct encoding *encoding, size_t cap, bool fits)
     gp->y = ht_xcalloc(cap, sizeof *gp->y);
     gp->factor = ht_xcalloc(cap * cap, sizeof *gp->factor);
     gp->weights = ht_xcalloc(cap, sizeof *gp->weights);
-    gp->fantasies = ht_xcalloc(GP_FANTASIES * cap, sizeof *gp->fantasies);
     gp->scratch = ht_xcalloc(cap * BATCH, sizeof *gp->scratch);
     if (fits)
         gp->slopes = ht_xcalloc(cap * cap, sizeof *gp->slopes);
@@ -41,7 +40,6 @@ void gp_free(struct gp *gp)
     free(gp->y);
     free(gp->factor);
     free(gp->weights);
-    free(gp->fantasies);
     free(gp->slopes);
     free(gp->scratch);
     free(gp);
@@ -134,65 +132,26 @@ void gp_believe(struct gp *gp, const double x[])
     rows_add(gp->rows, x);
 }
 
-/* Of a point believed with the factor's row L_j a value that is L_jj z away
- * from its prediction is z in the coordinates of L^-1 (y - m): the seen values
- * keep theirs, the believed ones get the numbers drawn. */
-void gp_fantasise(struct gp *gp, size_t n, const double normal[])
-{
-    const size_t all = gp->rows->n, believed = all - gp->n_seen;
-    double *seen = gp->scratch;
-    gp->n_fantasies = n;
-    memcpy(seen, gp->weights, gp->n_seen * sizeof *seen);
-    cblas_dtrmv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit,
-                (int)gp->n_seen, gp->factor, (int)gp->cap, seen, 1);
-    for (size_t s = 0; s < n; s++) {
-        double *weights = gp->fantasies + s * gp->cap;
-        memcpy(weights, seen, gp->n_seen * sizeof *weights);
-        memcpy(weights + gp->n_seen, normal + s * believed,
-               believed * sizeof *weights);
-        solve_lower(gp, all, true, weights);
-    }
-}
-
 /* ---- predictions ---- */
 
-size_t gp_means(const struct gp *gp)
-{
-    return gp->n_fantasies > 0 ? gp->n_fantasies : 1;
-}
-
-/* The weights of fantasy s. */
-static const double *weights_of(const struct gp *gp, size_t s)
-{
-    return gp->n_fantasies > 0 ? gp->fantasies + s * gp->cap : gp->weights;
-}
-
-/* From covariances with all rows; believed ones weigh nothing without
- * fantasies. */
-static double mean_of(const struct gp *gp, size_t s, const double k[])
-{
-    return gp->mean + cblas_ddot((int)gp->rows->n, weights_of(gp, s), 1, k, 1);
-}
-
-double gp_mean(const struct gp *gp, size_t s, const double x[])
+double gp_mean(const struct gp *gp, const double x[])
 {
     double *k = gp->scratch;
-    kernel_row(&gp->kernel, gp->rows, x, gp->rows->n, k, NULL);
-    return mean_of(gp, s, k);
+    const size_t n = gp->n_seen;
+    kernel_row(&gp->kernel, gp->rows, x, n, k, NULL);
+    return gp->mean + cblas_ddot((int)n, gp->weights, 1, k, 1);
 }
 
-/* Covariances of each point as rows, then one triangular solve for all. The
- * means of fantasies are `stride` apart. */
+/* Covariances of each point as rows, then one triangular solve for all. */
 static void predict_batch(const struct gp *gp, size_t m, const double x[],
-                          size_t stride, double mean[], double variance[])
+                          double mean[], double variance[])
 {
     const size_t n = gp->rows->n, dim = gp->rows->encoding->dim;
     double *rows = gp->scratch;
     for (size_t j = 0; j < m; j++) {
         double *k = rows + j * n;
         kernel_row(&gp->kernel, gp->rows, x + j * dim, n, k, NULL);
-        for (size_t s = 0; s < gp_means(gp); s++)
-            mean[s * stride + j] = mean_of(gp, s, k);
+        mean[j] = gp->mean + cblas_ddot((int)n, gp->weights, 1, k, 1);
     }
     cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
                 (int)m, (int)n, 1.0, gp->factor, (int)gp->cap, rows, (int)n);
@@ -209,49 +168,37 @@ void gp_predict(const struct gp *gp, size_t m, const double x[], double mean[],
     const size_t dim = gp->rows->encoding->dim;
     for (size_t from = 0; from < m; from += BATCH) {
         const size_t len = m - from < BATCH ? m - from : BATCH;
-        predict_batch(gp, len, x + from * dim, m, mean + from, variance + from);
+        predict_batch(gp, len, x + from * dim, mean + from, variance + from);
     }
-}
-
-/* -w_c times the sum of weights, slopes and differences. */
-static double mean_slope(const struct gp *gp, size_t s, const double slope[],
-                         const double difference[])
-{
-    const double *weights = weights_of(gp, s);
-    double sum = 0;
-    for (size_t i = 0; i < gp->rows->n; i++)
-        sum += weights[i] * slope[i] * difference[i];
-    return -sum;
 }
 
 /* With v = S^-1 k: dmean = weights . dk, dvariance = -2 v . dk, and
  * dk/dx_c = -slope w_c difference_c. */
-void gp_predict_slopes(const struct gp *gp, const double x[], double mean[],
+void gp_predict_slopes(const struct gp *gp, const double x[], double *mean,
                        double *variance, struct gp_slopes *slopes)
 {
     const struct encoding *encoding = gp->rows->encoding;
-    const size_t n = gp->rows->n, means = gp_means(gp);
-    double *v = gp->scratch, *slope = v + gp->cap;
-    double *difference = slope + gp->cap;
+    const size_t n = gp->rows->n;
+    double *v = gp->scratch, *slope = v + gp->cap, *by_mean = slope + gp->cap;
+    double *difference = by_mean + gp->cap;
     kernel_row(&gp->kernel, gp->rows, x, n, v, slope);
-    for (size_t s = 0; s < means; s++)
-        mean[s] = mean_of(gp, s, v);
+    *mean = gp->mean + cblas_ddot((int)n, gp->weights, 1, v, 1);
     solve_lower(gp, n, false, v);
     *variance = fmax(gp->kernel.signal - cblas_ddot((int)n, v, 1, v, 1),
                      least_variance);
     solve_lower(gp, n, true, v);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        by_mean[i] = gp->weights[i] * slope[i];
         v[i] *= slope[i];
+    }
     for (size_t c = 0; c < encoding->dim; c++) {
         const double w = gp->kernel.weight[c];
-        const bool free = encoding->at[c].kind == COORDINATE_CONTINUOUS &&
-                          x[c] != COORDINATE_ABSENT;
-        if (free)
-            kernel_difference(gp->rows, c, x[c], n, difference);
-        slopes->variance[c] =
-            free ? 2 * w * cblas_ddot((int)n, v, 1, difference, 1) : 0;
-        for (size_t s = 0; s < means; s++)
-            slopes->mean[s][c] =
-                free ? w * mean_slope(gp, s, slope, difference) : 0;
+        slopes->mean[c] = slopes->variance[c] = 0;
+        if (encoding->at[c].kind != COORDINATE_CONTINUOUS ||
+            x[c] == COORDINATE_ABSENT)
+            continue;
+        kernel_difference(gp->rows, c, x[c], n, difference);
+        slopes->mean[c] = -w * cblas_ddot((int)n, by_mean, 1, difference, 1);
+        slopes->variance[c] = 2 * w * cblas_ddot((int)n, v, 1, difference, 1);
     }
 }

@@ -14,8 +14,6 @@
 #include "algorithms/prior.h"
 #include "proto/error.h"
 
-enum { GP_FANTASIES = 8 }; /* at most */
-
 struct gp {
     struct rows *rows; /* owned: the points seen, then the believed ones */
     size_t cap;
@@ -24,13 +22,11 @@ struct gp {
 
     /* set by gp_condition() */
     struct kernel kernel;
-    double noise;       /* variance of one value around the latent function */
-    double mean;        /* m */
-    double *factor;     /* lower Cholesky factor L, rows of `cap` */
-    double *weights;    /* (K + noise)^-1 (y - m); 0 for believed points */
-    size_t n_fantasies; /* 0: none but what is believed */
-    double *fantasies;  /* their weights, rows of `cap` */
-    double *slopes;     /* of the kernel, rows of `cap`; NULL: not kept */
+    double noise;    /* variance of one value around the latent function */
+    double mean;     /* m */
+    double *factor;  /* lower Cholesky factor L, rows of `cap` */
+    double *weights; /* (K + noise)^-1 (y - m); 0 for believed points */
+    double *slopes;  /* of the kernel, rows of `cap`; NULL: not kept */
     double log_likelihood; /* of the seen values, with m's prior */
     double *scratch;       /* a batch of covariances */
 };
@@ -53,29 +49,20 @@ bool gp_condition(struct gp *gp, const double theta[]);
  * the variance shrinks. After gp_condition(), not above the capacity. */
 void gp_believe(struct gp *gp, const double x[]);
 
-/* Replaces what is believed of the p believed points by n possible sets of
- * values, drawn together from the prediction, n <= GP_FANTASIES: set s from the
- * standard normal numbers normal[s * p ...]. All share one factor, so each
- * costs little more than its own means. After the last gp_believe(). */
-void gp_fantasise(struct gp *gp, size_t n, const double normal[]);
-
-/* How many means there are of a point: one for each fantasy, else one. */
-size_t gp_means(const struct gp *gp);
-
-/* The mean of the latent function at x, in fantasy s < gp_means(). */
-double gp_mean(const struct gp *gp, size_t s, const double x[]);
+/* The mean of the latent function at x. */
+double gp_mean(const struct gp *gp, const double x[]);
 
 /* Mean and variance of the latent function at m points, `x` holding a row of
- * coordinates for each; fantasy s has its means at mean[s * m ...]. */
+ * coordinates for each. */
 void gp_predict(const struct gp *gp, size_t m, const double x[], double mean[],
                 double variance[]);
 
 struct gp_slopes { /* by the continuous, present coordinates; others 0 */
-    double mean[GP_FANTASIES][HT_MAX_PARAMETERS], variance[HT_MAX_PARAMETERS];
+    double mean[HT_MAX_PARAMETERS], variance[HT_MAX_PARAMETERS];
 };
 
-/* The same at one point, with derivatives; gp_means() means. */
-void gp_predict_slopes(const struct gp *gp, const double x[], double mean[],
+/* The same at one point, with derivatives. */
+void gp_predict_slopes(const struct gp *gp, const double x[], double *mean,
                        double *variance, struct gp_slopes *slopes);
 
 #endif

@@ -11,16 +11,15 @@
 
 /* First draw of each use, so that no two uses share a number. */
 enum rng_use {
-    RNG_UNTRIED = 0,       /* random points */
-    RNG_DESIGN = 1 << 10,  /* the shift of the first points */
-    RNG_FIT = 2 << 10,     /* starts of fits, by prior */
-    RNG_GLOBAL = 3 << 10,  /* the shift of candidates everywhere */
-    RNG_SWEEP = 4 << 10,   /* the order of coordinates, by start and round */
-    RNG_NUDGE = 5 << 10,   /* steps away from known points */
-    RNG_DRAWN = 6 << 10,   /* ways of random points to what is allowed */
-    RNG_FANTASY = 7 << 10, /* results that may come, by fantasy */
-    RNG_LOCAL = 16 << 10,  /* candidates near known points, by candidate */
-    RNG_INSIDE = 20 << 10  /* ways of candidates to what is allowed, as well */
+    RNG_UNTRIED = 0,      /* random points */
+    RNG_DESIGN = 1 << 10, /* the shift of the first points */
+    RNG_FIT = 2 << 10,    /* starts of fits, by prior */
+    RNG_GLOBAL = 3 << 10, /* the shift of candidates everywhere */
+    RNG_SWEEP = 4 << 10,  /* the order of coordinates, by start and round */
+    RNG_NUDGE = 5 << 10,  /* steps away from known points */
+    RNG_DRAWN = 6 << 10,  /* ways of random points to what is allowed */
+    RNG_LOCAL = 16 << 10, /* candidates near known points, by candidate */
+    RNG_INSIDE = 20 << 10 /* ways of candidates to what is allowed, as well */
 };
 
 struct rng_place {

@@ -188,7 +188,7 @@ static void predictions_and_their_slopes_are_the_reference(void)
     oracle_numbers(posterior, "posterior_mean_at_X", 6, want);
     for (size_t i = 0; i < 6; i++) {
         rows_get(gp->rows, i, x);
-        CHECK(oracle_near(gp_mean(gp, 0, x), want[i], 1e-9));
+        CHECK(oracle_near(gp_mean(gp, x), want[i], 1e-9));
     }
     const cJSON *each, *cases = cJSON_GetObjectItem(posterior, "tests");
     cJSON_ArrayForEach(each, cases)
@@ -203,11 +203,11 @@ static void predictions_and_their_slopes_are_the_reference(void)
         CHECK(oracle_near(variance, oracle_number(each, "var"), 1e-9));
         CHECK(oracle_numbers(each, "dmean_dx0_dx1", 2, want) == 2);
         for (size_t c = 0; c < 2; c++)
-            CHECK(oracle_near(slopes.mean[0][c], want[c], 1e-9));
+            CHECK(oracle_near(slopes.mean[c], want[c], 1e-9));
         CHECK(oracle_numbers(each, "dvar_dx0_dx1", 2, want) == 2);
         for (size_t c = 0; c < 2; c++)
             CHECK(oracle_near(slopes.variance[c], want[c], 1e-9));
-        CHECK(slopes.mean[0][2] == 0 && slopes.variance[3] == 0);
+        CHECK(slopes.mean[2] == 0 && slopes.variance[3] == 0);
     }
     gp_free(gp);
     cJSON_Delete(all);
@@ -227,7 +227,7 @@ static void a_believed_point_is_the_references_next_row(void)
     read_row(cJSON_GetObjectItem(append, "x"), x);
     memcpy(between, x, sizeof x);
     between[0] = 0.7;
-    before = gp_mean(gp, 0, between);
+    before = gp_mean(gp, between);
     gp_predict(gp, 1, x, &mean, &variance);
     gp_believe(gp, x);
     CHECK(oracle_numbers(append, "row", 6, want) == 6);
@@ -240,59 +240,10 @@ static void a_believed_point_is_the_references_next_row(void)
     gp_predict(gp, 1, x, &now_mean, &now_variance);
     CHECK(oracle_near(now_mean, mean, 1e-14));
     CHECK(oracle_near(1 / now_variance, 1 / variance + 1 / gp->noise, 1e-9));
-    CHECK(gp_mean(gp, 0, between) == before);
+    CHECK(gp_mean(gp, between) == before);
     gp_free(gp);
     cJSON_Delete(all);
     cJSON_Delete(same);
-    encoding_fini(&encoding);
-}
-
-/* A model of the reference with points believed; the caller frees. */
-static struct gp *believing(const cJSON *oracles,
-                            const struct encoding *encoding, size_t believed)
-{
-    static const double points[][4] = {{0.4, 0.6, 0.5, 1}, {0.8, 0.2, 0.3, 0}};
-    double theta[6];
-    struct gp *gp = oracle_gp(oracles, encoding, 2, theta);
-    for (size_t j = 0; j < believed; j++)
-        gp_believe(gp, points[j]);
-    return gp;
-}
-
-static void fantasies_move_the_means_as_their_values_would(void)
-{
-    static const double at[] = {0.4, 0.6, 0.5, 1}, near[] = {0.5, 0.5, 0.5, 1};
-    static const double normal[] = {1.5, -1.5, 0}, padded[] = {1.5, 0};
-    struct encoding encoding;
-    encoding_init(&encoding, &space);
-    cJSON *all;
-    const cJSON *oracles = oracle("gp", &all);
-    struct gp *plain = believing(oracles, &encoding, 0);
-    struct gp *one = believing(oracles, &encoding, 1);
-    struct gp *two = believing(oracles, &encoding, 2);
-    double mean, variance, believed = gp_mean(plain, 0, near), means[3], spread;
-    gp_predict(plain, 1, at, &mean, &variance);
-    CHECK(gp_means(one) == 1);
-    gp_fantasise(one, 3, normal);
-    gp_fantasise(two, 1, padded);
-    CHECK(gp_means(one) == 3);
-    /* A value v away from the mean moves the latent one by its share. */
-    const double shift = variance / sqrt(variance + plain->noise);
-    CHECK(oracle_near(gp_mean(one, 0, at), mean + 1.5 * shift, 1e-9));
-    CHECK(oracle_near(gp_mean(one, 1, at), mean - 1.5 * shift, 1e-9));
-    CHECK(oracle_near(gp_mean(one, 2, near), believed, 1e-9));
-    CHECK(oracle_near((gp_mean(one, 0, near) + gp_mean(one, 1, near)) / 2,
-                      believed, 1e-9));
-    CHECK(gp_mean(one, 0, near) != believed);
-    /* What comes out as foretold changes nothing more. */
-    CHECK(oracle_near(gp_mean(two, 0, near), gp_mean(one, 0, near), 1e-9));
-    gp_predict(one, 1, near, means, &spread);
-    for (size_t s = 0; s < 3; s++)
-        CHECK(oracle_near(means[s], gp_mean(one, s, near), 1e-12));
-    gp_free(plain);
-    gp_free(one);
-    gp_free(two);
-    cJSON_Delete(all);
     encoding_fini(&encoding);
 }
 
@@ -396,7 +347,6 @@ int main(void)
     RUN(the_density_and_its_gradient_are_the_reference);
     RUN(predictions_and_their_slopes_are_the_reference);
     RUN(a_believed_point_is_the_references_next_row);
-    RUN(fantasies_move_the_means_as_their_values_would);
     RUN(the_most_likely_hyperparameters_are_the_reference);
     RUN(the_gradient_is_that_of_differences_beyond_one_block);
     RUN(equal_points_with_different_values_are_a_model);
