@@ -317,24 +317,27 @@ static struct pairs runner_flags(const struct server *server, bool first)
 {
     const struct options *options = server->options;
     struct arena *arena = server->flags;
-    const struct pair flags[] = {
-        {"slots", options->slots > 0
-                      ? arena_printf(arena, "%lld", (long long)options->slots)
-                      : NULL},
-        {"gpus", first ? options->gpus : "none"},
-        {"share", options->share ? "1" : NULL},
-        {"volume-root", options->volume_root},
-        {"gcs-root", options->gcs_root},
-        {"secrets", options->secrets},
-        {"allow", options->allow},
-        {"docker-host", options->docker_host},
+    const struct {
+        bool given;
+        struct pair flag;
+    } flags[] = {
+        {options->slots > 0,
+         {"slots", arena_printf(arena, "%lld", (long long)options->slots)}},
+        {!first || options->gpus != NULL,
+         {"gpus", first ? options->gpus : "none"}},
+        {options->share, {"share", NULL}},
+        {options->volume_root != NULL, {"volume-root", options->volume_root}},
+        {options->gcs_root != NULL, {"gcs-root", options->gcs_root}},
+        {options->secrets != NULL, {"secrets", options->secrets}},
+        {options->allow != NULL, {"allow", options->allow}},
+        {options->docker_host != NULL, {"docker-host", options->docker_host}},
     };
     enum { FLAGS = sizeof flags / sizeof *flags };
     struct pair *items = arena_alloc(arena, FLAGS, sizeof *items);
     size_t n = 0;
     for (size_t i = 0; i < FLAGS; i++)
-        if (flags[i].value != NULL)
-            items[n++] = flags[i];
+        if (flags[i].given)
+            items[n++] = flags[i].flag;
     return (struct pairs){.n = n, .items = items};
 }
 

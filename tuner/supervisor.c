@@ -122,13 +122,16 @@ static char **build_command(struct arena *arena,
         {"state", options->state_dir},
     };
     enum { OWN = sizeof own / sizeof *own };
-    char **argv = arena_alloc(arena, OWN + options->flags.n + 3, sizeof *argv);
+    char **argv =
+        arena_alloc(arena, 2 * (OWN + options->flags.n) + 3, sizeof *argv);
     size_t n = 0;
     argv[n++] = program;
     for (size_t i = 0; i < OWN + options->flags.n; i++) {
         const struct pair *flag =
             i < OWN ? &own[i] : &options->flags.items[i - OWN];
-        argv[n++] = arena_printf(arena, "--%s=%s", flag->name, flag->value);
+        argv[n++] = arena_printf(arena, "--%s", flag->name);
+        if (flag->value != NULL)
+            argv[n++] = arena_strdup(arena, flag->value);
     }
     argv[n++] = arena_strdup(arena, "--exit-when-alone");
     argv[n] = NULL;

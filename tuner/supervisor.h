@@ -17,7 +17,7 @@ struct supervisor_options {
     const char *server_url; /* of HTTP */
     const char *token_file; /* of the runner */
     const char *state_dir;  /* its runner.lock names the owner */
-    struct pairs flags;     /* others of the runner, with their values */
+    struct pairs flags;     /* others of the runner; without value: NULL */
 };
 
 /* Strings are borrowed. */

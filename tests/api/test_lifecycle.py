@@ -19,6 +19,7 @@ import tap
 FAKE_RUNNER = """#!%s
 import fcntl, json, os, signal, sys
 state = sys.argv[sys.argv.index("--state") + 1]
+os.makedirs(state, exist_ok=True)
 lock = open(os.path.join(state, "runner.lock"), "w")
 fcntl.flock(lock, fcntl.LOCK_EX)
 with open(os.path.join(state, "starts"), "a") as starts:
@@ -258,10 +259,13 @@ def damage_found_by_a_reader_stops_the_writing():
 
 
 class Supervised:
-    """A server whose runner is the fake one: both stand in one folder."""
+    """A server whose runners are fake ones: all stand in one folder."""
+
+    def __init__(self, *flags):
+        self.flags = flags or ("--runner", "process")
 
     def __enter__(self):
-        self.server = harness.Server("--runner", "process", slots=3)
+        self.server = harness.Server(*self.flags, slots=3)
         self.bin = os.path.join(self.server.folder, "bin")
         os.mkdir(self.bin)
         shutil.copy2(program(), self.bin)
@@ -284,13 +288,14 @@ class Supervised:
         sys.argv[1] = self.real
 
     def starts(self):
-        try:
-            with open(os.path.join(self.server.data, "runs", "starts"),
-                      encoding="utf-8") as file:
-                return [json.loads(line) for line in file
-                        if line.endswith("\n")]
-        except FileNotFoundError:
-            return []
+        found = []
+        for state in ("runs", "runs/docker"):
+            path = os.path.join(self.server.data, state, "starts")
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as file:
+                    found += [json.loads(line) for line in file
+                              if line.endswith("\n")]
+        return found
 
     def wait_starts(self, n):
         return harness.wait_until(
@@ -306,6 +311,22 @@ def the_runner_is_started_with_what_it_needs():
             "--server", one.server.http,
             "--token-file", data + "/runner-token", "--engine", "process",
             "--state", data + "/runs", "--slots", "3", "--exit-when-alone"])
+
+
+def each_engine_has_a_runner_and_a_folder_of_its_own():
+    with Supervised("--runner", "process,docker", "--gpus", "0,1", "--share",
+                    "--volume-root", "/usr,/etc", "--allow", "networks",
+                    "--docker-host", "unix:///x") as one:
+        (_, first), (_, second) = one.wait_starts(2)
+        runs = os.path.realpath(one.server.data) + "/runs"
+        shared = ["--share", "--volume-root", "/usr,/etc", "--allow",
+                  "networks", "--docker-host", "unix:///x",
+                  "--exit-when-alone"]
+        tap.equal(first[4:], ["--engine", "process", "--state", runs,
+                              "--slots", "3", "--gpus", "0,1"] + shared)
+        tap.equal(second[4:], ["--engine", "docker", "--state",
+                               runs + "/docker", "--slots", "3", "--gpus",
+                               "none"] + shared)
 
 
 def a_runner_that_dies_is_started_again():
@@ -353,6 +374,7 @@ tap.run([
     a_damaged_database_is_read_and_not_written,
     damage_found_by_a_reader_stops_the_writing,
     the_runner_is_started_with_what_it_needs,
+    each_engine_has_a_runner_and_a_folder_of_its_own,
     a_runner_that_dies_is_started_again,
     a_stop_of_the_server_stops_its_runner,
     a_runner_left_by_a_crash_is_adopted,
