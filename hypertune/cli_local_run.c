@@ -13,6 +13,7 @@
 #include "hypertune/cli_logs.h"
 #include "hypertune/cli_private.h"
 #include "hypertune/cli_study.h"
+#include "hypertune/cli_submit.h"
 #include "proto/clock.h"
 #include "proto/json.h"
 #include "proto/number.h"
@@ -207,7 +208,12 @@ static int submit(struct cli *cli, const struct job *job)
     enum ht_status status =
         cli_call(cli, "POST", home->path, body.data, &answer, &err);
     text_free(&body);
-    return status == HT_OK ? CLI_DONE : cli_fail_error(cli, &err);
+    if (status != HT_OK)
+        return cli_fail_error(cli, &err);
+    struct cli_study study;
+    cli_study_read(answer.root, &study);
+    cli_submit_say_warnings(cli, &study);
+    return CLI_DONE;
 }
 
 /* ---- the run ---- */

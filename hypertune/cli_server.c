@@ -206,13 +206,34 @@ enum ht_status cli_server_start(struct arena *arena, const char *folder,
                            : status;
 }
 
+/* One that stops has taken server.json away and still holds the lock; one that
+ * somebody starts by hand holds it and has no server.json yet. HT_NOT_FOUND: no
+ * server is there any more. */
+static enum ht_status await_other(struct arena *arena, const char *folder,
+                                  struct cli_server_info *info,
+                                  struct ht_error *err)
+{
+    const char *lock = arena_printf(arena, "%s/lock", folder);
+    int64_t deadline = clock_monotonic_ms() + START_MS;
+    for (;;) {
+        bool held = cli_server_is_locked(lock);
+        enum ht_status status = cli_server_find(arena, folder, info, err);
+        if (!held || status != HT_NOT_FOUND)
+            return status;
+        if (clock_monotonic_ms() >= deadline)
+            return ht_fail(err, HT_UNAVAILABLE,
+                           "a server holds %s and is not ready", lock);
+        pause_ms(POLL_MS);
+    }
+}
+
 /* With start.lock held: nobody else starts a server for this folder now. */
 static enum ht_status start_alone(struct arena *arena, const char *folder,
                                   struct cli_server_info *info, bool *started,
                                   struct ht_error *err)
 {
     static const char *const flags[] = {"--on-demand", NULL};
-    enum ht_status status = cli_server_find(arena, folder, info, err);
+    enum ht_status status = await_other(arena, folder, info, err);
     if (status != HT_NOT_FOUND)
         return status;
     /* What a dead server left behind must not be taken for the new one's. */

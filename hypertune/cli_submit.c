@@ -127,6 +127,17 @@ static int settle_existing(struct cli *cli, const struct cli_spec *spec,
     return code;
 }
 
+void cli_submit_say_warnings(struct cli *cli, const struct cli_study *study)
+{
+    const struct node *list = node_find(study->status, "warnings");
+    for (const struct node *one = list ? list->first : NULL; one != NULL;
+         one = one->next) {
+        const char *field = node_get_string(one, "field", "");
+        cli_say(cli, "warning: %s%s%s", field, field[0] != '\0' ? ": " : "",
+                node_get_string(one, "description", ""));
+    }
+}
+
 static void say_created(struct cli *cli, const struct job *job,
                         const struct cli_study *study)
 {
@@ -149,6 +160,7 @@ static void say_result(struct cli *cli, const struct cli_spec *spec,
     switch (result) {
     case SUBMIT_CREATED:
         say_created(cli, job, study);
+        cli_submit_say_warnings(cli, study);
         return;
     case SUBMIT_ATTACHED:
         cli_say(cli,

@@ -14,4 +14,8 @@ enum submit_result { SUBMIT_CREATED, SUBMIT_ATTACHED, SUBMIT_CHANGED };
 int cli_submit_spec(struct cli *cli, const struct cli_spec *spec,
                     struct cli_study *study, enum submit_result *result);
 
+/* Says what the server's answer to a new job warns of: what none of its runners
+ * can do by now. */
+void cli_submit_say_warnings(struct cli *cli, const struct cli_study *study);
+
 #endif

@@ -9,7 +9,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import engines  # noqa: E402
 import tap  # noqa: E402
-from cli_home import Home, stop  # noqa: E402
+from cli_home import Home, Terminal, stop  # noqa: E402
 from engines import shell, spec  # noqa: E402
 from harness import wait_until  # noqa: E402
 
@@ -134,6 +134,20 @@ def a_runner_says_what_it_does_before_a_trial_runs(engine):
         tap.equal("localhost/not-here:1" in out, True, out)
 
 
+def a_pull_is_seen_in_the_live_view(engine):
+    engine.play({"method": "POST", "path": "/images/create", "do": "hang"})
+    with Home() as home:
+        path = home.write("slow.yaml", spec(
+            "slow", shell("echo score=1"), image="localhost/slow:1"))
+        home.cli("submit", path, DOCKER_HOST=engine.host)
+        with Terminal(home, "watch", "slow",
+                      DOCKER_HOST=engine.host) as terminal:
+            terminal.expect("pulling local")
+            terminal.press("q")
+            tap.equal(terminal.wait(), 0)
+    engine.play()
+
+
 def cases_of(engine):
     def bound(case):
         def on_engine():
@@ -154,4 +168,7 @@ if __name__ == "__main__":
             engines.FakeEngine(folder) as fake:
         for place in [fake] + engines.here():
             cases += cases_of(place)
-        tap.run(cases)
+
+        def a_pull_is_seen():
+            a_pull_is_seen_in_the_live_view(fake)
+        tap.run(cases + [a_pull_is_seen])

@@ -1,9 +1,11 @@
 """The user's own server: found, started, restarted, never a stranger's."""
 
+import fcntl
 import os
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
@@ -38,6 +40,24 @@ def a_killed_server_is_started_again_by_the_next_command():
         home.cli("list")
         if home.note()["pid"] == first["pid"]:
             raise AssertionError("no new server")
+
+
+def a_server_that_stops_is_waited_for():
+    with Home() as home:
+        os.mkdir(home.state, 0o700)
+        # What it looks like then: no server.json, and the lock is held.
+        with open(os.path.join(home.state, "lock"), "w",
+                  encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            process = home.start("list", "-v")
+            try:
+                process.wait(1)
+                raise AssertionError("did not wait")
+            except subprocess.TimeoutExpired:
+                pass
+        _, err = process.communicate(timeout=30)
+        tap.equal(process.returncode, 0, err)
+        tap.equal("started a server" in err, True, err)
 
 
 def two_state_folders_have_two_servers():
@@ -147,6 +167,7 @@ def serve_runs_in_the_foreground():
 if __name__ == "__main__":
     tap.run([the_first_command_starts_a_server_and_the_next_finds_it,
              a_killed_server_is_started_again_by_the_next_command,
+             a_server_that_stops_is_waited_for,
              two_state_folders_have_two_servers,
              commands_that_start_at_once_share_one_server,
              a_busy_port_does_not_hinder_a_start,
