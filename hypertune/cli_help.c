@@ -95,6 +95,8 @@ static void help_environment(struct text *out)
               "HYPERTUNE_STATE       folder of your own server (default\n"
               "                      $XDG_STATE_HOME/hypertune, "
               "~/.local/state/hypertune)\n"
+              "DOCKER_HOST           container engine, instead of the usual\n"
+              "                      sockets of Docker and Podman\n"
               "NO_COLOR              no colours\n"
               "COLUMNS               width of tables on a terminal\n");
 }
