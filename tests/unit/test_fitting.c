@@ -167,6 +167,9 @@ static void more_gpus_than_any_runner_has_are_told_at_once(void)
 {
     struct fixture f;
     fixture_open(&f);
+    fixture_stop(&f);
+    f.options.hold_ms = 1; /* nothing is there to be leased */
+    CHECK(fixture_start(&f));
     fixture_hello(&f, 1);
     CHECK(fixture_control(&f, "lease", "\"free\":0,\"gpus\":2")->status ==
           HT_OK);
