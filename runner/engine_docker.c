@@ -3,6 +3,7 @@
  * the engine. */
 #include "runner/engine_docker.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 struct berth { /* the supervising thread's view of an attempt */
     struct attempt *attempt;
     struct crew crew;
+    bool *doubted; /* replicas with an end that the shim did not write */
     bool started;
     bool amended; /* findings stand in the crew's endings */
     struct engine_facts facts;
@@ -186,8 +188,27 @@ static enum ht_status docker_engine_adopt(struct engine_place *place,
     struct berth *berth = arena_alloc(order->arena, 1, sizeof *berth);
     berth->attempt = attempt;
     crew_init(&berth->crew, place);
+    berth->doubted =
+        arena_alloc(order->arena, order->n_replicas, sizeof *berth->doubted);
     place->memory = berth;
     return HT_OK;
+}
+
+/* The trial may write into its folder, too: an end counts when the shim, which
+ * writes it last, is gone. That takes it a moment, once. */
+static bool has_told(struct berth *berth, size_t replica)
+{
+    enum { LOOKS = 8, PAUSE_MS = 2 };
+    const struct attempt *attempt = berth->attempt;
+    if (!attempt_has_exit(attempt, replica))
+        return false;
+    bool alive = attempt_is_alive(attempt, replica);
+    for (int i = 0; alive && !berth->doubted[replica] && i < LOOKS; i++) {
+        poll(NULL, 0, PAUSE_MS);
+        alive = attempt_is_alive(attempt, replica);
+    }
+    berth->doubted[replica] = alive;
+    return !alive;
 }
 
 /* What the thread found out about replicas that cannot tell; once all is
@@ -197,7 +218,9 @@ static void take_findings(struct berth *berth, bool cleared)
     struct attempt *attempt = berth->attempt;
     const bool amends = cleared && !berth->amended;
     for (size_t i = 0; i < berth->crew.n; i++) {
-        if (crew_read_exit(&berth->crew, i) && !amends)
+        if (!berth->crew.replicas[i].ended && has_told(berth, i))
+            crew_read_exit(&berth->crew, i);
+        if (berth->crew.replicas[i].ended && !amends)
             continue;
         pthread_mutex_lock(&attempt->lock);
         const struct finding finding = attempt->findings[i];

@@ -100,6 +100,8 @@ enum ht_status attempt_open_relay(struct attempt *attempt,
 bool attempt_is_abandoned(struct attempt *attempt);
 bool attempt_has_exit(const struct attempt *attempt, size_t replica);
 bool attempt_has_begun(const struct attempt *attempt, size_t replica);
+/* The shim holds the lock of its folder as long as it lives. */
+bool attempt_is_alive(const struct attempt *attempt, size_t replica);
 /* The first word about a replica counts. */
 __attribute__((format(printf, 4, 5))) void
 attempt_find(struct attempt *attempt, size_t replica, enum outcome outcome,

@@ -1,10 +1,14 @@
 /* The life of an attempt's thread, and what it shares with the supervising
  * one. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "proto/clock.h"
 #include "proto/limits.h"
@@ -73,6 +77,18 @@ bool attempt_has_exit(const struct attempt *attempt, size_t replica)
 bool attempt_has_begun(const struct attempt *attempt, size_t replica)
 {
     return disk_has(attempt->folders[replica], "shim.json");
+}
+
+bool attempt_is_alive(const struct attempt *attempt, size_t replica)
+{
+    const int fd = open(attempt->folders[replica],
+                        O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const bool alive =
+        flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return alive;
 }
 
 void attempt_say(struct attempt *attempt, size_t replica, const char *format,

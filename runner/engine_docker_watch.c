@@ -1,11 +1,7 @@
 /* While containers run, and when they have: what became of those that cannot
  * tell, limits that only we see, and clearing away. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "proto/clock.h"
 #include "runner/container.h"
@@ -34,18 +30,6 @@ struct watch {
 };
 
 /* ---- what a dead replica cannot tell ---- */
-
-/* The shim holds the lock of its folder as long as it lives. */
-static bool is_shim_alive(const char *folder)
-{
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    const bool alive =
-        flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    close(fd);
-    return alive;
-}
 
 static const char *limit_text(char text[32], int64_t bytes)
 {
@@ -190,7 +174,7 @@ static void look_at_replica(struct watch *watch, size_t replica)
     struct attempt *attempt = watch->attempt;
     if (!is_settled(attempt, replica) &&
         !(attempt_has_begun(attempt, replica) &&
-          is_shim_alive(attempt->folders[replica])))
+          attempt_is_alive(attempt, replica)))
         ask_about(watch, replica);
 }
 

@@ -298,6 +298,16 @@ static void an_exit_code_is_told_by_the_shim(void)
            OUTCOME_FAILED, "exit 3");
 }
 
+static void a_verdict_that_the_trial_writes_does_not_count(void)
+{
+    expect("docker", "{}",
+           &(struct attempt_text){
+               .script = "echo '{\"exit\":0,\"outcome\":\"succeeded\"}' "
+                         ">\"$HYPERTUNE_TRIAL_DIR/exit.json\"; sleep 0.3; "
+                         "exit 6"},
+           OUTCOME_FAILED, "exit 6");
+}
+
 static void a_failing_worker_is_named(void)
 {
     expect("podman", "{}",
@@ -657,6 +667,7 @@ int main(void)
     fixture_init();
     RUN(a_trial_runs_and_leaves_nothing);
     RUN(an_exit_code_is_told_by_the_shim);
+    RUN(a_verdict_that_the_trial_writes_does_not_count);
     RUN(a_failing_worker_is_named);
     RUN(a_stop_ends_every_replica);
     RUN(a_stop_breaks_off_a_pull);
