@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -200,14 +201,28 @@ static bool is_running(struct cli *cli, const char *folder)
         arena_printf(cli->arena, "%s/" CONTAINERS "/runner.lock", folder));
 }
 
+/* Whoever submits to his own server can read his home folder anyway. NULL: the
+ * runner's own variable says it, or there is none. */
+static const char *volume_roots(const struct cli *cli)
+{
+    struct stat info;
+    const char *home = cli_variable(cli, "HOME");
+    if (home == NULL ||
+        cli_variable(cli, "HYPERTUNE_RUNNER_VOLUME_ROOT") != NULL ||
+        strchr(home, ',') != NULL || stat(home, &info) != 0 ||
+        !S_ISDIR(info.st_mode))
+        return NULL;
+    return home;
+}
+
 static enum ht_status start(struct cli *cli, const char *folder,
                             const char *url, const struct cli_engine *engine,
                             pid_t *pid, struct ht_error *err)
 {
-    const char *home = cli_variable(cli, "HOME");
-    const char *roots = cli_variable(cli, "HYPERTUNE_RUNNER_VOLUME_ROOT");
-    /* Whoever submits to his own server could read these files anyway. */
+    const char *roots = volume_roots(cli);
     const char *args[] = {"--exit-when-alone",
+                          "--gpus", /* they belong to the runner of processes */
+                          "none",
                           "--server",
                           url,
                           "--token-file",
@@ -218,9 +233,8 @@ static enum ht_status start(struct cli *cli, const char *folder,
                           engine->url,
                           "--state",
                           arena_printf(cli->arena, "%s/" CONTAINERS, folder),
-                          home != NULL && roots == NULL ? "--volume-root"
-                                                        : NULL,
-                          home,
+                          roots != NULL ? "--volume-root" : NULL,
+                          roots,
                           NULL};
     const struct cli_spawn spawn = {.program = "hypertune-runner",
                                     .args = args,
