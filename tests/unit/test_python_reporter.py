@@ -13,6 +13,7 @@ import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -362,7 +363,28 @@ def pip_installs_it_without_a_network(trial):
                if name.endswith(".py")))
 
 
+def no_thread_outlives_the_exit(trial):
+    """A thread that comes back while the interpreter goes down aborts it where
+    libgcc_s is missing; this server lets everybody wait."""
+    silent = socket.socket()
+    silent.bind(("127.0.0.1", 0))
+    silent.listen(5)
+    trial.port = silent.getsockname()[1]
+    left = trial.run("""
+        import atexit, threading
+        def tell():
+            print([t.name for t in threading.enumerate()])
+        atexit.register(tell)  # runs behind what is registered later
+        import hypertune
+        hypertune.report(accuracy=1)
+        """)
+    silent.close()
+    equal("hypertune" in left, False)
+    equal("MainThread" in left, True)
+
+
 CASES = (
+    no_thread_outlives_the_exit,
     records_have_the_documented_form,
     wrong_arguments_raise_what_the_original_raises,
     googles_file_is_written_by_its_rules,

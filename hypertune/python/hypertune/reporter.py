@@ -260,10 +260,13 @@ class Reporter(object):
         self._waited_for = max(self._waited_for, seq)
         return False
 
-    def wait_at_exit(self):
-        if self._sender is not None and (self._held is not None or
-                                         self._seq > self._waited_for):
+    def end(self):
+        """What the process still does then is reported by the file alone."""
+        if self._sender is None:
+            return
+        if self._held is not None or self._seq > self._waited_for:
             self.flush(EXIT_SECONDS)
+        self._sender.end(EXIT_SECONDS)
 
 
 _reporters = {}  # by pid; the one entry is this process's or its parent's
@@ -298,7 +301,7 @@ def _reporter():
 def _at_exit():
     reporter = _reporters.get(os.getpid())
     if reporter is not None:
-        reporter.wait_at_exit()
+        reporter.end()
 
 
 atexit.register(_at_exit)

@@ -9,7 +9,6 @@ import contextlib
 import json
 import signal
 import threading
-import time
 
 from hypertune.spreq import Spreq, monotonic
 
@@ -63,6 +62,21 @@ class Sender(object):
         """In a forked child: lets go of the parent's socket."""
         self._spreq.close()
 
+    def end(self, seconds):
+        """Lets the thread end, and waits a moment for it.
+
+        One that came back from the network while the interpreter is going down
+        would end the process with an abort where libgcc_s is missing, which
+        glibc needs to end a thread: images without it exist.
+        """
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+            thread = self._thread
+        self._spreq.cut()
+        if thread is not None:
+            thread.join(seconds)
+
     def push(self, seq, record):
         """Queues the record's JSON text; False when it will never be sent."""
         with self._changed:
@@ -103,6 +117,8 @@ class Sender(object):
         """Blocks for records; None: ask again what the server has by now."""
         with self._changed:
             while not self._queue:
+                if self._ended:
+                    return None
                 if not self._waiters:
                     self._changed.wait()
                     continue
@@ -130,6 +146,8 @@ class Sender(object):
         message, newest, number = None, 0, 0
         while not self._ended:
             batch = self._take_batch()
+            if self._ended:
+                break
             if batch:
                 number += 1
                 newest = batch[-1][0]
@@ -147,6 +165,8 @@ class Sender(object):
         while True:
             raw = self._spreq.request(message, ANSWER_SECONDS)
             if raw is None:
+                if self._ended:
+                    return
                 continue
             try:
                 answer = json.loads(raw.decode("utf-8"))
@@ -155,7 +175,9 @@ class Sender(object):
                 answer, status = {}, "retry"
             if status == "retry":
                 asked = answer.get("retryMs", 2000) / 1000.0
-                time.sleep(min(max(asked, 0.1), 30.0))
+                self._spreq.pause(min(max(asked, 0.1), 30.0))
+                if self._ended:
+                    return
                 continue
             with self._changed:
                 if status == "ok":

@@ -8,6 +8,7 @@ import os
 import select
 import socket
 import struct
+import threading
 import time
 
 HELLO_REQ = b"\x00SP\x00\x00\x30\x00\x00"
@@ -37,7 +38,7 @@ def parse_url(url):
 
 
 class Spreq(object):
-    """Connects when asked to send; one thread at a time."""
+    """Connects when asked to send; one thread at a time, but for cut()."""
 
     def __init__(self, url):
         self._address = parse_url(url)
@@ -45,6 +46,21 @@ class Spreq(object):
         self._id = struct.unpack(">I", os.urandom(4))[0]
         self._backoff = 0.0
         self._connect_at = 0.0
+        self._cut = threading.Event()
+
+    def cut(self):
+        """Makes a running and every later request end soon, without answer."""
+        self._cut.set()
+        sock = self._socket
+        if sock is not None:
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except EnvironmentError:
+                pass  # it was not connected any more
+
+    def pause(self, seconds):
+        """Sleeps, or less long when it is cut."""
+        self._cut.wait(seconds)
 
     def close(self):
         if self._socket is not None:
@@ -71,7 +87,7 @@ class Spreq(object):
                 return answer
             except (SpreqError, EnvironmentError):
                 self.close()
-                if monotonic() >= deadline:
+                if self._cut.is_set() or monotonic() >= deadline:
                     return None
                 self._backoff = min(max(self._backoff * 2, BACKOFF_FIRST),
                                     BACKOFF_LAST)
@@ -80,9 +96,9 @@ class Spreq(object):
     def _connect(self, deadline):
         pause = min(self._connect_at, deadline) - monotonic()
         if pause > 0:
-            time.sleep(pause)
+            self.pause(pause)
         left = deadline - monotonic()
-        if left <= 0:
+        if left <= 0 or self._cut.is_set():
             raise SpreqError("no time left to connect")
         sock = socket.create_connection(self._address,
                                         min(left, CONNECT_SECONDS))
