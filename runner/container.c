@@ -9,10 +9,10 @@
 
 enum {
     USUAL_PIDS = 4096,
-    STOP_EXTRA_S = 10,     /* for the shim, after the trainer's grace */
-    START_MS = 60000,      /* a start makes mounts and network, too */
-    REMOVE_MS = 60000,     /* ... and ends what does not want to */
-    NANO = 1000000000,     /* NanoCpus of one */
+    STOP_EXTRA_S = 10, /* for the shim, after the trainer's grace */
+    START_MS = 60000,  /* a start makes mounts and network, too */
+    REMOVE_MS = 60000, /* ... and ends what does not want to */
+    NANO = 1000000000, /* NanoCpus of one */
 };
 
 char *container_name(struct arena *arena, const struct order *order,
@@ -87,8 +87,7 @@ static void add_mounts(cJSON *host, const struct mounts *mounts)
 static void add_limits(cJSON *host, const struct container_plan *plan)
 {
     const struct container_options *options = &plan->order->container;
-    const struct replica_order *replica =
-        &plan->order->replicas[plan->replica];
+    const struct replica_order *replica = &plan->order->replicas[plan->replica];
     if (replica->memory > 0) {
         json_add_int(host, "Memory", replica->memory);
         json_add_int(host, "MemorySwap", replica->memory); /* both together */
@@ -290,8 +289,7 @@ static const struct node *find_map(const struct node *map, const char *key)
 static void read_state(const struct node *map, struct container_state *state)
 {
     const char *status = node_get_string(map, "Status", "");
-    static const char *const fresh[] = {"created", "configured",
-                                        "initialized"};
+    static const char *const fresh[] = {"created", "configured", "initialized"};
     for (size_t i = 0; i < sizeof fresh / sizeof *fresh; i++)
         state->is_new |= strcmp(status, fresh[i]) == 0;
     state->running = node_get_bool(map, "Running", false) ||

@@ -55,10 +55,10 @@ enum ht_status container_start(struct docker *docker, const char *name,
                                struct ht_error *err);
 
 struct container_state {
-    bool is_new;     /* never started */
-    bool running;    /* or paused */
-    bool oom_killed; /* only Docker tells */
-    int exit;        /* once neither new nor running */
+    bool is_new;       /* never started */
+    bool running;      /* or paused */
+    bool oom_killed;   /* only Docker tells */
+    int exit;          /* once neither new nor running */
     const char *error; /* the engine's words about a start that failed, or "" */
     const char *runner, *attempt; /* labels, or "" */
 };

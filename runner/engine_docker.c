@@ -135,8 +135,7 @@ static enum ht_status docker_engine_open(const struct site *site,
                                &harbor->janitor, err);
     if (status == HT_OK)
         runner_log(RUNNER_INFO, "engine.open", "version=\"%s\" at=%s",
-                   harbor->facts.version,
-                   docker_address_text(harbor->address));
+                   harbor->facts.version, docker_address_text(harbor->address));
     else
         docker_engine_close();
     return status;
@@ -296,8 +295,7 @@ static struct engine_facts docker_engine_facts(const struct engine_place *place)
         const char **images =
             arena_alloc(place->order->arena, n, sizeof *images);
         for (size_t i = 0; i < n; i++)
-            images[i] =
-                arena_strdup(place->order->arena, attempt->digests[i]);
+            images[i] = arena_strdup(place->order->arena, attempt->digests[i]);
         berth->facts = (struct engine_facts){.known = true, .images = images};
     }
     pthread_mutex_unlock(&attempt->lock);

@@ -49,14 +49,14 @@ struct attempt {
     pthread_mutex_t lock;   /* of what follows */
     pthread_cond_t changed; /* of anything there */
     struct docker *hands[ATTEMPT_HANDS];
-    bool pulling;         /* a stop breaks the call off */
-    bool stopped;         /* the replicas were told to end */
-    int64_t kill_at;      /* monotonic: when the engine kills; once stopped */
-    bool ended;           /* all replicas: the containers can go */
-    bool abandoned;       /* no further step */
-    int writers;          /* into its folder, which must stay meanwhile */
-    bool cleared;         /* nothing of it is left, or the janitor has it */
-    bool over;            /* the thread is */
+    bool pulling;    /* a stop breaks the call off */
+    bool stopped;    /* the replicas were told to end */
+    int64_t kill_at; /* monotonic: when the engine kills; once stopped */
+    bool ended;      /* all replicas: the containers can go */
+    bool abandoned;  /* no further step */
+    int writers;     /* into its folder, which must stay meanwhile */
+    bool cleared;    /* nothing of it is left, or the janitor has it */
+    bool over;       /* the thread is */
     struct finding *findings; /* of each replica */
     const char **digests;     /* of each replica's image */
     bool has_digests;
@@ -66,7 +66,7 @@ struct attempt {
     bool relayed;
     int64_t begin_by; /* monotonic: when every replica has begun */
     bool *overfull;   /* replicas that wrote too much */
-    bool silent;    /* the engine does not answer, and that was said */
+    bool silent;      /* the engine does not answer, and that was said */
 };
 
 /* ---- by the supervising thread ---- */

@@ -81,8 +81,8 @@ bool attempt_has_begun(const struct attempt *attempt, size_t replica)
 
 bool attempt_is_alive(const struct attempt *attempt, size_t replica)
 {
-    const int fd = open(attempt->folders[replica],
-                        O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int fd =
+        open(attempt->folders[replica], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return false;
     const bool alive =
@@ -171,13 +171,11 @@ static void *work(void *context)
 
 void attempt_each(struct attempt *attempt, attempt_step *step, void *context)
 {
-    struct round round = {
-        .attempt = attempt, .step = step, .context = context};
+    struct round round = {.attempt = attempt, .step = step, .context = context};
     struct hand hands[ATTEMPT_HANDS];
     atomic_init(&round.next, 0);
     for (size_t k = 0; k < ATTEMPT_HANDS; k++) {
-        hands[k] =
-            (struct hand){.round = &round, .docker = attempt->hands[k]};
+        hands[k] = (struct hand){.round = &round, .docker = attempt->hands[k]};
         hands[k].busy =
             k > 0 && k < attempt->order->n_replicas &&
             pthread_create(&hands[k].thread, NULL, work, &hands[k]) == 0;
@@ -282,9 +280,8 @@ enum ht_status attempt_launch(struct harbor *harbor,
         status = make_folders(made, err);
     for (size_t k = 0; k < ATTEMPT_HANDS && status == HT_OK; k++)
         made->hands[k] = docker_new(harbor->address);
-    const int code = status == HT_OK
-                         ? pthread_create(&made->thread, NULL, live, made)
-                         : 0;
+    const int code =
+        status == HT_OK ? pthread_create(&made->thread, NULL, live, made) : 0;
     if (code != 0)
         status = ht_fail_errno(err, code, "no thread for the attempt");
     if (status != HT_OK) {

@@ -119,8 +119,9 @@ static enum ht_status get_image(struct start *start, size_t replica,
     int pause_ms = FIRST_PAUSE_MS;
     for (int tries = 1;;) {
         const int64_t begin = attempt_now();
-        const enum ht_status status = image_get(
-            attempt->hands[0], start->arena, &wish, &start->images[replica], err);
+        const enum ht_status status =
+            image_get(attempt->hands[0], start->arena, &wish,
+                      &start->images[replica], err);
         start->give_up_at += attempt_now() - begin;
         if (status != HT_UNAVAILABLE ||
             (does_engine_answer(attempt) && ++tries > IMAGE_TRIES) ||
@@ -266,9 +267,8 @@ static enum ht_status prepare(struct start *start, struct ht_error *err)
     struct habitat *habitats =
         arena_alloc(start->arena, order->n_replicas, sizeof *habitats);
     for (size_t i = 0; i < order->n_replicas; i++)
-        habitats[i] =
-            habitat_of_container(start->arena, attempt->harbor->site, order, i,
-                                 &start->images[i], url);
+        habitats[i] = habitat_of_container(start->arena, attempt->harbor->site,
+                                           order, i, &start->images[i], url);
     if (!attempt_begin_writing(attempt))
         return ht_fail(err, HT_UNAVAILABLE, "it is not wanted any more");
     const enum ht_status status =
@@ -280,17 +280,15 @@ static enum ht_status prepare(struct start *start, struct ht_error *err)
 
 /* ---- containers ---- */
 
-static enum ht_status make_container(struct start *start,
-                                     struct docker *docker, size_t replica,
-                                     struct ht_error *err)
+static enum ht_status make_container(struct start *start, struct docker *docker,
+                                     size_t replica, struct ht_error *err)
 {
     struct attempt *attempt = start->attempt;
     const struct site *site = attempt->harbor->site;
     struct arena *arena = arena_new();
     struct mounts mounts;
-    enum ht_status status =
-        mounts_find(arena, site, attempt->order, attempt->folders[replica],
-                    &mounts, err);
+    enum ht_status status = mounts_find(
+        arena, site, attempt->order, attempt->folders[replica], &mounts, err);
     const struct container_plan plan = {
         .site = site,
         .facts = &attempt->harbor->facts,

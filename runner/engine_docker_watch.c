@@ -11,13 +11,13 @@
 #include "runner/usage.h"
 
 enum {
-    LOOK_MS = 1000,         /* between looks at the folders */
-    ASK_MS = 10000,         /* ... at the engine, when all is well */
-    WEIGH_MS = 5000,        /* ... at the size of the folders */
-    MISSING_MS = 300000,    /* an engine may be away once a replica died */
-    CLEAR_MS = 10000,       /* to clear away before the janitor does it */
+    LOOK_MS = 1000,      /* between looks at the folders */
+    ASK_MS = 10000,      /* ... at the engine, when all is well */
+    WEIGH_MS = 5000,     /* ... at the size of the folders */
+    MISSING_MS = 300000, /* an engine may be away once a replica died */
+    CLEAR_MS = 10000,    /* to clear away before the janitor does it */
     CLEAR_PAUSE_MS = 50,
-    END_MS = 3000,          /* for a container whose trainer has ended */
+    END_MS = 3000, /* for a container whose trainer has ended */
     MIB = 1024 * 1024,
     FOLDER_LIMIT_MIB = 1024, /* what a replica may write into its folder */
     SIGNAL_BASE = 128        /* exit codes above tell a signal */
@@ -53,7 +53,8 @@ static bool tell_memory(const struct attempt *attempt, size_t replica,
         return false;
     char limit[32];
     (void)snprintf(reason, HT_MAX_REASON,
-                   memory > 0 ? "%sout of memory (limit %s)" : "%sout of memory",
+                   memory > 0 ? "%sout of memory (limit %s)"
+                              : "%sout of memory",
                    guessed ? "probably " : "", limit_text(limit, memory));
     return true;
 }
@@ -238,10 +239,9 @@ static void ask_engine(struct watch *watch)
     struct attempt *attempt = watch->attempt;
     struct arena *arena = arena_new();
     struct container_state state;
-    note_answer(watch,
-                container_look(attempt->hands[0], arena,
-                               container_name(arena, attempt->order, 0), &state,
-                               NULL));
+    note_answer(watch, container_look(attempt->hands[0], arena,
+                                      container_name(arena, attempt->order, 0),
+                                      &state, NULL));
     arena_free(arena);
 }
 
@@ -293,9 +293,8 @@ void attempt_watch(struct attempt *attempt)
 
 /* Docker tells of memory when the container has ended, a moment after the shim
  * told the end of the trainer. */
-static struct container_state wait_for_end(struct docker *docker,
-                                           struct arena *arena,
-                                           const char *name)
+static struct container_state
+wait_for_end(struct docker *docker, struct arena *arena, const char *name)
 {
     struct container_state state = {.running = true};
     const int64_t give_up_at = attempt_now() + END_MS;
@@ -309,16 +308,14 @@ static struct container_state wait_for_end(struct docker *docker,
 static void amend_memory(struct attempt *attempt, struct docker *docker,
                          size_t replica, struct ending *ending)
 {
-    const bool killed =
-        (ending->has_signal && ending->signal == 9) ||
-        (ending->has_exit && ending->exit == SIGNAL_BASE + 9);
+    const bool killed = (ending->has_signal && ending->signal == 9) ||
+                        (ending->has_exit && ending->exit == SIGNAL_BASE + 9);
     if (!killed && attempt->order->replicas[replica].memory == 0)
         return;
     struct arena *arena = arena_new();
     const struct container_state state = wait_for_end(
         docker, arena, container_name(arena, attempt->order, replica));
-    if (tell_memory(attempt, replica, state.oom_killed, killed,
-                    ending->reason))
+    if (tell_memory(attempt, replica, state.oom_killed, killed, ending->reason))
         attempt_settle(attempt, replica, ending);
     arena_free(arena);
 }

@@ -38,8 +38,8 @@ static void add_server(cJSON *labels, const struct order *order)
     if (start == NULL)
         return;
     char server[64];
-    (void)snprintf(server, sizeof server, "%.*s",
-                   (int)strcspn(start + 1, "-"), start + 1);
+    (void)snprintf(server, sizeof server, "%.*s", (int)strcspn(start + 1, "-"),
+                   start + 1);
     json_add_string(labels, LABEL_SERVER, server);
 }
 

@@ -214,13 +214,13 @@ static enum ht_status read_container(struct order *order,
     if (!read_pull(node_get_string(map, "pull", "ifNotPresent"),
                    &options->pull) ||
         options->shm_bytes < 0 || options->pids < 0)
-        return ht_fail(err, HT_INVALID, "container: pull, shm or pids is wrong");
+        return ht_fail(err, HT_INVALID,
+                       "container: pull, shm or pids is wrong");
     return HT_OK;
 }
 
 /* A secret without a place to be found would silently be none. */
-static enum ht_status read_secrets(struct order *order,
-                                   const struct node *list,
+static enum ht_status read_secrets(struct order *order, const struct node *list,
                                    struct ht_error *err)
 {
     if (list == NULL || list->kind != NODE_LIST)

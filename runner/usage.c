@@ -38,8 +38,8 @@ static void count_entry(struct count *count, int folder, const char *name,
         return;
     if (level == MOST_LEVELS)
         add(count, count->enough);
-    const int fd = openat(folder, name,
-                          O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int fd =
+        openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0)
         count_folder(count, fd, level + 1);
 }

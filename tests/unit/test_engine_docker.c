@@ -22,7 +22,7 @@ struct dock { /* a fake engine and a runner's state, in a folder of their own */
     struct fleet fleet;
 };
 
-struct attempt_text { /* what of a lease the tests vary */
+struct attempt_text {    /* what of a lease the tests vary */
     const char *script;  /* of the master */
     const char *worker;  /* NULL: there is none */
     const char *members; /* of the lease, each with a comma behind */
@@ -169,8 +169,8 @@ static bool is_running(struct run *run)
 
 static bool has_told(const struct run *run, const char *words)
 {
-    return fixture_file_has(run->replicas[0].folder,
-                            "runner.000000000000.log", words);
+    return fixture_file_has(run->replicas[0].folder, "runner.000000000000.log",
+                            words);
 }
 
 static struct docker *connect_fake(const struct dock *dock,
@@ -319,9 +319,9 @@ static void a_stop_ends_every_replica(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct run *run = start(&dock, &(struct attempt_text){
-                                       .script = "sleep 60",
-                                       .worker = "sleep 60"});
+    struct run *run =
+        start(&dock, &(struct attempt_text){.script = "sleep 60",
+                                            .worker = "sleep 60"});
     UNTIL(is_running(run));
     run_stop(run, &(struct stop_order){.reason = "by a test"});
     UNTIL(has_ended(run));
@@ -351,10 +351,10 @@ static void without_a_network_none_is_made(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct run *run = start(
-        &dock, &(struct attempt_text){
-                   .script = "exit 0",
-                   .members = "\"container\":{\"network\":\"none\"},"});
+    struct run *run =
+        start(&dock, &(struct attempt_text){
+                         .script = "exit 0",
+                         .members = "\"container\":{\"network\":\"none\"},"});
     UNTIL(has_ended(run));
     CHECK(count_calls(&dock, "/networks/") == 0);
     CHECK(count_calls(&dock, "\"NetworkMode\": \"none\"") == 1);
@@ -367,9 +367,9 @@ static void an_image_that_is_nowhere_fails_for_good(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct run *run = start(&dock, &(struct attempt_text){
-                                       .script = "exit 0",
-                                       .replica = "\"image\":\"no:1\","});
+    struct run *run =
+        start(&dock, &(struct attempt_text){.script = "exit 0",
+                                            .replica = "\"image\":\"no:1\","});
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_FAILED);
     CHECK(run->ending.impossible);
@@ -384,8 +384,7 @@ static void a_name_that_a_stranger_has_is_said(void)
     dock_open(&dock, "docker", "{}");
     call(&dock, "POST", "/containers/create?name=ht-s-2-5-1-master-0",
          "{\"Image\":\"tiny:1\"}");
-    struct run *run =
-        start(&dock, &(struct attempt_text){.script = "exit 0"});
+    struct run *run = start(&dock, &(struct attempt_text){.script = "exit 0"});
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_LOST);
     CHECK(strstr(run->ending.reason, "not this runner's") != NULL);
@@ -450,15 +449,14 @@ static void an_engine_that_drops_calls_is_asked_again(void)
 static void a_lost_answer_doubles_nothing(void)
 {
     struct dock dock;
-    dock_open(
-        &dock, "podman",
-        "{\"faults\":["
-        "{\"path\":\"/networks/create\",\"nth\":1,\"do\":\"drop\","
-        "\"effect\":true},"
-        "{\"path\":\"/containers/create\",\"nth\":1,\"do\":\"drop\","
-        "\"effect\":true},"
-        "{\"path\":\"/containers/.*/start\",\"nth\":1,\"do\":\"drop\","
-        "\"effect\":true}]}");
+    dock_open(&dock, "podman",
+              "{\"faults\":["
+              "{\"path\":\"/networks/create\",\"nth\":1,\"do\":\"drop\","
+              "\"effect\":true},"
+              "{\"path\":\"/containers/create\",\"nth\":1,\"do\":\"drop\","
+              "\"effect\":true},"
+              "{\"path\":\"/containers/.*/start\",\"nth\":1,\"do\":\"drop\","
+              "\"effect\":true}]}");
     struct run *run = start(
         &dock, &(struct attempt_text){.script = "echo x >>\"$HYPERTUNE_TRIAL_"
                                                 "DIR/times\"; sleep 1"});
@@ -476,10 +474,9 @@ static void a_trial_outlives_the_death_of_the_engine(void)
     struct dock dock;
     dock_open(&dock, "docker", "{}");
     struct run *run = start(
-        &dock,
-        &(struct attempt_text){
-            .script = "while ! [ -e \"$HYPERTUNE_TRIAL_DIR/go\" ]; do "
-                      "sleep 0.02; done; exit 0"});
+        &dock, &(struct attempt_text){
+                   .script = "while ! [ -e \"$HYPERTUNE_TRIAL_DIR/go\" ]; do "
+                             "sleep 0.02; done; exit 0"});
     UNTIL(is_running(run));
     kill_fake(&dock);
     CHECK(disk_mark(run->replicas[0].folder, "go", NULL) == HT_OK);
@@ -498,8 +495,7 @@ static void what_cannot_be_removed_is_removed_later(void)
               "{\"faults\":[{\"method\":\"DELETE\",\"path\":\".*\","
               "\"nth\":[1,2,3],\"do\":\"status\",\"status\":500,"
               "\"body\":{\"message\":\"device or resource busy\"}}]}");
-    struct run *run =
-        start(&dock, &(struct attempt_text){.script = "exit 0"});
+    struct run *run = start(&dock, &(struct attempt_text){.script = "exit 0"});
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
     CHECK(count_left(&dock) == 0);
@@ -518,7 +514,8 @@ static void a_container_removed_by_hand_is_lost(void)
     call(&dock, "DELETE", "/containers/ht-s-2-5-1-master-0?force=1", NULL);
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(run->ending.reason, "its container was removed by somebody else");
+    CHECK_TEXT(run->ending.reason,
+               "its container was removed by somebody else");
     dock_close(&dock);
 }
 
@@ -546,7 +543,8 @@ static void a_container_stopped_by_hand_is_lost(void)
     call(&dock, "POST", "/containers/ht-s-2-5-1-master-0/stop", NULL);
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(run->ending.reason, "its container was stopped by somebody else");
+    CHECK_TEXT(run->ending.reason,
+               "its container was stopped by somebody else");
     dock_close(&dock);
 }
 
@@ -580,10 +578,9 @@ static void the_next_runner_goes_on_with_a_running_container(void)
     struct dock dock;
     dock_open(&dock, "docker", "{}");
     struct run *run = start(
-        &dock,
-        &(struct attempt_text){
-            .script = "while ! [ -e \"$HYPERTUNE_TRIAL_DIR/go\" ]; do "
-                      "sleep 0.02; done; exit 7"});
+        &dock, &(struct attempt_text){
+                   .script = "while ! [ -e \"$HYPERTUNE_TRIAL_DIR/go\" ]; do "
+                             "sleep 0.02; done; exit 7"});
     UNTIL(is_running(run));
     run = live_again(&dock);
     CHECK(is_running(run));
@@ -615,9 +612,9 @@ static void a_running_trial_that_is_dropped_leaves_nothing(void)
 {
     struct dock dock;
     dock_open(&dock, "podman", "{}");
-    struct run *run = start(&dock, &(struct attempt_text){
-                                       .script = "sleep 60",
-                                       .worker = "sleep 60"});
+    struct run *run =
+        start(&dock, &(struct attempt_text){.script = "sleep 60",
+                                            .worker = "sleep 60"});
     UNTIL(is_running(run));
     fleet_drop(&dock.fleet, run);
     UNTIL(count_left(&dock) == 0);
