@@ -41,8 +41,9 @@ class Killer:
         self.kills = collections.Counter()
 
     def await_full_house(self):
-        """dockerd 20.10 does not survive a death while it makes a network: it
-        panics at every start from then on. So it dies while trials run."""
+        """dockerd 20.10 has been seen not to survive a death while it starts
+        containers: it panicked at every start from then on. So it dies while
+        trials run."""
         def everybody_runs():
             found = self.private.engine.labelled("containers/json",
                                                  self.server.label)
