@@ -186,7 +186,8 @@ class Trials:
 
     def _stops_early(self, name, **container):
         self._server.submit(spec(name, shell(
-            "trap '' TERM; echo waiting; until hypertune should-stop; do sleep 0.1; done; "
+            "trap '' TERM; echo waiting; "
+            "until hypertune should-stop; do sleep 0.1; done; "
             "hypertune report score=7; echo told"), metrics=None,
             container=container, grace="30s"))
         harness.wait_until(lambda: "waiting" in self._server.output(name), 60,
