@@ -142,7 +142,10 @@ enum ht_status janitor_start(const struct docker_address *address,
     *made = (struct janitor){.site = site,
                              .keeps = keeps,
                              .context = context,
-                             .docker = docker_new(address)};
+                             .docker = docker_new(address),
+                             /* What an earlier life asked for last may come
+                              * to be only now. */
+                             .soon_until = clock_monotonic_ms() + SOON_SPAN_MS};
     pthread_mutex_init(&made->lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
