@@ -156,8 +156,11 @@ class Server(harness.Server):
                 self.engine.networks(self.label))
 
     def expect_nothing_left(self, seconds=10):
-        harness.wait_until(lambda: not self.left(), seconds,
-                           "an engine without containers and networks of ours")
+        try:
+            harness.wait_until(lambda: not self.left(), seconds, "a clean end")
+        except AssertionError:
+            raise AssertionError("still there after %g s: %s" %
+                                 (seconds, self.left()))
 
     def run(self, spec, seconds=90):
         """Submits a spec and waits; returns hypertune's view of trial 1."""
