@@ -212,7 +212,7 @@ static enum ht_status check_owner(struct docker *docker, struct arena *arena,
                                   const struct container_plan *plan,
                                   const char *name, struct ht_error *err)
 {
-    struct container_state state;
+    struct container_state state = {.runner = "", .attempt = ""};
     struct attempt_key key;
     const enum ht_status status =
         container_look(docker, arena, name, &state, err);

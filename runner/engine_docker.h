@@ -41,32 +41,31 @@ struct attempt {
     struct harbor *harbor;
     /* Of its own, for the thread may outlive the runner's. */
     struct order *order;
-    struct placement placement;
     const char *folder;
     const char **folders; /* of each replica */
+    struct placement placement;
+
+    /* The thread's own. */
+    struct network network; /* name is NULL before it is known */
+    int64_t begin_by;       /* monotonic: when every replica has begun */
+    bool *overfull;         /* replicas that wrote too much */
 
     pthread_t thread;
     pthread_mutex_t lock;   /* of what follows */
     pthread_cond_t changed; /* of anything there */
     struct docker *hands[ATTEMPT_HANDS];
-    bool pulling;    /* a stop breaks the call off */
-    bool stopped;    /* the replicas were told to end */
-    int64_t kill_at; /* monotonic: when the engine kills; once stopped */
-    bool ended;      /* all replicas: the containers can go */
-    bool abandoned;  /* no further step */
-    int writers;     /* into its folder, which must stay meanwhile */
-    bool cleared;    /* nothing of it is left, or the janitor has it */
-    bool over;       /* the thread is */
     struct finding *findings; /* of each replica */
     const char **digests;     /* of each replica's image */
+    int64_t kill_at; /* monotonic: when the engine kills; once stopped */
+    int writers;     /* into its folder, which must stay meanwhile */
     bool has_digests;
-
-    /* The thread's own. */
-    struct network network; /* name is NULL before it is known */
-    bool relayed;
-    int64_t begin_by; /* monotonic: when every replica has begun */
-    bool *overfull;   /* replicas that wrote too much */
-    bool silent;      /* the engine does not answer, and that was said */
+    bool pulling;   /* a stop breaks the call off */
+    bool stopped;   /* the replicas were told to end */
+    bool ended;     /* all replicas: the containers can go */
+    bool abandoned; /* no further step */
+    bool cleared;   /* nothing of it is left, or the janitor has it */
+    bool over;      /* the thread is */
+    bool relayed;   /* the thread's own, too */
 };
 
 /* ---- by the supervising thread ---- */

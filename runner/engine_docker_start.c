@@ -176,7 +176,7 @@ static bool is_stopped(struct attempt *attempt)
 static bool get_images(struct start *start)
 {
     struct attempt *attempt = start->attempt;
-    struct ht_error err;
+    struct ht_error err = {.status = HT_INTERNAL};
     bool complete = true;
     set_pulling(attempt, true);
     for (size_t i = 0; i < attempt->order->n_replicas && complete; i++) {
@@ -332,7 +332,7 @@ static void start_replica(struct attempt *attempt, struct docker *docker,
                           size_t replica, void *context)
 {
     struct start *start = context;
-    struct ht_error err;
+    struct ht_error err = {.status = HT_INTERNAL};
     int pause_ms = FIRST_PAUSE_MS;
     enum ht_status status;
     if (attempt_has_exit(attempt, replica) ||
@@ -372,7 +372,7 @@ static void give_up_unbegun(struct attempt *attempt)
 static bool start_all(struct start *start)
 {
     struct attempt *attempt = start->attempt;
-    struct ht_error err;
+    struct ht_error err = {.status = HT_INTERNAL};
     if (!get_images(start))
         return false;
     enum ht_status status = make_network(start, &err);

@@ -1,6 +1,7 @@
 #include "runner/network.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "proto/json.h"
@@ -13,14 +14,17 @@ char *network_attempt_label(struct arena *arena, const struct attempt_key *key)
 
 bool network_read_attempt(const char *label, struct attempt_key *key)
 {
-    long long study, trial, attempt;
-    int end = 0;
-    if (sscanf(label, "%18lld/%18lld/%18lld%n", &study, &trial, &attempt,
-               &end) != 3 ||
-        label[end] != '\0' || study < 1 || trial < 1 || attempt < 1)
-        return false;
+    enum { PARTS = 3 };
+    long long parts[PARTS];
+    char *end = NULL;
+    for (int i = 0; i < PARTS; i++) {
+        parts[i] = strtoll(label, &end, 10);
+        if (parts[i] < 1 || *end != (i + 1 < PARTS ? '/' : '\0'))
+            return false;
+        label = end + 1;
+    }
     *key = (struct attempt_key){
-        .study = study, .trial = trial, .attempt = attempt};
+        .study = parts[0], .trial = parts[1], .attempt = parts[2]};
     return true;
 }
 
@@ -145,7 +149,7 @@ enum ht_status network_make(struct docker *docker, struct arena *arena,
         *network = (struct network){.name = wanted};
         return HT_OK;
     }
-    const struct node *answer;
+    const struct node *answer = NULL;
     const enum ht_status status =
         wanted == NULL ? make_own(docker, arena, wish, &answer, err)
                        : look(docker, arena, wanted, &answer, err);
