@@ -6,8 +6,9 @@
 #include "hypertune/cli_table.h"
 #include "proto/clock.h"
 #include "proto/command.h"
+#include "proto/constraint.h"
 
-enum { EXAMPLES = 3 }; /* of a plan */
+enum { EXAMPLES = 3, MOST_DRAWS = 1000 }; /* of a plan; for a point */
 
 const char *cli_spec_algorithm(enum job_algorithm algorithm)
 {
@@ -181,6 +182,16 @@ static double next_unit(uint64_t *state)
     return (double)((x ^ (x >> 31)) >> 11) * 0x1p-53;
 }
 
+/* The constraints of a job that was read are right, so reading cannot fail. */
+static struct constraint_set constraints_of(struct cli *cli,
+                                            const struct job *job)
+{
+    struct constraint_set set = {0};
+    (void)constraint_set_parse(cli->arena, &job->space, job->constraints.n,
+                               job->constraints.items, &set, NULL);
+    return set;
+}
+
 /* The middle of every range, or its default, so that a person sees how values
  * arrive. */
 static void middle(const struct space *space, struct value point[])
@@ -193,14 +204,20 @@ static void middle(const struct space *space, struct value point[])
     space_settle(space, point);
 }
 
-static void anywhere(const struct space *space, uint64_t *state,
+/* Somewhere that the constraints allow, as far as chance finds it. */
+static void anywhere(const struct space *space,
+                     const struct constraint_set *constraints, uint64_t *state,
                      struct value point[])
 {
-    for (size_t i = 0; i < space->n; i++)
-        point[i] =
-            rounded(&space->params[i],
-                    param_from_unit(&space->params[i], next_unit(state)));
-    space_settle(space, point);
+    for (int draw = 0; draw < MOST_DRAWS; draw++) {
+        for (size_t i = 0; i < space->n; i++)
+            point[i] =
+                rounded(&space->params[i],
+                        param_from_unit(&space->params[i], next_unit(state)));
+        space_settle(space, point);
+        if (constraint_set_holds(constraints, point))
+            return;
+    }
 }
 
 static void add_words(const struct strings *words, struct text *out)
@@ -258,10 +275,13 @@ static void describe_body(struct cli *cli, const struct job *job,
     if (job->kind == JOB_STUDY)
         return; /* others run its trials */
     describe_replicas(job, out);
+    const struct constraint_set constraints = constraints_of(cli, job);
     middle(&job->space, point);
+    if (!constraint_set_holds(&constraints, point))
+        anywhere(&job->space, &constraints, &state, point);
     describe_example(cli, job, point, search ? "for example" : "command", out);
     for (size_t i = 1; i < examples && search; i++) {
-        anywhere(&job->space, &state, point);
+        anywhere(&job->space, &constraints, &state, point);
         describe_example(cli, job, point, "", out);
     }
     if (job->pools[0].image != NULL)

@@ -141,7 +141,7 @@ struct job {
     int64_t seed; /* >= 0 */
     enum job_selection selection;
     enum job_early_stop early_stop;
-    struct strings constraints; /* texts, kept for the search issue */
+    struct strings constraints; /* see constraint.h; all hold for every trial */
 
     int64_t max_trials; /* >= 1; JOB_STUDY: 0, no limit, is possible */
     int64_t parallel;   /* >= 1 */

@@ -1,8 +1,8 @@
 #include "proto/job_check.h"
 
-#include <ctype.h>
 #include <string.h>
 
+#include "proto/constraint.h"
 #include "proto/limits.h"
 
 void job_name(const struct field_reader *reader, struct place at,
@@ -154,74 +154,15 @@ static void check_conditions(const struct field_reader *reader,
 
 /* ---- constraints ---- */
 
-static bool is_word_byte(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '.';
-}
-
-static bool is_function(const char *word)
-{
-    static const char *const known[] = {
-        "abs", "min", "max", "log", "log2", "log10", "exp",   "sqrt",
-        "pow", "and", "or",  "not", "true", "false", "floor", "ceil"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(word, known[i]) == 0)
-            return true;
-    return false;
-}
-
-/* Length of the longest parameter name at `c`, which may hold - and /. */
-static size_t parameter_at(const struct space *space, const char *c)
-{
-    size_t longest = 0;
-    for (size_t i = 0; i < space->n; i++) {
-        size_t len = strlen(space->params[i].name);
-        if (len > longest && strncmp(c, space->params[i].name, len) == 0 &&
-            !is_word_byte(c[len]))
-            longest = len;
-    }
-    return longest;
-}
-
-/* Skips a number such as 1e-3; NULL when there is none. */
-static const char *skip_number(const char *c)
-{
-    if (!isdigit((unsigned char)*c) && *c != '.')
-        return NULL;
-    for (; is_word_byte(*c); c++)
-        if ((*c == 'e' || *c == 'E') && (c[1] == '-' || c[1] == '+'))
-            c++;
-    return c;
-}
-
-static const char *skip_word(const struct field_reader *reader,
-                             const struct space *space, struct place at,
-                             const char *c)
-{
-    size_t len = parameter_at(space, c);
-    const char *end = skip_number(c);
-    if (len > 0 || end)
-        return len > 0 ? c + len : end;
-    while (is_word_byte(c[len]))
-        len++;
-    const char *word = arena_strndup(reader->arena, c, len);
-    if (!is_function(word))
-        unknown_parameter(reader, space, at, word);
-    return c + len;
-}
-
-/* A light look only: every word must be a parameter, a number or a function. */
 static void check_constraint(const struct field_reader *reader,
                              const struct space *space, struct place at)
 {
-    for (const char *c = at.node->text; *c;) {
-        if (*c == '\'' || *c == '"') {
-            const char *close = strchr(c + 1, *c);
-            c = close ? close + 1 : c + strlen(c);
-        } else {
-            c = is_word_byte(*c) ? skip_word(reader, space, at, c) : c + 1;
-        }
-    }
+    struct ht_error err;
+    struct constraint *constraint;
+    size_t byte = 0;
+    if (constraint_parse(reader->arena, space, at.node->text, &constraint,
+                         &byte, &err) != HT_OK)
+        field_error(reader, at, "at character %zu: %s", byte + 1, err.text);
 }
 
 static void check_constraints(const struct field_reader *reader,
@@ -235,8 +176,6 @@ static void check_constraints(const struct field_reader *reader,
         if (node->kind == NODE_STRING)
             check_constraint(reader, &draft->job.space,
                              field_item(reader, at, node, i));
-    field_warning(reader, at,
-                  "constraints are kept but not applied by this version");
 }
 
 /* ---- study ---- */

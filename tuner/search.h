@@ -22,7 +22,6 @@ struct suggestions {
     size_t n;
     const char **points; /* canonical texts, distinct, untried when asked */
     bool exhausted;      /* no point is left besides these */
-    const char *why;     /* when exhausted: a sentence */
     bool failed;         /* nothing could be found out; ask again */
 };
 

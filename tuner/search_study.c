@@ -348,7 +348,6 @@ enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
             study->algorithm->suggest(study->state, &request, point, &why);
         if (status == HT_EXHAUSTED) {
             made.exhausted = true;
-            made.why = arena_strdup(arena, why.text);
             break;
         }
         if (status != HT_OK)

@@ -104,6 +104,20 @@ static enum ht_status target_reached(struct settling *now, struct ending *end,
     return HT_OK;
 }
 
+static const char *exhausted_words(const struct settling *now, int64_t tried)
+{
+    const bool constrained = now->job->constraints.n > 0;
+    if (tried == 0 && constrained)
+        return "no point satisfies the constraints";
+    if (tried == 1)
+        return constrained
+                   ? "the one point that the constraints allow was tried"
+                   : "the one point of the space was tried";
+    return reason_make(
+        now->arena, "all %lld points %s were tried", (long long)tried,
+        constrained ? "that the constraints allow" : "of the space");
+}
+
 static enum ht_status all_done(struct settling *now, struct ending *end,
                                struct ht_error *err)
 {
@@ -118,12 +132,7 @@ static enum ht_status all_done(struct settling *now, struct ending *end,
                         : reason_make(now->arena, "all %lld trials have ended",
                                       (long long)created));
     else if (now->row.exhausted)
-        end_by_plan(end, created == 1
-                             ? "the one point of the space was tried"
-                             : reason_make(now->arena,
-                                           "all %lld points of the space "
-                                           "were tried",
-                                           (long long)created));
+        end_by_plan(end, exhausted_words(now, created));
     return HT_OK;
 }
 
