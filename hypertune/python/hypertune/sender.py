@@ -20,9 +20,9 @@ ASK_AGAIN_SECONDS = 0.25
 
 def read_token(path):
     try:
-        with open(path) as token_file:
-            return token_file.readline().strip()
-    except EnvironmentError:
+        with open(path, "rb") as token_file:
+            return token_file.readline().strip().decode("ascii")
+    except (EnvironmentError, ValueError):
         return ""
 
 

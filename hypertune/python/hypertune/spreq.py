@@ -26,7 +26,11 @@ class SpreqError(Exception):
 
 
 def parse_url(url):
-    """(host, port) of tcp://host:port, [v6] in brackets; ValueError else."""
+    """(host, port) of tcp://host:port, [v6] in brackets; ValueError else.
+
+    The host is bytes: a text would make the first connection import a codec,
+    and a fork in the midst of that leaves the child with half of it.
+    """
     if not url.startswith("tcp://"):
         raise ValueError("not a tcp:// address: %r" % url)
     host, colon, port = url[len("tcp://"):].rpartition(":")
@@ -34,7 +38,7 @@ def parse_url(url):
         host = host[1:-1]
     if not colon or not host or not 0 < int(port) < 65536:
         raise ValueError("no host and port in %r" % url)
-    return host, int(port)
+    return host.encode("ascii"), int(port)
 
 
 class Spreq(object):
