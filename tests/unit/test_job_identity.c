@@ -167,10 +167,11 @@ static void draw_list(struct param *param)
 static struct strings draw_constraints(const struct space *space)
 {
     const char **items = arena_alloc(arena, space->n + 1, sizeof *items);
-    size_t n = below(space->n + 1);
-    for (size_t i = 0; i < n; i++)
-        items[i] = arena_printf(arena, "%s*1e-3 <= max(%s, 'x')",
-                                space->params[i].name, space->params[0].name);
+    size_t n = 0;
+    for (size_t i = 0; i < space->n; i++)
+        if (space->params[i].type != PARAM_CATEGORICAL && coin())
+            items[n++] = arena_printf(arena, "abs(%s)*1e-3 >= -1",
+                                      space->params[i].name);
     return (struct strings){n, items};
 }
 
