@@ -76,26 +76,29 @@ int beneath_open(const char *root, const char *path)
     return walk.fd;
 }
 
-static int enter(int folder, const char *name)
+static int enter(int folder, const char *name, mode_t mode)
 {
-    if (mkdirat(folder, name, 0700) != 0 && errno != EEXIST)
+    if (mkdirat(folder, name, mode) != 0 && errno != EEXIST)
         return -1;
     return openat(folder, name,
                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-enum ht_status beneath_make(const char *root, const char *path, mode_t mode,
+enum ht_status beneath_make(const char *root, const char *path,
+                            const struct beneath_modes *modes,
                             struct ht_error *err)
 {
     struct walk walk;
     if (!walk_start(&walk, root, path))
         return ht_fail_errno(err, errno, "cannot open folder %s", root);
     while (walk.fd >= 0 && walk.rest[0] != '\0')
-        move_to(&walk, take_part(&walk) ? enter(walk.fd, walk.part) : -1);
+        move_to(&walk, take_part(&walk)
+                           ? enter(walk.fd, walk.part, modes->parents)
+                           : -1);
     int code = errno;
     bool done = walk.fd >= 0;
     if (done) {
-        done = fchmod(walk.fd, mode) == 0;
+        done = fchmod(walk.fd, modes->last) == 0;
         code = errno;
         close(walk.fd);
     }

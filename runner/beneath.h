@@ -12,11 +12,16 @@
  * link (ELOOP) or no folder (ENOTDIR), or is ".." (EXDEV). */
 int beneath_open(const char *root, const char *path);
 
-/* Makes the folder ROOT/PATH: missing parents for their owner alone, the last
- * one with exactly that mode, also when it was there before.
+struct beneath_modes {
+    mode_t parents; /* of those that were missing */
+    mode_t last;    /* exactly, also when it was there before */
+};
+
+/* Makes the folder ROOT/PATH with its missing parents.
  * HT_PRECONDITION  a link, something that is no folder, or ".." is in the way
  * HT_IO            it cannot be made */
-enum ht_status beneath_make(const char *root, const char *path, mode_t mode,
+enum ht_status beneath_make(const char *root, const char *path,
+                            const struct beneath_modes *modes,
                             struct ht_error *err);
 
 /* What of `path` comes behind `root`, "" for the root itself; NULL when it is

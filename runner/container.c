@@ -100,10 +100,14 @@ static void add_limits(cJSON *host, const struct container_plan *plan)
         json_add_int(host, "ShmSize", options->shm_bytes);
 }
 
-static void add_gpus(cJSON *host, const struct seat *seat)
+/* NVIDIA's images ask for every GPU by a variable, which NVIDIA's runtime
+ * obeys where it is the engine's default. */
+static void add_gpus(cJSON *body, cJSON *host, const struct seat *seat)
 {
-    if (seat->gpus.n == 0)
+    if (seat->gpus.n == 0) {
+        add_word(body, "Env", "NVIDIA_VISIBLE_DEVICES=void");
         return;
+    }
     cJSON *request = json_push_object(json_add_array(host, "DeviceRequests"));
     json_add_string(request, "Driver", "nvidia");
     add_words(request, "DeviceIDs", seat->gpus.items, seat->gpus.n);
@@ -182,7 +186,7 @@ cJSON *container_body(const struct container_plan *plan)
     cJSON *host = json_add_object(body, "HostConfig");
     add_mounts(host, plan->mounts);
     add_limits(host, plan);
-    add_gpus(host, plan->seat);
+    add_gpus(body, host, plan->seat);
     add_safety(host, plan);
     add_logging(host);
     json_add_bool(host, "Init", false); /* the shim reaps */

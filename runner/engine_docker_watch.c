@@ -371,7 +371,8 @@ static bool try_to_clear(struct attempt *attempt)
     for (size_t i = 0; i < n; i++)
         clear &= !left[i];
     arena_free(arena);
-    if (clear && attempt->order->container.network == NULL)
+    /* One that was never found is the janitor's, who goes by labels. */
+    if (clear && attempt->network.ours)
         clear = network_remove(attempt->hands[0], attempt->order->name, NULL) ==
                 HT_OK;
     return clear;

@@ -266,7 +266,7 @@ static enum ht_status add_outputs(struct finding *finding, struct ht_error *err)
     if (asked != NULL && is_in_ours(site, here))
         return ht_fail(err, HT_PRECONDITION,
                        "outputDir: %.160s is the runner's own", here);
-    const enum ht_status status = outputs_share(root, here, err);
+    const enum ht_status status = outputs_share(root, here, in_bucket, err);
     if (status != HT_OK)
         return ht_wrap(err, status, "outputDir");
     for (size_t i = 0; !in_bucket && i < OUTPUT_FOLDERS; i++)

@@ -48,9 +48,11 @@ enum ht_status outputs_make(const char *here, struct ht_error *err)
     return status;
 }
 
-enum ht_status outputs_share(const char *root, const char *here,
+enum ht_status outputs_share(const char *root, const char *here, bool passed,
                              struct ht_error *err)
 {
+    const struct beneath_modes modes = {.parents = passed ? 0711 : 0700,
+                                        .last = 0777};
     const char *rest = beneath_rest(root, here);
     if (rest == NULL)
         return ht_fail(err, HT_PRECONDITION, "%s is not below %s", here, root);
@@ -59,7 +61,7 @@ enum ht_status outputs_share(const char *root, const char *here,
     for (size_t i = 0; status == HT_OK && i < OUTPUT_FOLDERS; i++)
         status = beneath_make(
             root, arena_printf(arena, "%s/%s", rest, output_folders[i].value),
-            0777, err);
+            &modes, err);
     arena_free(arena);
     return status;
 }

@@ -29,11 +29,12 @@ const char *outputs_here(struct arena *arena, const struct site *site,
 enum ht_status outputs_make(const char *here, struct ht_error *err);
 
 /* Makes the three for a container, which has any user: whoever gets through to
- * them may write, and above them only their owner gets through. They lie below
- * `root`, where trials may write, so no symbolic link is followed.
+ * them may write. Only their owner gets through what is made above them, unless
+ * trials pass it themselves (`passed`), as in a bucket. They lie below `root`,
+ * where trials may write, so no symbolic link is followed.
  * HT_PRECONDITION  `here` is not below `root`, or a link is in the way
  * HT_IO            a folder cannot be made */
-enum ht_status outputs_share(const char *root, const char *here,
+enum ht_status outputs_share(const char *root, const char *here, bool passed,
                              struct ht_error *err);
 
 /* Removes those of a trial that are empty, then the trial's folder. */

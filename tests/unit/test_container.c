@@ -91,7 +91,7 @@ static void the_shim_is_the_first_process_of_an_image(void)
     check_has(body, "\"StopTimeout\":15");
     check_has(body, "{\"Type\":\"bind\",\"Source\":\"/srv/kit\",\"Target\":"
                     "\"/hypertune/kit\",\"ReadOnly\":true}");
-    check_lacks(body, "\"Env\"");
+    check_has(body, "\"Env\":[\"NVIDIA_VISIBLE_DEVICES=void\"]");
     arena_free(scene.arena);
 }
 
@@ -158,6 +158,7 @@ static void what_the_job_asks_for_is_there(void)
     check_has(body, "\"ShmSize\":67108864");
     check_has(body, "\"PidMode\":\"host\"");
     check_has(body, "\"ReadonlyRootfs\":true,\"Tmpfs\":{\"/tmp\":");
+    check_lacks(body, "NVIDIA_VISIBLE_DEVICES");
     check_has(body, "\"DeviceRequests\":[{\"Driver\":\"nvidia\",\"DeviceIDs\":["
                     "\"GPU-1\"],\"Capabilities\":[[\"gpu\"]]}]");
     arena_free(scene.arena);

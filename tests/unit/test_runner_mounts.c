@@ -18,7 +18,8 @@ struct place {
 
 static void make(const char *root, const char *name)
 {
-    CHECK(beneath_make(root, name, 0755, NULL) == HT_OK);
+    const struct beneath_modes modes = {.parents = 0700, .last = 0755};
+    CHECK(beneath_make(root, name, &modes, NULL) == HT_OK);
 }
 
 static void place_open(struct place *place)
@@ -289,6 +290,10 @@ static void outputs_in_a_bucket_are_made_below_its_root(void)
     CHECK(find(&place, order, &mounts, NULL) == HT_OK);
     CHECK(mounts.n == 3 && target_in(&mounts, "/gcs") != NULL);
     CHECK(disk_has(place.buckets, "b/job/5/model"));
+    struct stat status; /* any user of a container passes it */
+    char parent[PATH_MAX + 32];
+    (void)snprintf(parent, sizeof parent, "%s/b/job/5", place.buckets);
+    CHECK(stat(parent, &status) == 0 && (status.st_mode & 07777) == 0711);
     order_free(order);
     order = make_order(&place,
                        ",\"rewriteGs\":true,\"outputDir\":\"gs://../state/x\"");
