@@ -3,8 +3,9 @@
 #include <stddef.h>
 #include <string.h>
 
-static const struct engine *const engines[] = {&engine_process, &engine_docker};
-enum { N_ENGINES = sizeof engines / sizeof *engines };
+enum { N_ENGINES = 2 };
+static const struct engine *const engines[N_ENGINES] = {&engine_process,
+                                                        &engine_docker};
 
 const struct engine *engine_find(const char *name)
 {
