@@ -11,8 +11,7 @@
 #include "runner/prepare.h"
 
 enum {
-    START_LIMIT_MS = 120000, /* without the images */
-    FIRST_PAUSE_MS = 250,    /* before a step is tried again */
+    FIRST_PAUSE_MS = 250, /* before a step is tried again */
     LAST_PAUSE_MS = 5000,
     IMAGE_TRIES = 3, /* while the engine answers but the registry does not */
 };
@@ -393,7 +392,7 @@ void attempt_bring_up(struct attempt *attempt)
     struct start start = {
         .attempt = attempt,
         .arena = arena_new(),
-        .give_up_at = attempt_now() + START_LIMIT_MS,
+        .give_up_at = attempt_now() + attempt->harbor->site->start_limit_ms,
     };
     start.images = arena_alloc(start.arena, attempt->order->n_replicas,
                                sizeof *start.images);

@@ -219,6 +219,7 @@ static enum ht_status read_site(struct arena *arena,
     site->secret_variables = collect_secret_variables(arena);
     site->gcs_credentials = has_gcs_credentials(arena);
     site->docker_host = options->docker_host;
+    site->start_limit_ms = options->start_limit * 1000;
     enum ht_status status = gpus_find(arena, &source, &site->gpus, err);
     if (status == HT_OK && options->allow != NULL)
         status = rules_read(arena, options->allow, &site->allowed, err);

@@ -48,10 +48,12 @@ static const struct entry table[] = {
      "what containers may do beyond the usual: " RULES_NAMES},
     {"docker-host", "URL", KIND_TEXT, MEMBER(docker_host),
      "the container engine (default DOCKER_HOST, else the usual sockets)"},
+    {"start-limit", "SECONDS", KIND_COUNT, MEMBER(start_limit),
+     "time for containers to begin, without pulls (default 120)"},
     {"exit-when-alone", NULL, KIND_SWITCH, MEMBER(exit_when_alone),
      "end after 30 s without server and attempts"},
 };
-enum { N_ENTRIES = sizeof table / sizeof *table, MOST_SLOTS = 1000 };
+enum { N_ENTRIES = sizeof table / sizeof *table, MOST_COUNT = 1000 };
 
 static void name_variable(const struct entry *entry, char name[64])
 {
@@ -96,10 +98,10 @@ static enum ht_status assign(const struct entry *entry, const char *value,
     char *end;
     errno = 0;
     const long long n = strtoll(value, &end, 10);
-    if (errno != 0 || end == value || *end != '\0' || n < 1 || n > MOST_SLOTS)
+    if (errno != 0 || end == value || *end != '\0' || n < 1 || n > MOST_COUNT)
         return ht_fail(err, HT_INVALID,
                        "--%s: \"%s\" is not a number from 1 to %d", entry->flag,
-                       value, MOST_SLOTS);
+                       value, MOST_COUNT);
     const int64_t count = n;
     memcpy(member, &count, sizeof count);
     return HT_OK;
@@ -197,7 +199,7 @@ enum ht_status runner_options_read(int argc, char *const argv[],
 {
     if (show(argc, argv, shown))
         return HT_OK;
-    struct runner_options read = {.engine = "process"};
+    struct runner_options read = {.engine = "process", .start_limit = 120};
     enum ht_status status = read_environment(lookup, &read, err);
     for (int i = 1; i < argc && status == HT_OK; i++)
         status = read_flag(argv, &i, &read, err);

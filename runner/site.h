@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include <stdint.h>
+
 #include "proto/job.h"
 
 struct site {
@@ -27,6 +29,7 @@ struct site {
     struct strings allowed;          /* what --allow names, see rules.h */
     bool share_gpus;                 /* a GPU may have several trials */
     const char *docker_host; /* as DOCKER_HOST; NULL: the usual sockets */
+    int64_t start_limit_ms;  /* for containers to begin, without pulls */
 };
 
 #endif

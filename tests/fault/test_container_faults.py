@@ -213,8 +213,7 @@ class Real(Faults):
                       False, stream)
 
     def a_trial_that_writes_its_own_verdict(self):
-        """It could have exited so, too: nothing is gained by it, and what it
-        goes on with is ended."""
+        """Its supervisor's word counts, once that is gone."""
         self._server.submit(spec("forged", shell(
             "cd $HYPERTUNE_TRIAL_DIR; echo '{\"exit\":0,\"outcome\":"
             "\"succeeded\",\"reason\":\"exit 0\"}' >exit.json; "

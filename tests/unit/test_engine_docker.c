@@ -106,6 +106,7 @@ static void dock_open(struct dock *dock, const char *dialect,
                                .cores = 2,
                                .runner = "r1",
                                .kit = dock->kit,
+                               .start_limit_ms = 120000,
                                .docker_host = dock->host};
     open_engine(dock);
 }
@@ -401,6 +402,22 @@ static void a_full_disk_is_not_the_trials_fault(void)
            "no space left");
 }
 
+static void a_start_that_takes_too_long_is_given_up(void)
+{
+    struct dock dock;
+    dock_open(&dock, "docker",
+              "{\"faults\":[{\"path\":\"/containers/.*/start\",\"do\":"
+              "\"status\",\"status\":204}]}");
+    dock.site.start_limit_ms = 300;
+    struct run *run = start(&dock, &(struct attempt_text){.script = "exit 0"});
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(run->ending.reason, "its supervisor did not begin in time");
+    fleet_drop(&dock.fleet, run);
+    UNTIL(count_left(&dock) == 0);
+    dock_close(&dock);
+}
+
 static void an_unknown_user_is_the_trials_fault(void)
 {
     expect("podman",
@@ -672,6 +689,7 @@ int main(void)
     RUN(an_image_that_is_nowhere_fails_for_good);
     RUN(a_name_that_a_stranger_has_is_said);
     RUN(a_full_disk_is_not_the_trials_fault);
+    RUN(a_start_that_takes_too_long_is_given_up);
     RUN(an_unknown_user_is_the_trials_fault);
     RUN(gpus_are_refused_where_there_are_none);
     RUN(an_engine_that_drops_calls_is_asked_again);
