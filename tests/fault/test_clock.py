@@ -1,0 +1,87 @@
+"""The clock of the machine jumps by a day, forth and back, while trials run:
+none is lost, none runs out of time, and the study goes on.
+
+Server, runner and command see the clock through libfaketime; time that passes
+is left alone, as it is when an administrator sets a clock."""
+
+import glob
+import os
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import engines  # noqa: E402
+import harness  # noqa: E402
+import tap  # noqa: E402
+
+LIBRARIES = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
+JUMPS = ("+1d", "-1d", "+0")
+
+
+class Clock:
+    """What programs started from here on take for the time."""
+
+    def __init__(self, folder):
+        self.path = os.path.join(folder, "clock")
+        self.set("+0")
+        os.environ.update(LD_PRELOAD=LIBRARIES[0], FAKETIME_NO_CACHE="1",
+                          FAKETIME_TIMESTAMP_FILE=self.path,
+                          FAKETIME_DONT_FAKE_MONOTONIC="1")
+
+    def set(self, offset):
+        with open(self.path + ".new", "w", encoding="ascii") as file:
+            file.write(offset + "\n")
+        os.replace(self.path + ".new", self.path)
+
+
+def survive(server, clock, **members):
+    """Two trials wait while the clock jumps; a quick study after each jump
+    shows that leases, reports and ends still work."""
+    go = os.path.join(server.folder, "go")
+    waits = "echo score=1; until [ -e %s ]; do sleep 0.05; done" % go
+    server.submit(engines.spec(
+        "long", engines.shell(waits), trials=2, parallel=2, trialTimeout="1h",
+        **members))
+    harness.wait_until(
+        lambda: [len(server.measurements("long", trial["id"]))
+                 for trial in server.trials("long")] == [1, 1],
+        30, "two waiting trials")
+    for number, offset in enumerate(JUMPS):
+        clock.set(offset)
+        quick = "quick-%d" % number
+        server.submit(engines.spec(quick, engines.shell("echo score=1"),
+                                   **members))
+        tap.equal(server.wait_study(quick)["state"], "SUCCEEDED", offset)
+        tap.equal(server.study("long")["state"], "RUNNING", offset)
+    with open(go, "w", encoding="ascii"):
+        pass
+    tap.equal(server.wait_study("long")["state"], "SUCCEEDED")
+    for trial in (1, 2):
+        facts = server.trial("long", trial)["hypertune"]
+        tap.equal((facts["state"], len(facts["attempts"])), ("SUCCEEDED", 1))
+
+
+def main():
+    if not LIBRARIES or harness.is_sanitized():
+        print("1..0 # skip: %s" % (
+            "the sanitizers want to be loaded first" if LIBRARIES else
+            "libfaketime is not installed"))
+        return
+    with tempfile.TemporaryDirectory(prefix="ht-clock-") as folder:
+        with engines.FakeEngine(os.path.join(folder, "engine")) as engine:
+            clock = Clock(folder)
+
+            def processes_do_not_mind_the_clock():
+                with harness.Server(slots=4) as server:
+                    survive(server, clock, image=None)
+
+            def containers_do_not_mind_the_clock():
+                with engines.Server(engine, slots=4) as server:
+                    survive(server, clock)
+
+            tap.run([processes_do_not_mind_the_clock,
+                     containers_do_not_mind_the_clock])
+
+
+if __name__ == "__main__":
+    main()
