@@ -163,8 +163,13 @@ class Engine:
         raise Refusal(404, 404, "No such image: " + name, "image not known")
 
     def get_container(self, name):
-        for container in self.containers.values():
-            if name == container.name or container.id.startswith(name):
+        """A name goes before the beginning of an id, as engines have it."""
+        everyone = list(self.containers.values())
+        for container in everyone:
+            if name in (container.name, container.id):
+                return container
+        for container in everyone:
+            if container.id.startswith(name):
                 return container
         raise Refusal(404, 404, "No such container: " + name,
                       "no such container")
