@@ -221,11 +221,16 @@ static void kill_overdue(struct attempt *attempt)
 
 /* ---- the engine, when all is well ---- */
 
+static struct network_wish network_of(const struct attempt *attempt)
+{
+    return (struct network_wish){.site = attempt->harbor->site,
+                                 .facts = &attempt->harbor->facts,
+                                 .order = attempt->order};
+}
+
 static void find_network(struct attempt *attempt)
 {
-    const struct network_wish wish = {.site = attempt->harbor->site,
-                                      .facts = &attempt->harbor->facts,
-                                      .order = attempt->order};
+    const struct network_wish wish = network_of(attempt);
     struct ht_error err;
     if (network_make(attempt->hands[0], attempt->order->arena, &wish,
                      &attempt->network, &err) == HT_OK &&
@@ -371,10 +376,9 @@ static bool try_to_clear(struct attempt *attempt)
     for (size_t i = 0; i < n; i++)
         clear &= !left[i];
     arena_free(arena);
-    /* One that was never found is the janitor's, who goes by labels. */
-    if (clear && attempt->network.ours)
-        clear = network_remove(attempt->hands[0], attempt->order->name, NULL) ==
-                HT_OK;
+    const struct network_wish wish = network_of(attempt);
+    if (clear && attempt->order->container.network == NULL)
+        clear = network_remove_own(attempt->hands[0], &wish, NULL) == HT_OK;
     return clear;
 }
 

@@ -181,3 +181,17 @@ enum ht_status network_remove(struct docker *docker, const char *name,
     arena_free(arena);
     return status == HT_NOT_FOUND ? HT_OK : status;
 }
+
+enum ht_status network_remove_own(struct docker *docker,
+                                  const struct network_wish *wish,
+                                  struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    const struct node *answer;
+    enum ht_status status =
+        look(docker, arena, wish->order->name, &answer, err);
+    if (status == HT_OK && is_ours(answer, wish))
+        status = network_remove(docker, wish->order->name, err);
+    arena_free(arena);
+    return status == HT_NOT_FOUND ? HT_OK : status;
+}

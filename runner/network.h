@@ -54,5 +54,9 @@ enum ht_status network_make(struct docker *docker, struct arena *arena,
  * HT_CONFLICT  it still has members */
 enum ht_status network_remove(struct docker *docker, const char *name,
                               struct ht_error *err);
+/* The same for the attempt's own; a stranger's of its name is left alone. */
+enum ht_status network_remove_own(struct docker *docker,
+                                  const struct network_wish *wish,
+                                  struct ht_error *err);
 
 #endif

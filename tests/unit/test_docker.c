@@ -220,7 +220,7 @@ static void a_call_waits_no_longer_than_it_may(void)
                                             .timeout_ms = SHORT_MS},
                       &answer, &client.err) == HT_UNAVAILABLE);
     const int64_t took = clock_monotonic_ms() - begin;
-    CHECK(took >= SHORT_MS && took < SOON_MS);
+    CHECK(took >= SHORT_MS - 5 && took < SOON_MS); /* curl rounds down */
     CHECK(strstr(client.err.text, "did not answer within 0.3 s") != NULL);
     CHECK(call("GET", "/version", NULL, NULL) == HT_OK);
     close_both();
