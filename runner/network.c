@@ -167,17 +167,61 @@ enum ht_status network_make(struct docker *docker, struct arena *arena,
     return HT_OK;
 }
 
-enum ht_status network_remove(struct docker *docker, const char *name,
-                              struct ht_error *err)
+static enum ht_status remove_empty(struct docker *docker, struct arena *arena,
+                                   const char *name, struct ht_error *err)
 {
-    struct arena *arena = arena_new();
     const struct docker_call call = {
         .method = "DELETE",
         .path = arena_printf(arena, "/networks/%s", docker_escape(arena, name)),
     };
     const struct node *answer;
-    const enum ht_status status =
-        docker_call(docker, arena, &call, &answer, err);
+    return docker_call(docker, arena, &call, &answer, err);
+}
+
+static void disconnect(struct docker *docker, struct arena *arena,
+                       const char *network, const char *container)
+{
+    cJSON *body = cJSON_CreateObject();
+    json_add_string(body, "Container", container);
+    json_add_bool(body, "Force", true);
+    const struct docker_call call = {
+        .method = "POST",
+        .path = arena_printf(arena, "/networks/%s/disconnect",
+                             docker_escape(arena, network)),
+        .body = body,
+    };
+    const struct node *answer;
+    (void)docker_call(docker, arena, &call, &answer, NULL);
+    cJSON_Delete(body);
+}
+
+/* A dockerd that was killed may know endpoints of containers that are gone. */
+static void disconnect_all(struct docker *docker, struct arena *arena,
+                           const char *name)
+{
+    const struct node *answer;
+    if (look(docker, arena, name, &answer, NULL) != HT_OK)
+        return;
+    const struct node *members = node_find(answer, "Containers");
+    if (members == NULL || members->kind != NODE_MAP)
+        return;
+    for (const struct node *item = members->first; item; item = item->next) {
+        const char *member =
+            item->kind == NODE_MAP ? node_get_string(item, "Name", NULL) : NULL;
+        if (member != NULL)
+            disconnect(docker, arena, name, member);
+    }
+}
+
+enum ht_status network_remove(struct docker *docker, const char *name,
+                              struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    enum ht_status status = remove_empty(docker, arena, name, err);
+    if (status == HT_CONFLICT) {
+        disconnect_all(docker, arena, name);
+        status = remove_empty(docker, arena, name, err);
+    }
     arena_free(arena);
     return status == HT_NOT_FOUND ? HT_OK : status;
 }

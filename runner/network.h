@@ -50,8 +50,9 @@ struct network_wish { /* all is borrowed */
 enum ht_status network_make(struct docker *docker, struct arena *arena,
                             const struct network_wish *wish,
                             struct network *network, struct ht_error *err);
-/* One that is not there is no failure.
- * HT_CONFLICT  it still has members */
+/* Whatever is still connected is let go: its containers are gone or going. One
+ * that is not there is no failure.
+ * HT_CONFLICT  it has members all the same */
 enum ht_status network_remove(struct docker *docker, const char *name,
                               struct ht_error *err);
 /* The same for the attempt's own; a stranger's of its name is left alone. */
