@@ -2,7 +2,8 @@
 trials runs in containers; on a dockerd and a Podman that belong to this test.
 
 ROUNDS (default 9) is the number of kills on each, SEED (default 1) their
-choice."""
+choice. dockerd itself dies only with KILL_DOCKERD=1: Debian's 20.10.24 has been
+seen to panic at every start after a kill -9, whoever had used it."""
 
 import collections
 import contextlib
@@ -38,6 +39,10 @@ class Killer:
                      "sleep 1; exec /tools/chaos_trainer /journals"],
             volumes=[tools + ":/tools:ro", journals + ":/journals"])
         self.random = random.Random(SEED)
+        self.victims = [
+            victim for victim in VICTIMS
+            if victim != "engine" or private.kind != "dockerd" or
+            os.environ.get("KILL_DOCKERD")]
         self.kills = collections.Counter()
 
     def await_full_house(self):
@@ -71,7 +76,7 @@ class Killer:
         for number in range(ROUNDS):
             # Not a wait for something: the moment of the next death.
             time.sleep(self.random.uniform(0.2, 2.0))
-            self.kill_one(VICTIMS[number % len(VICTIMS)])
+            self.kill_one(self.victims[number % len(self.victims)])
         self.chaos.expect_completion(200)
         print("# %s: seconds=%.0f kills %s" % (
             self.private.kind, time.monotonic() - begin,
