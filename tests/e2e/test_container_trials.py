@@ -106,7 +106,7 @@ class Trials:
 
     def the_image_s_own_entry_point_gets_the_flags(self):
         self._engine.build("localhost/entry:1", {
-            "Dockerfile": "FROM %s\nENV GREETING='good day'\nWORKDIR /work\n"
+            "Dockerfile": "FROM %s\nENV GREETING='good day'\nWORKDIR /there\n"
                           "COPY train.sh /bin/\n"
                           "ENTRYPOINT [\"/bin/train.sh\", \"first\"]\n"
                           "CMD [\"unused\"]\n" % engines.TINY,
@@ -114,7 +114,7 @@ class Trials:
                         "for word; do echo $word; done; echo score=1\n"})
         self._succeed(spec("entry", image="localhost/entry:1"))
         said = self._lines("entry")
-        tap.equal(said[:2] + said[3:4], ["/work", "good day", "first"])
+        tap.equal(said[:2] + said[3:4], ["/there", "good day", "first"])
         tap.equal(said[2].split(":")[:2], ["/hypertune/kit/bin",
                                            "/usr/local/bin"])
         tap.equal(said[4].startswith("--x=0."), True, said)
