@@ -17,7 +17,7 @@ enum { ACQUISITION_MODELS = 2 };
 
 struct acquisition {
     size_t n; /* models */
-    struct gp *models[ACQUISITION_MODELS];
+    const struct gp *models[ACQUISITION_MODELS];
     double incumbents[ACQUISITION_MODELS]; /* what to improve on */
     const struct gp *feasibility; /* of 1 and -1; NULL: nothing fails */
 };

@@ -14,12 +14,35 @@
 #include "proto/error.h"
 #include "proto/space.h"
 
+enum { SETTING_METRICS = 16 }; /* of one study, at most */
+
+enum noise { NOISE_UNKNOWN, NOISE_LOW, NOISE_HIGH };
+
+/* A metric as a search sees it: larger is better, minimised ones are negated
+ * before they get here. */
+struct goal {
+    bool safety;       /* not improved, only to be at least `threshold` */
+    double threshold;  /* of a safety metric */
+    double safe_share; /* of trials that must be safe, 0: not asked */
+};
+
+/* What all searches of one study have in common, for its whole life. */
+struct setting {
+    const struct space *space; /* borrowed */
+    uint64_t seed;
+    size_t n_goals; /* 0: no metric; goals[0] is an objective otherwise */
+    struct goal goals[SETTING_METRICS];
+    enum noise noise; /* what its owner said of it */
+};
+
 /* One finished trial as the model sees it. */
 struct observation {
     const struct value *point; /* space->n settled values, borrowed for the
                                   call; within its bounds */
     bool feasible;             /* false: no objective came out */
-    double objective;          /* larger is better (minimised ones negated) */
+    const double *values;      /* setting->n_goals, borrowed; NaN: not told */
+    double variance; /* of values[0] where it is a prediction, not a result:
+                        the trial was stopped early; otherwise 0 */
 };
 
 /* Points that must not be suggested again. */
@@ -48,22 +71,48 @@ bool request_allows(const struct suggest_request *request,
  * must report failures instead of ending the program, and use one thread. */
 void algorithms_init(void);
 
+/* Why a point was chosen. */
+enum reason_kind {
+    REASON_DRAWN,    /* no model: random, or the next of a grid */
+    REASON_DESIGN,   /* a first point, spread evenly */
+    REASON_EXPLOITS, /* the model expects a better value just there */
+    REASON_EXPLORES  /* little is known there */
+};
+
+/* What the model foretold of a point's objectives, in the units of the
+ * observations: quantiles, since warped beliefs are not symmetric. */
+struct quantiles {
+    double low, median, high; /* 16, 50, 84 % */
+};
+
+struct reason {
+    enum reason_kind kind;
+    size_t n_predicted; /* goals; 0: no model */
+    struct quantiles predicted[SETTING_METRICS];
+    double acquisition; /* what was maximised; NaN: nothing was */
+    bool has_nearest;   /* some result is there to be near to */
+    size_t nearest;     /* the observation, in the order of observe() */
+    double distance;    /* to it, in lengths of the model */
+};
+
 struct algorithm {
     const char *name; /* Vertex's, or in its manner: "RANDOM_SEARCH" */
 
-    /* A state for one study, owned by the caller until free(); it borrows the
-     * space. HT_INVALID when the method cannot search such a space. */
-    enum ht_status (*new)(const struct space *space, uint64_t seed,
-                          void **state, struct ht_error *err);
+    /* A state for one study, owned by the caller until free(); it copies the
+     * setting and borrows the space. HT_INVALID when the method cannot search
+     * such a space. */
+    enum ht_status (*new)(const struct setting *setting, void **state,
+                          struct ht_error *err);
     /* Adds one finished trial, in committed result order. */
     enum ht_status (*observe)(void *state, const struct observation *seen,
                               struct ht_error *err);
     /* Writes space->n settled values to `point`, never one that `taken` has
-     * or that violates a constraint.
+     * or that violates a constraint, and why.
      * HT_EXHAUSTED  every point of the space is taken or violates one */
     enum ht_status (*suggest)(void *state,
                               const struct suggest_request *request,
-                              struct value point[], struct ht_error *err);
+                              struct value point[], struct reason *reason,
+                              struct ht_error *err);
     void (*free)(void *state); /* accepts NULL */
 };
 

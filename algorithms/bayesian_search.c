@@ -10,45 +10,41 @@
 #include "algorithms/acquire.h"
 #include "algorithms/algorithm.h"
 #include "algorithms/design.h"
+#include "algorithms/explain.h"
+#include "algorithms/goal_model.h"
 #include "algorithms/history.h"
-#include "algorithms/hyper.h"
 #include "algorithms/untried.h"
 #include "proto/arena.h"
 #include "proto/limits.h"
 
 enum {
-    MODEL_ROWS = 600,    /* results of a model (history.h) */
-    MODEL_PENDING = 200, /* pending points it believes, the newest */
+    MODEL_PENDING = 200, /* pending points that are believed, the newest */
     LEAST_FEASIBLE = 2,  /* objectives to tell good from bad by */
-    DESIGN_TRIES = 16,   /* design points passed over when taken */
-    CALM_TRIES = 5       /* more noise each, for a covariance to factor */
+    DESIGN_TRIES = 16    /* design points passed over when taken */
 };
 
 struct bayesian {
-    const struct space *space; /* borrowed */
-    uint64_t seed;
+    struct setting setting;
     struct encoding encoding;
     struct history history;
-    struct hyper hyper[ACQUISITION_MODELS]; /* by prior */
+    struct goal_hyper objective;
     struct hyper feasibility;
 };
 
-static enum ht_status bayesian_new(const struct space *space, uint64_t seed,
-                                   void **state, struct ht_error *err)
+static enum ht_status bayesian_new(const struct setting *setting, void **state,
+                                   struct ht_error *err)
 {
-    if (space->n > HT_MAX_PARAMETERS)
+    if (setting->space->n > HT_MAX_PARAMETERS)
         return ht_fail(err, HT_INVALID,
-                       "BAYESIAN_SEARCH: %zu parameters, at most %d", space->n,
-                       HT_MAX_PARAMETERS);
+                       "BAYESIAN_SEARCH: %zu parameters, at most %d",
+                       setting->space->n, HT_MAX_PARAMETERS);
     struct bayesian *bayesian = ht_xcalloc(1, sizeof *bayesian);
-    bayesian->space = space;
-    bayesian->seed = seed;
-    encoding_init(&bayesian->encoding, space);
-    history_init(&bayesian->history, &bayesian->encoding);
-    bayesian->hyper[PRIOR_LONG].prior = PRIOR_LONG;
-    bayesian->hyper[PRIOR_UNIT].prior = PRIOR_UNIT;
+    bayesian->setting = *setting;
+    encoding_init(&bayesian->encoding, setting->space);
+    history_init(&bayesian->history, &bayesian->encoding, setting->n_goals);
+    goal_hyper_init(&bayesian->objective, 0);
     bayesian->feasibility =
-        (struct hyper){.target = TARGET_FEASIBILITY, .prior = PRIOR_UNIT};
+        (struct hyper){.target = {ASPECT_FEASIBILITY, 0}, .prior = PRIOR_UNIT};
     *state = bayesian;
     return HT_OK;
 }
@@ -91,98 +87,14 @@ static bool find_design(const struct bayesian *bayesian,
     double x[HT_MAX_PARAMETERS];
     for (uint64_t i = 0; i < DESIGN_TRIES; i++) {
         if (!design_point(&bayesian->encoding, request->constraints,
-                          bayesian->seed, request->ordinal + i * DESIGN_TRIES,
-                          x))
+                          bayesian->setting.seed,
+                          request->ordinal + i * DESIGN_TRIES, x))
             continue;
         encoding_decode(&bayesian->encoding, x, point);
         if (request_allows(request, point))
             return true;
     }
     return false;
-}
-
-/* ---- the models ---- */
-
-/* Conditions with a little more noise, should rounding ask for it. */
-static bool condition(struct gp *gp, double theta[])
-{
-    const size_t noise = gp->rows->encoding->dim + 1;
-    for (int i = 0; i < CALM_TRIES; i++) {
-        if (gp_condition(gp, theta))
-            return true;
-        theta[noise] += log(10);
-    }
-    return false;
-}
-
-static double best_mean(const struct gp *gp)
-{
-    double x[HT_MAX_PARAMETERS], best = -INFINITY;
-    for (size_t i = 0; i < gp->rows->n; i++) {
-        rows_get(gp->rows, i, x);
-        best = fmax(best, gp_mean(gp, x));
-    }
-    return best;
-}
-
-static void believe(struct gp *gp, const struct suggest_request *request)
-{
-    double x[HT_MAX_PARAMETERS];
-    size_t i = request->n_pending < MODEL_PENDING
-                   ? 0
-                   : request->n_pending - MODEL_PENDING;
-    for (; i < request->n_pending; i++) {
-        encoding_encode(gp->rows->encoding, request->pending[i], x);
-        gp_believe(gp, x);
-    }
-}
-
-/* One failure among successes may be chance: it must not stand as certain. */
-static const double least_label_noise = 0.1;
-
-/* The model of all results with room for `extra` points; NULL when none
- * factored. */
-static struct gp *new_model(struct bayesian *bayesian, struct hyper *hyper,
-                            size_t extra)
-{
-    const struct history *history = &bayesian->history;
-    double theta[HYPER_MAX];
-    if (!hyper_find(hyper, history, history->n, bayesian->seed, theta))
-        return NULL;
-    double *noise = &theta[bayesian->encoding.dim + 1];
-    if (hyper->target == TARGET_FEASIBILITY)
-        *noise = fmax(*noise, log(least_label_noise));
-    struct gp *gp = history_model(history, hyper->target, history->n,
-                                  MODEL_ROWS, extra, false);
-    if (condition(gp, theta))
-        return gp;
-    gp_free(gp);
-    return NULL;
-}
-
-static void add_model(struct bayesian *bayesian, enum prior prior,
-                      const struct suggest_request *request,
-                      struct acquisition *acquisition)
-{
-    const size_t pending =
-        request->n_pending < MODEL_PENDING ? request->n_pending : MODEL_PENDING;
-    struct gp *gp = new_model(bayesian, &bayesian->hyper[prior], pending);
-    if (gp == NULL)
-        return;
-    believe(gp, request);
-    acquisition->incumbents[acquisition->n] = best_mean(gp);
-    acquisition->models[acquisition->n++] = gp;
-}
-
-/* Both priors while data are few, which is when they differ most; later the
- * one that assumes less. */
-static void add_models(struct bayesian *bayesian,
-                       const struct suggest_request *request,
-                       struct acquisition *acquisition)
-{
-    add_model(bayesian, PRIOR_LONG, request, acquisition);
-    if (bayesian->history.n <= 6 * bayesian->encoding.dim)
-        add_model(bayesian, PRIOR_UNIT, request, acquisition);
 }
 
 /* ---- the suggestion ---- */
@@ -227,51 +139,102 @@ static void list_known(const struct gp *gp, struct candidates *candidates,
     free(known);
 }
 
-static bool find_promising(struct bayesian *bayesian,
-                           const struct suggest_request *request,
-                           struct value point[])
+/* Pending points count as come out as the models foretell. */
+static void believe(const struct encoding *encoding,
+                    const struct suggest_request *request, size_t newest,
+                    struct goal_model *model)
 {
-    struct acquisition acquisition = {0};
-    double fill[HT_MAX_PARAMETERS];
-    add_models(bayesian, request, &acquisition);
-    if (acquisition.n == 0)
-        return false;
-    struct gp *feasibility = NULL;
-    const struct history *history = &bayesian->history;
-    if (history_feasible(history, history->n) < history->n)
-        feasibility = new_model(bayesian, &bayesian->feasibility, 0);
-    acquisition.feasibility = feasibility;
+    double x[HT_MAX_PARAMETERS];
+    for (size_t i = request->n_pending - newest; i < request->n_pending; i++) {
+        encoding_encode(encoding, request->pending[i], x);
+        goal_model_believe(model, x);
+    }
+}
+
+static void promise_of(const struct goal_model *model,
+                       const struct gp *feasibility,
+                       struct acquisition *acquisition)
+{
+    *acquisition =
+        (struct acquisition){.n = model->n, .feasibility = feasibility};
+    for (size_t k = 0; k < model->n; k++) {
+        acquisition->models[k] = model->models[k];
+        acquisition->incumbents[k] = goal_model_best(model, k);
+    }
+}
+
+/* The point that promises most by these models. */
+static bool most_promising(const struct bayesian *bayesian,
+                           const struct suggest_request *request,
+                           const struct goal_model *model,
+                           const struct gp *feasibility, struct value point[],
+                           struct reason *reason)
+{
+    struct acquisition acquisition;
+    double fill[HT_MAX_PARAMETERS], x[HT_MAX_PARAMETERS];
+    promise_of(model, feasibility, &acquisition);
     struct acquire acquire = {
         .acquisition = &acquisition,
         .request = request,
         .candidates = {.encoding = &bayesian->encoding,
-                       .seed = bayesian->seed,
+                       .seed = bayesian->setting.seed,
                        .ordinal = request->ordinal,
                        .fill = fill,
                        .constraints = request->constraints}};
-    list_known(acquisition.models[0], &acquire.candidates, fill);
-    const bool found = acquire_point(&acquire, point);
-    for (size_t k = 0; k < acquisition.n; k++)
-        gp_free(acquisition.models[k]);
+    list_known(model->models[0], &acquire.candidates, fill);
+    if (!acquire_point(&acquire, point))
+        return false;
+    encoding_encode(&bayesian->encoding, point, x);
+    explain(&bayesian->history, 1, model, &acquisition, x, reason);
+    return true;
+}
+
+static bool find_promising(struct bayesian *bayesian,
+                           const struct suggest_request *request,
+                           struct value point[], struct reason *reason)
+{
+    const struct history *history = &bayesian->history;
+    const uint64_t seed = bayesian->setting.seed;
+    const size_t pending =
+        request->n_pending < MODEL_PENDING ? request->n_pending : MODEL_PENDING;
+    struct goal_model model;
+    struct gp *feasibility = NULL;
+    bool found =
+        goal_model_init(&model, history, &bayesian->objective, seed, pending);
+    if (found) {
+        believe(&bayesian->encoding, request, pending, &model);
+        if (history_feasible(history, history->n) < history->n)
+            feasibility =
+                feasibility_model(history, &bayesian->feasibility, seed);
+        found = most_promising(bayesian, request, &model, feasibility, point,
+                               reason);
+    }
     gp_free(feasibility);
+    goal_model_fini(&model);
     return found;
 }
 
 static enum ht_status bayesian_suggest(void *state,
                                        const struct suggest_request *request,
                                        struct value point[],
+                                       struct reason *reason,
                                        struct ht_error *err)
 {
     struct bayesian *bayesian = state;
+    const struct space *space = bayesian->setting.space;
     struct value found[HT_MAX_PARAMETERS];
-    const bool has = bayesian->encoding.dim > 0 &&
-                     (is_design(bayesian, request)
-                          ? find_design(bayesian, request, found)
-                          : find_promising(bayesian, request, found));
-    if (!has)
-        return untried_draw(bayesian->space, bayesian->seed, request, point,
-                            err);
-    memcpy(point, found, bayesian->space->n * sizeof *point);
+    const bool designs = is_design(bayesian, request);
+    *reason = (struct reason){.kind = designs ? REASON_DESIGN : REASON_DRAWN,
+                              .acquisition = NAN};
+    const bool has =
+        bayesian->encoding.dim > 0 &&
+        (designs ? find_design(bayesian, request, found)
+                 : find_promising(bayesian, request, found, reason));
+    if (!has) {
+        reason->kind = REASON_DRAWN;
+        return untried_draw(space, bayesian->setting.seed, request, point, err);
+    }
+    memcpy(point, found, space->n * sizeof *point);
     return HT_OK;
 }
 

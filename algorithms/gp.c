@@ -24,6 +24,7 @@ struct gp *gp_new(const struct encoding *encoding, size_t cap, bool fits)
     gp->cap = cap;
     gp->rows = rows_new(encoding, cap);
     gp->y = ht_xcalloc(cap, sizeof *gp->y);
+    gp->own = ht_xcalloc(cap, sizeof *gp->own);
     gp->factor = ht_xcalloc(cap * cap, sizeof *gp->factor);
     gp->weights = ht_xcalloc(cap, sizeof *gp->weights);
     gp->scratch = ht_xcalloc(cap * BATCH, sizeof *gp->scratch);
@@ -38,6 +39,7 @@ void gp_free(struct gp *gp)
         return;
     rows_free(gp->rows);
     free(gp->y);
+    free(gp->own);
     free(gp->factor);
     free(gp->weights);
     free(gp->slopes);
@@ -45,9 +47,10 @@ void gp_free(struct gp *gp)
     free(gp);
 }
 
-void gp_add(struct gp *gp, const double x[], double y)
+void gp_add(struct gp *gp, const double x[], double y, double own)
 {
     rows_add(gp->rows, x);
+    gp->own[gp->n_seen] = own;
     gp->y[gp->n_seen++] = y;
 }
 
@@ -70,7 +73,7 @@ static void fill_covariance(struct gp *gp)
         rows_get(gp->rows, i, x);
         kernel_row(&gp->kernel, gp->rows, x, i, row,
                    gp->slopes == NULL ? NULL : gp->slopes + i * gp->cap);
-        row[i] = gp->kernel.signal + gp->noise;
+        row[i] = gp->kernel.signal + gp->noise + gp->own[i];
     }
 }
 

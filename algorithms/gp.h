@@ -19,6 +19,7 @@ struct gp {
     size_t cap;
     size_t n_seen; /* points with a value */
     double *y;     /* their values */
+    double *own;   /* variance of each around its result, beside the noise */
 
     /* set by gp_condition() */
     struct kernel kernel;
@@ -36,8 +37,9 @@ struct gp {
 struct gp *gp_new(const struct encoding *encoding, size_t cap, bool fits);
 void gp_free(struct gp *gp); /* accepts NULL */
 
-/* Adds a point with its value, before gp_condition(). */
-void gp_add(struct gp *gp, const double x[], double y);
+/* Adds a point with its value, before gp_condition(). `own` is the variance of
+ * a value that is itself a prediction, 0 of a result. */
+void gp_add(struct gp *gp, const double x[], double y, double own);
 
 /* Takes hyperparameters (prior.h) and makes the model answer from the points
  * seen. False when the covariance does not factor; the model then has no

@@ -1,4 +1,5 @@
 /* Every point once, in order, the last parameter changing fastest. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "algorithms/algorithm.h"
@@ -25,10 +26,10 @@ static enum ht_status refuse_continuous(const struct space *space,
     return HT_OK;
 }
 
-static enum ht_status grid_new(const struct space *space, uint64_t seed,
-                               void **state, struct ht_error *err)
+static enum ht_status grid_new(const struct setting *setting, void **state,
+                               struct ht_error *err)
 {
-    (void)seed; /* the order of a grid is fixed */
+    const struct space *space = setting->space;
     if (space->n > HT_MAX_PARAMETERS)
         return ht_fail(err, HT_INVALID,
                        "GRID_SEARCH: %zu parameters, at most %d", space->n,
@@ -58,9 +59,11 @@ static enum ht_status grid_observe(void *state, const struct observation *seen,
 
 static enum ht_status grid_suggest(void *state,
                                    const struct suggest_request *request,
-                                   struct value point[], struct ht_error *err)
+                                   struct value point[], struct reason *reason,
+                                   struct ht_error *err)
 {
     const struct grid_state *grid = state;
+    *reason = (struct reason){.kind = REASON_DRAWN, .acquisition = NAN};
     /* Starts at the ordinal's own point, so a study of many trials does not
      * ask for each point again from the first. Points before it can be free
      * when an earlier suggestion was dropped: the second turn takes them. */

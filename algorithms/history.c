@@ -3,22 +3,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "algorithms/warp.h"
 #include "proto/arena.h"
 
 /* Of the way from the mean to the worst value that came out: bad enough not to
  * return to, not so bad that one failure hides what is beside it. */
 static const double failure_share = 0.5;
 
-void history_init(struct history *history, const struct encoding *encoding)
+void history_init(struct history *history, const struct encoding *encoding,
+                  size_t n_goals)
 {
-    *history = (struct history){.encoding = encoding};
+    *history = (struct history){.encoding = encoding, .n_goals = n_goals};
 }
 
 void history_fini(struct history *history)
 {
     free(history->x);
-    free(history->objective);
+    free(history->values);
+    free(history->variance);
 }
 
 static void grow(struct history *history)
@@ -27,26 +28,41 @@ static void grow(struct history *history)
     history->cap = history->cap == 0 ? 64 : 2 * history->cap;
     history->x =
         ht_xrealloc(history->x, history->cap * dim + 1, sizeof *history->x);
-    history->objective = ht_xrealloc(history->objective, history->cap,
-                                     sizeof *history->objective);
+    history->values =
+        ht_xrealloc(history->values, history->cap * history->n_goals + 1,
+                    sizeof *history->values);
+    history->variance =
+        ht_xrealloc(history->variance, history->cap, sizeof *history->variance);
 }
 
 void history_add(struct history *history, const struct observation *seen)
 {
-    if (history->n == history->cap)
+    const size_t at = history->n, goals = history->n_goals;
+    if (at == history->cap)
         grow(history);
-    const bool usable = seen->feasible && isfinite(seen->objective);
-    history->objective[history->n] = usable ? seen->objective : NAN;
+    const bool usable =
+        seen->feasible && goals > 0 && isfinite(seen->values[0]);
+    for (size_t k = 0; k < goals; k++)
+        history->values[at * goals + k] =
+            usable && isfinite(seen->values[k]) ? seen->values[k] : NAN;
+    history->variance[at] = usable ? seen->variance : 0;
     encoding_encode(history->encoding, seen->point,
-                    history->x + history->n * history->encoding->dim);
+                    history->x + at * history->encoding->dim);
     history->n++;
+}
+
+double history_value(const struct history *history, size_t i, size_t goal)
+{
+    return goal < history->n_goals
+               ? history->values[i * history->n_goals + goal]
+               : NAN;
 }
 
 size_t history_feasible(const struct history *history, size_t n)
 {
     size_t feasible = 0;
     for (size_t i = 0; i < n; i++)
-        feasible += isnan(history->objective[i]) ? 0 : 1;
+        feasible += isnan(history_value(history, i, 0)) ? 0 : 1;
     return feasible;
 }
 
@@ -66,14 +82,15 @@ static int compare_rank(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static void mark_best(const struct history *history, size_t n, size_t most,
-                      bool chosen[])
+static void mark_best(const struct history *history, size_t goal, size_t n,
+                      size_t most, bool chosen[])
 {
     struct ranked *ranked = ht_xcalloc(n, sizeof *ranked);
     size_t feasible = 0;
     for (size_t i = 0; i < n; i++)
-        if (!isnan(history->objective[i]))
-            ranked[feasible++] = (struct ranked){history->objective[i], i};
+        if (!isnan(history_value(history, i, goal)))
+            ranked[feasible++] =
+                (struct ranked){history_value(history, i, goal), i};
     qsort(ranked, feasible, sizeof *ranked, compare_rank);
     for (size_t i = 0; i < feasible && i < most; i++)
         chosen[ranked[i].at] = true;
@@ -81,13 +98,13 @@ static void mark_best(const struct history *history, size_t n, size_t most,
 }
 
 /* Writes the indexes in order; returns how many. */
-static size_t choose(const struct history *history, size_t n, size_t most,
-                     size_t index[])
+static size_t choose(const struct history *history, size_t goal, size_t n,
+                     size_t most, size_t index[])
 {
     bool *chosen = ht_xcalloc(n + 1, sizeof *chosen);
     size_t n_chosen = 0, n_index = 0;
     if (n > most)
-        mark_best(history, n, most - most / 3, chosen);
+        mark_best(history, goal, n, most - most / 3, chosen);
     for (size_t i = 0; i < n; i++)
         n_chosen += chosen[i];
     for (size_t i = n; i-- > 0 && n_chosen < most;) {
@@ -103,46 +120,90 @@ static size_t choose(const struct history *history, size_t n, size_t most,
 
 /* ---- the model ---- */
 
-static void objectives_of(const struct history *history, size_t n,
-                          const size_t index[], double values[])
+/* What a model learns of the results at n indexes. */
+struct lesson {
+    size_t n;
+    const size_t *index;
+    double *values, *own; /* own: variance of a value, see gp_add() */
+};
+
+static void find_warping(const struct history *history, size_t goal,
+                         const struct lesson *lesson, struct warping *warping)
 {
-    double *raw = ht_xcalloc(2 * n + 1, sizeof *raw), *warped = raw + n;
-    size_t feasible = 0;
-    double worst = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!isnan(history->objective[index[i]]))
-            raw[feasible++] = history->objective[index[i]];
-    warp(feasible, raw, warped);
-    for (size_t i = 0; i < feasible; i++)
-        worst = fmin(worst, warped[i]);
-    for (size_t i = 0, next = 0; i < n; i++)
-        values[i] = isnan(history->objective[index[i]]) ? failure_share * worst
-                                                        : warped[next++];
+    double *raw = ht_xcalloc(lesson->n + 1, sizeof *raw);
+    size_t n = 0;
+    for (size_t i = 0; i < lesson->n; i++)
+        if (!isnan(history_value(history, lesson->index[i], goal)))
+            raw[n++] = history_value(history, lesson->index[i], goal);
+    warping_init(warping, n, raw);
     free(raw);
 }
 
-static void feasibility_of(const struct history *history, size_t n,
-                           const size_t index[], double values[])
+/* The variance of a prediction, on the warped scale: from one deviation below
+ * to one above. */
+static double own_variance(const struct warping *warping, double value,
+                           double variance)
 {
-    for (size_t i = 0; i < n; i++)
-        values[i] = isnan(history->objective[index[i]]) ? -1 : 1;
+    if (variance == 0)
+        return 0;
+    const double s = sqrt(variance);
+    const double half = (warping_apply(warping, value + s) -
+                         warping_apply(warping, value - s)) /
+                        2;
+    return half * half;
 }
 
-struct gp *history_model(const struct history *history, enum target target,
-                         size_t n, size_t most, size_t extra, bool fits)
+static void learn_values(const struct history *history, size_t goal,
+                         const struct warping *warping, struct lesson *lesson)
+{
+    double worst = 0;
+    for (size_t i = 0; i < lesson->n; i++) {
+        const size_t at = lesson->index[i];
+        const double value = history_value(history, at, goal);
+        lesson->values[i] = isnan(value) ? NAN : warping_apply(warping, value);
+        if (goal == 0 && !isnan(value))
+            lesson->own[i] =
+                own_variance(warping, value, history->variance[at]);
+        worst = fmin(worst, isnan(value) ? 0 : lesson->values[i]);
+    }
+    for (size_t i = 0; i < lesson->n; i++)
+        if (isnan(lesson->values[i]))
+            lesson->values[i] = failure_share * worst;
+}
+
+static void learn_feasibility(const struct history *history,
+                              struct lesson *lesson)
+{
+    for (size_t i = 0; i < lesson->n; i++)
+        lesson->values[i] =
+            isnan(history_value(history, lesson->index[i], 0)) ? -1 : 1;
+}
+
+struct gp *history_model(const struct history *history,
+                         const struct target *target, size_t n, size_t most,
+                         size_t extra, bool fits, struct warping *warping)
 {
     const size_t dim = history->encoding->dim;
     size_t *index = ht_xcalloc(most + 1, sizeof *index);
-    const size_t chosen = choose(history, n, most, index);
-    double *values = ht_xcalloc(chosen + 1, sizeof *values);
-    if (target == TARGET_OBJECTIVE)
-        objectives_of(history, chosen, index, values);
+    struct lesson lesson = {choose(history, target->goal, n, most, index),
+                            index, NULL, NULL};
+    struct warping own;
+    lesson.values = ht_xcalloc(2 * lesson.n + 1, sizeof *lesson.values);
+    lesson.own = lesson.values + lesson.n;
+    find_warping(history, target->goal, &lesson, &own);
+    if (target->aspect == ASPECT_VALUE)
+        learn_values(history, target->goal, &own, &lesson);
     else
-        feasibility_of(history, chosen, index, values);
-    struct gp *gp = gp_new(history->encoding, chosen + extra, fits);
-    for (size_t i = 0; i < chosen; i++)
-        gp_add(gp, history->x + index[i] * dim, values[i]);
+        learn_feasibility(history, &lesson);
+    struct gp *gp = gp_new(history->encoding, lesson.n + extra, fits);
+    for (size_t i = 0; i < lesson.n; i++)
+        gp_add(gp, history->x + index[i] * dim, lesson.values[i],
+               lesson.own[i]);
+    if (warping != NULL)
+        *warping = own;
+    else
+        warping_fini(&own);
     free(index);
-    free(values);
+    free(lesson.values);
     return gp;
 }

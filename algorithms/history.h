@@ -8,34 +8,49 @@
 #include "algorithms/algorithm.h"
 #include "algorithms/encoding.h"
 #include "algorithms/gp.h"
+#include "algorithms/warp.h"
 
 struct history {
     const struct encoding *encoding; /* borrowed */
+    size_t n_goals;
     size_t n, cap;
-    double *x;         /* owned, a row of coordinates for each */
-    double *objective; /* owned; NaN: none came out */
+    double *x;        /* owned, a row of coordinates for each */
+    double *values;   /* owned, a row of goals for each; NaN: not told, as is
+                         every value of what failed */
+    double *variance; /* owned; of the first value, 0 where it is a result */
 };
 
-void history_init(struct history *history, const struct encoding *encoding);
+void history_init(struct history *history, const struct encoding *encoding,
+                  size_t n_goals);
 void history_fini(struct history *history);
 void history_add(struct history *history, const struct observation *seen);
+
+/* The value of a goal in result i. */
+double history_value(const struct history *history, size_t i, size_t goal);
 
 /* How many of the first n results have an objective. */
 size_t history_feasible(const struct history *history, size_t n);
 
 /* What a model is of. */
-enum target {
-    /* Warped objectives; a result without one counts as half as bad as the
-     * worst. Leaving it out would send the search back to where the
+enum aspect {
+    /* Warped values of a goal; a result without one counts as half as bad as
+     * the worst. Leaving it out would send the search back to where the
      * objective seems to rise and nothing ever comes out. */
-    TARGET_OBJECTIVE,
-    TARGET_FEASIBILITY /* 1 of results with an objective, -1 of others */
+    ASPECT_VALUE,
+    ASPECT_FEASIBILITY /* 1 of results with an objective, -1 of others */
+};
+
+struct target {
+    enum aspect aspect;
+    size_t goal; /* of ASPECT_VALUE */
 };
 
 /* A model with room for `extra` more points that has seen the first n results,
  * or, when they are more than `most`, the best two thirds of `most` and the
- * newest for the rest. The caller owns it. */
-struct gp *history_model(const struct history *history, enum target target,
-                         size_t n, size_t most, size_t extra, bool fits);
+ * newest for the rest. `warping`, unless NULL, is set to how values of the goal
+ * became the model's, for the caller to end. The caller owns the model. */
+struct gp *history_model(const struct history *history,
+                         const struct target *target, size_t n, size_t most,
+                         size_t extra, bool fits, struct warping *warping);
 
 #endif

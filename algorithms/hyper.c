@@ -25,7 +25,7 @@ static bool fit(const struct hyper *hyper, const struct history *history,
                 size_t n, uint64_t seed, bool cold, double theta[])
 {
     struct gp *gp =
-        history_model(history, hyper->target, n, HYPER_ROWS, 0, true);
+        history_model(history, &hyper->target, n, HYPER_ROWS, 0, true, NULL);
     struct gp_fit *work = gp_fit_new(gp, hyper->prior);
     const double value = cold ? gp_fit_find(work, seed, STARTS, theta)
                               : gp_fit_improve(work, IMPROVING_STEPS, theta);
@@ -39,9 +39,9 @@ static void find_anchor(struct hyper *hyper, const struct history *history,
 {
     if (hyper->anchor_n == n)
         return;
-    const struct rng_place place = {
-        seed, n,
-        (uint64_t)RNG_FIT + 2 * (uint64_t)hyper->target + hyper->prior};
+    const uint64_t model = 4 * (uint64_t)hyper->target.goal +
+                           2 * (uint64_t)hyper->target.aspect + hyper->prior;
+    const struct rng_place place = {seed, n, RNG_FIT + model};
     hyper->anchor_n = n;
     hyper->anchor_found =
         fit(hyper, history, n, rng_bits(&place, 0), true, hyper->anchor);

@@ -19,7 +19,7 @@
 enum { HYPER_IMPROVED = 150, HYPER_ROWS = 300 };
 
 struct hyper {
-    enum target target; /* set by the owner, as is the prior */
+    struct target target; /* set by the owner, as is the prior */
     enum prior prior;
 
     /* what was found last */

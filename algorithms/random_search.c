@@ -1,5 +1,6 @@
 /* Uniform draws over the scaled space; the k-th suggestion depends on the
  * seed, k and what is taken, never on results. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "algorithms/algorithm.h"
@@ -12,16 +13,17 @@ struct random_state {
     uint64_t seed;
 };
 
-static enum ht_status random_new(const struct space *space, uint64_t seed,
-                                 void **state, struct ht_error *err)
+static enum ht_status random_new(const struct setting *setting, void **state,
+                                 struct ht_error *err)
 {
+    const struct space *space = setting->space;
     if (space->n > HT_MAX_PARAMETERS)
         return ht_fail(err, HT_INVALID,
                        "RANDOM_SEARCH: %zu parameters, at most %d", space->n,
                        HT_MAX_PARAMETERS);
     struct random_state *random = ht_xcalloc(1, sizeof *random);
     random->space = space;
-    random->seed = seed;
+    random->seed = setting->seed;
     *state = random;
     return HT_OK;
 }
@@ -36,9 +38,12 @@ static enum ht_status random_observe(void *state,
 
 static enum ht_status random_suggest(void *state,
                                      const struct suggest_request *request,
-                                     struct value point[], struct ht_error *err)
+                                     struct value point[],
+                                     struct reason *reason,
+                                     struct ht_error *err)
 {
     const struct random_state *random = state;
+    *reason = (struct reason){.kind = REASON_DRAWN, .acquisition = NAN};
     return untried_draw(random->space, random->seed, request, point, err);
 }
 

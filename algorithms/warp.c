@@ -66,11 +66,11 @@ static size_t rank(size_t n, const double sorted[], double y)
     return low;
 }
 
-void warp_half_rank(size_t n, const double y[], double ranked[])
+/* The ranking part: median, values below it and their places. */
+static void rank_low(struct warping *warping, size_t n, const double y[])
 {
     double *sorted = ht_xcalloc(n + 1, sizeof *sorted);
-    for (size_t i = 0; i < n; i++)
-        sorted[i] = y[i];
+    memcpy(sorted, y, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, compare);
     const double median = median_of_sorted(n, sorted);
     const size_t n_unique = unique(n, sorted);
@@ -79,29 +79,70 @@ void warp_half_rank(size_t n, const double y[], double ranked[])
     double spread = deviation(n_unique - below, sorted + below, median);
     if (spread == 0)
         spread = deviation(n_unique, sorted, median);
-    for (size_t i = 0; i < n; i++) {
-        const double quantile =
-            0.5 * ((double)rank(n_unique, sorted, y[i]) + 0.5) / share;
-        ranked[i] = y[i] < median
-                        ? median + spread * gsl_cdf_ugaussian_Pinv(quantile)
-                        : y[i];
-    }
-    free(sorted);
+    warping->median = median;
+    warping->n_low = below;
+    warping->low = sorted;
+    warping->low_ranks = ht_xcalloc(below + 1, sizeof *warping->low_ranks);
+    for (size_t i = 0; i < below; i++)
+        warping->low_ranks[i] =
+            median +
+            spread * gsl_cdf_ugaussian_Pinv(0.5 * ((double)i + 0.5) / share);
+}
+
+/* From one scale to another: along the lines through n > 0 known pairs and
+ * (end, end), both increasing; below the first one as far away as it is. */
+static double along(size_t n, const double from[], const double to[],
+                    double end, double y)
+{
+    const size_t above = rank(n, from, y);
+    if (above < n && from[above] == y)
+        return to[above];
+    if (above == 0)
+        return to[0] + (y - from[0]);
+    const double left = from[above - 1], right = above < n ? from[above] : end;
+    const double low = to[above - 1], high = above < n ? to[above] : end;
+    return right > left ? low + (high - low) * ((y - left) / (right - left))
+                        : low;
+}
+
+static double to_rank(const struct warping *warping, double y)
+{
+    return y >= warping->median || warping->n_low == 0
+               ? y
+               : along(warping->n_low, warping->low, warping->low_ranks,
+                       warping->median, y);
+}
+
+static double from_rank(const struct warping *warping, double ranked)
+{
+    return ranked >= warping->median || warping->n_low == 0
+               ? ranked
+               : along(warping->n_low, warping->low_ranks, warping->low,
+                       warping->median, ranked);
+}
+
+void warp_half_rank(size_t n, const double y[], double ranked[])
+{
+    struct warping warping;
+    rank_low(&warping, n, y);
+    for (size_t i = 0; i < n; i++)
+        ranked[i] = to_rank(&warping, y[i]);
+    warping_fini(&warping);
 }
 
 /* ---- shape ---- */
 
-void warp_standardise(size_t n, double y[])
+void warp_standardise(size_t n, double y[], double *mean, double *spread)
 {
-    double mean = 0, variance = 0;
+    double sum = 0, squares = 0;
     for (size_t i = 0; i < n; i++)
-        mean += y[i] / (double)n;
+        sum += y[i] / (double)n;
     for (size_t i = 0; i < n; i++)
-        variance += (y[i] - mean) * (y[i] - mean) / (double)n;
-    const double spread = sqrt(variance);
-    const bool flat = spread < 1e-12 * fmax(1, fabs(mean));
+        squares += (y[i] - sum) * (y[i] - sum) / (double)n;
+    *mean = sum;
+    *spread = sqrt(squares) < 1e-12 * fmax(1, fabs(sum)) ? 0 : sqrt(squares);
     for (size_t i = 0; i < n; i++)
-        y[i] = flat ? 0 : (y[i] - mean) / spread;
+        y[i] = *spread == 0 ? 0 : (y[i] - sum) / *spread;
 }
 
 double warp_power(double y, double lambda)
@@ -112,6 +153,16 @@ double warp_power(double y, double lambda)
     const double mirrored = 2 - lambda;
     return fabs(mirrored) < 1e-12 ? -log1p(-y)
                                   : -expm1(mirrored * log1p(-y)) / mirrored;
+}
+
+double warp_power_undo(double bent, double lambda)
+{
+    if (bent >= 0)
+        return fabs(lambda) < 1e-12 ? expm1(bent)
+                                    : expm1(log1p(lambda * bent) / lambda);
+    const double mirrored = 2 - lambda;
+    return fabs(mirrored) < 1e-12 ? -expm1(-bent)
+                                  : -expm1(log1p(-mirrored * bent) / mirrored);
 }
 
 /* The log likelihood of a normal distribution after the transform. */
@@ -155,7 +206,7 @@ double warp_power_fit(size_t n, const double y[])
 }
 
 /* Leaves the values as they are when the transform fails on them. */
-static void bend(size_t n, double y[])
+static void bend(struct warping *warping, size_t n, double y[])
 {
     const double lambda = warp_power_fit(n, y);
     double *bent = ht_xcalloc(n, sizeof *bent);
@@ -164,39 +215,95 @@ static void bend(size_t n, double y[])
         bent[i] = warp_power(y[i], lambda);
         sum += bent[i] * bent[i];
     }
-    if (isfinite(sum))
-        memcpy(y, bent, n * sizeof *y);
+    warping->bends = isfinite(sum) != 0;
+    warping->lambda = lambda;
+    if (warping->bends)
+        warp_standardise(n, bent, &warping->bent_mean, &warping->bent_spread);
     free(bent);
 }
 
 /* ---- all of it ---- */
 
+static double bounded(double y)
+{
+    return fmin(fmax(y, -largest), largest);
+}
+
 /* Distances from the middle of the range, the largest being 1. */
-static void centre(size_t n, double y[])
+static void centre(struct warping *warping, size_t n, double y[])
 {
     double low = y[0], high = y[0];
     for (size_t i = 1; i < n; i++) {
         low = fmin(low, y[i]);
         high = fmax(high, y[i]);
     }
-    const double middle = low / 2 + high / 2, half = high / 2 - low / 2;
+    warping->middle = low / 2 + high / 2;
+    warping->half = high / 2 - low / 2;
     for (size_t i = 0; i < n; i++)
-        y[i] = half > 0 ? (y[i] - middle) / half : 0;
+        y[i] = warping->half > 0 ? (y[i] - warping->middle) / warping->half : 0;
 }
 
-void warp(size_t n, const double y[], double warped[])
+void warping_init(struct warping *warping, size_t n, const double y[])
 {
+    *warping = (struct warping){0};
     if (n == 0)
         return;
-    double *bounded = ht_xcalloc(n, sizeof *bounded);
+    double *values = ht_xcalloc(n, sizeof *values);
     for (size_t i = 0; i < n; i++)
-        bounded[i] = fmin(fmax(y[i], -largest), largest);
-    warp_half_rank(n, bounded, warped);
-    free(bounded);
-    centre(n, warped);
-    warp_standardise(n, warped);
-    if (n >= LEAST_TO_BEND) {
-        bend(n, warped);
-        warp_standardise(n, warped);
-    }
+        values[i] = bounded(y[i]);
+    rank_low(warping, n, values);
+    for (size_t i = 0; i < n; i++)
+        values[i] = to_rank(warping, values[i]);
+    centre(warping, n, values);
+    warp_standardise(n, values, &warping->mean, &warping->spread);
+    if (n >= LEAST_TO_BEND && warping->spread > 0)
+        bend(warping, n, values);
+    free(values);
+}
+
+void warping_fini(struct warping *warping)
+{
+    free(warping->low);
+    free(warping->low_ranks);
+}
+
+double warping_apply(const struct warping *warping, double y)
+{
+    if (warping->spread == 0)
+        return 0;
+    const double ranked = to_rank(warping, bounded(y));
+    const double place =
+        ((ranked - warping->middle) / warping->half - warping->mean) /
+        warping->spread;
+    if (!warping->bends)
+        return place;
+    const double bent = warp_power(place, warping->lambda) - warping->bent_mean;
+    return warping->bent_spread > 0 ? bent / warping->bent_spread : 0;
+}
+
+/* The power transform is bounded above where lambda < 0 and below where it is
+ * above 2: a belief may reach further than any value does. */
+static double reachable(double bent, double lambda)
+{
+    static const double almost = 1 - 1e-9;
+    if (bent > 0 && lambda < 0)
+        return fmin(bent, almost / -lambda);
+    if (bent < 0 && lambda > 2)
+        return fmax(bent, -almost / (lambda - 2));
+    return bent;
+}
+
+double warping_undo(const struct warping *warping, double place)
+{
+    if (warping->spread == 0)
+        return warping->median;
+    if (warping->bends)
+        place = warp_power_undo(
+            reachable(place * warping->bent_spread + warping->bent_mean,
+                      warping->lambda),
+            warping->lambda);
+    const double ranked =
+        (place * warping->spread + warping->mean) * warping->half +
+        warping->middle;
+    return from_rank(warping, ranked);
 }

@@ -6,20 +6,41 @@
 #ifndef HT_ALGORITHMS_WARP_H
 #define HT_ALGORITHMS_WARP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* Warps n finite values, larger being better. All 0 when all are equal. */
-void warp(size_t n, const double y[], double warped[]);
+/* One transform, found from a set of values. */
+struct warping {
+    double median;
+    size_t n_low;            /* different values below the median */
+    double *low, *low_ranks; /* owned: they, increasing, and their places */
+    double middle, half;     /* of the range of what was ranked */
+    double mean, spread;     /* of that, in units of `half` */
+    bool bends;
+    double lambda, bent_mean, bent_spread; /* where it bends */
+};
+
+/* Finds the transform of n finite values, larger being better. */
+void warping_init(struct warping *warping, size_t n, const double y[]);
+void warping_fini(struct warping *warping);
+/* The place of any value: 0 everywhere when all that it was found from were
+ * equal. Below the median places lie on lines between the known ones. */
+double warping_apply(const struct warping *warping, double y);
+/* The value at a place; the nearest that has one where the power transform
+ * reaches no further. */
+double warping_undo(const struct warping *warping, double place);
 
 /* The steps, for tests. Values below the median are replaced by the median
  * plus (negative) normal quantiles times the deviation of the better half
  * (the HalfRankComponent of Google's Vizier, output_warpers.py). */
 void warp_half_rank(size_t n, const double y[], double ranked[]);
-/* To mean 0 and variance 1, in place. */
-void warp_standardise(size_t n, double y[]);
+/* To mean 0 and variance 1, in place; tells what they were. A spread of 0: all
+ * are equal. */
+void warp_standardise(size_t n, double y[], double *mean, double *spread);
 /* The power transform of Yeo and Johnson ("A new family of power
  * transformations to improve normality or symmetry", Biometrika 2000). */
 double warp_power(double y, double lambda);
+double warp_power_undo(double bent, double lambda);
 /* Its most likely exponent in [-4, 6]. */
 double warp_power_fit(size_t n, const double y[]);
 

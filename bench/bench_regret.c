@@ -143,9 +143,10 @@ static void suggest(const struct algorithm *algorithm, void *state,
         .n_pending = (size_t)(tried->n - tried->told),
         .pending = pending,
         .max_trials = (uint64_t)trials};
+    struct reason reason;
     const double start = now_ms();
-    if (algorithm->suggest(state, &request, tried->points[tried->n], &err) !=
-        HT_OK) {
+    if (algorithm->suggest(state, &request, tried->points[tried->n], &reason,
+                           &err) != HT_OK) {
         fprintf(stderr, "bench_regret: %s\n", err.text);
         exit(1);
     }
@@ -168,8 +169,9 @@ static bool tell(const struct algorithm *algorithm, void *state,
     const struct value *point = tried->points[tried->told++];
     const double value = evaluate(problem, point);
     const double noise = problem->noise * rng_normal(&place, 0);
-    const struct observation seen = {point, !isnan(value),
-                                     isnan(value) ? 0 : -value - noise};
+    const double told = -value - noise;
+    const struct observation seen = {
+        .point = point, .feasible = !isnan(value), .values = &told};
     algorithm->observe(state, &seen, NULL);
     return !seen.feasible;
 }
@@ -185,7 +187,9 @@ static int run(const struct plan *plan, const struct problem *problem,
     int failed = 0;
     tried.n = tried.told = 0;
     tried.space = &problem->space;
-    if (plan->algorithm->new (&problem->space, seed, &state, NULL) != HT_OK)
+    const struct setting setting = {
+        .space = &problem->space, .seed = seed, .n_goals = 1};
+    if (plan->algorithm->new (&setting, &state, NULL) != HT_OK)
         exit(1);
     for (int stage = 0; tried.n < plan->trials;) {
         suggest(plan->algorithm, state, &tried, plan->trials, ms);

@@ -29,7 +29,9 @@ static int measure(const char *name, const struct space *space)
     struct value point[HT_MAX_PARAMETERS];
     struct ht_error err;
     void *state;
-    if (algorithm->new (space, 1, &state, &err) != HT_OK) {
+    const struct setting setting = {.space = space, .seed = 1, .n_goals = 1};
+    struct reason reason;
+    if (algorithm->new (&setting, &state, &err) != HT_OK) {
         fprintf(stderr, "bench_search: %s\n", err.text);
         return -1;
     }
@@ -38,7 +40,7 @@ static int measure(const char *name, const struct space *space)
     for (uint64_t k = 0; k < rounds; k++) {
         const struct suggest_request request = {.ordinal = k,
                                                 .taken = &nothing};
-        if (algorithm->suggest(state, &request, point, &err) != HT_OK)
+        if (algorithm->suggest(state, &request, point, &reason, &err) != HT_OK)
             break;
     }
     printf("suggest_%s_per_s=%.0f\n", name, (double)rounds / (now_s() - start));
@@ -60,7 +62,8 @@ static void observe(const struct algorithm *algorithm, void *state, size_t dim,
         point[i] = (struct value){.real = u};
         objective -= (u - 0.3) * (u - 0.3) * (double)(i + 1);
     }
-    const struct observation seen = {point, true, objective};
+    const struct observation seen = {
+        .point = point, .feasible = true, .values = &objective};
     algorithm->observe(state, &seen, NULL);
 }
 
@@ -81,8 +84,9 @@ static double suggest_ms(const struct algorithm *algorithm, void *state,
                                             .taken = &nothing,
                                             .n_pending = n_pending,
                                             .pending = pending};
+    struct reason reason;
     const double start = now_s();
-    algorithm->suggest(state, &request, point, NULL);
+    algorithm->suggest(state, &request, point, &reason, NULL);
     return 1e3 * (now_s() - start);
 }
 
@@ -95,7 +99,8 @@ static int measure_size(const struct space *space, uint64_t size)
     const unsigned long long n = size;
     double ms = 0;
     void *state;
-    if (algorithm->new (space, 1, &state, NULL) != HT_OK)
+    const struct setting setting = {.space = space, .seed = 1, .n_goals = 1};
+    if (algorithm->new (&setting, &state, NULL) != HT_OK)
         return -1;
     for (uint64_t k = 0; k < size; k++)
         observe(algorithm, state, space->n, k);

@@ -26,7 +26,15 @@ enum job_algorithm {
     ALGORITHM_RANDOM
 };
 enum job_selection { SELECT_LAST, SELECT_BEST }; /* final measurement */
-enum job_early_stop { EARLY_NONE, EARLY_MEDIAN, EARLY_DECAY };
+enum job_early_stop {
+    EARLY_NONE,
+    EARLY_MEDIAN,
+    EARLY_DECAY,
+    EARLY_CONVEX,
+    EARLY_ASHA,
+    EARLY_HYPERBAND
+};
+enum job_noise { JOB_NOISE_UNKNOWN, JOB_NOISE_LOW, JOB_NOISE_HIGH };
 enum job_args_mode {
     ARGS_AUTO,   /* append every parameter that no ${name} consumed */
     ARGS_APPEND, /* append all */
@@ -50,6 +58,22 @@ struct pairs {
 struct metric_goal {
     const char *name;
     bool maximize;
+    bool safety;       /* not improved, only to be at least (most) this: */
+    double threshold;  /* of a safety metric */
+    double safe_share; /* of trials that must be safe, 0: not asked */
+};
+
+/* When a trial that promises little is stopped before its end. Zeros are the
+ * rule's own defaults. */
+struct early_stop {
+    enum job_early_stop rule;
+    bool by_time;      /* curves over elapsed time, not steps */
+    bool pauses;       /* ASHA, Hyperband: trials pause at a rung and go on from
+                          their checkpoint when promoted */
+    int64_t min_steps; /* no trial stops earlier; the first rung */
+    int64_t max_steps; /* where a trial ends by itself; 0: not known */
+    int64_t min_trials; /* completed before any stops */
+    int64_t factor;     /* ASHA, Hyperband: one of so many goes on */
 };
 
 /* One worker pool: replicas of one type that run the same thing. */
@@ -140,7 +164,9 @@ struct job {
     bool has_seed;
     int64_t seed; /* >= 0 */
     enum job_selection selection;
-    enum job_early_stop early_stop;
+    struct early_stop early_stop;
+    enum job_noise noise;
+    struct strings warm_start;  /* earlier studies, names or numbers */
     struct strings constraints; /* see constraint.h; all hold for every trial */
 
     int64_t max_trials; /* >= 1; JOB_STUDY: 0, no limit, is possible */

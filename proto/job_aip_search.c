@@ -189,7 +189,7 @@ static void read_early_stop(const struct field_reader *reader, struct place at,
     } else if (flag) {
         /* Google never said by which rule. */
         draft->early_stop = at;
-        draft->job.early_stop = EARLY_MEDIAN;
+        draft->job.early_stop.rule = EARLY_MEDIAN;
     }
 }
 

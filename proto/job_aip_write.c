@@ -109,7 +109,7 @@ static void add_search(const struct aip_writer *writer)
         json_add_string(search, "algorithm", "GRID_SEARCH");
     if (job->algorithm == ALGORITHM_RANDOM)
         json_add_string(search, "algorithm", "RANDOM_SEARCH");
-    if (job->early_stop != EARLY_NONE)
+    if (job->early_stop.rule != EARLY_NONE)
         json_add_bool(search, "enableTrialEarlyStopping", true);
     cJSON *params = json_add_array(search, "params");
     for (size_t i = 0; i < job->space.n; i++)
@@ -329,7 +329,7 @@ static void name_losses(const struct aip_writer *writer)
         {"constraints", job->constraints.n > 0},
         {"seed", job->has_seed},
         {"selection", job->selection != SELECT_LAST},
-        {"earlyStopping", job->early_stop == EARLY_DECAY},
+        {"earlyStopping", job->early_stop.rule == EARLY_DECAY},
         {"until.target", until->has_target},
         {"until.end", until->end_ms > 0},
         {"until.noProgress", until->no_progress > 0},

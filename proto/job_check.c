@@ -252,7 +252,7 @@ void job_check(const struct field_reader *reader, struct job_draft *draft)
     check_conditions(reader, draft);
     check_constraints(reader, draft);
     check_grid(reader, draft);
-    if (draft->job.early_stop != EARLY_NONE && draft->early_stop.node)
+    if (draft->job.early_stop.rule != EARLY_NONE && draft->early_stop.node)
         field_warning(reader, draft->early_stop,
                       "early stopping is kept but not applied by this version");
 }

@@ -205,7 +205,7 @@ static const struct field root_rows[] = {
     {.name = "grace", .read = field_duration, .offset = JOB(grace_ms)},
     {.name = "earlyStopping",
      .read = read_early_stop,
-     .offset = JOB(early_stop),
+     .offset = JOB(early_stop.rule),
      .choices = early_stops},
     {.name = "selection",
      .read = field_choose,

@@ -243,8 +243,8 @@ static void add_study(cJSON *root, const struct job *job, bool full)
     if (full || job->parallel != JOB_PARALLEL)
         json_add_int(root, "parallel", job->parallel);
     add_until(root, &job->until);
-    if (full || job->early_stop != EARLY_NONE)
-        json_add_string(root, "earlyStopping", early_stops[job->early_stop]);
+    if (full || job->early_stop.rule != EARLY_NONE)
+        json_add_string(root, "earlyStopping", early_stops[job->early_stop.rule]);
     if (full || job->selection != SELECT_LAST)
         json_add_string(root, "selection",
                         job->selection == SELECT_BEST ? "best" : "last");

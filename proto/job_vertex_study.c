@@ -27,7 +27,7 @@ static void read_curve_rule(const struct field_reader *reader, struct place at,
     field_read_map(reader, at, rows, vertex);
     count_rule(reader, at, vertex);
     vertex->draft.early_stop = at;
-    vertex->draft.job.early_stop = (enum job_early_stop)field->min;
+    vertex->draft.job.early_stop.rule = (enum job_early_stop)field->min;
 }
 
 static void read_convex_rule(const struct field_reader *reader, struct place at,

@@ -256,9 +256,9 @@ void vertex_add_study(cJSON *root, const struct job *job)
         json_add_string(study, "algorithm", "RANDOM_SEARCH");
     if (job->selection == SELECT_BEST)
         json_add_string(study, "measurementSelectionType", "BEST_MEASUREMENT");
-    if (job->early_stop == EARLY_MEDIAN)
+    if (job->early_stop.rule == EARLY_MEDIAN)
         json_add_object(study, "medianAutomatedStoppingSpec");
-    if (job->early_stop == EARLY_DECAY)
+    if (job->early_stop.rule == EARLY_DECAY)
         json_add_object(study, "decayCurveStoppingSpec");
     add_stopping(study, job);
 }

@@ -62,6 +62,8 @@ void db_read_trial(sqlite3_stmt *stmt, struct arena *arena,
         .client = db_column_text(arena, stmt, 19),
         .added = sqlite3_column_int(stmt, 20) != 0,
         .final_elapsed_ms = sqlite3_column_int64(stmt, 21),
+        .why = db_column_text(arena, stmt, 22),
+        .stop = db_column_text(arena, stmt, 23),
     };
 }
 

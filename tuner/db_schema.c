@@ -114,11 +114,17 @@ static const char third_schema[] =
     "CREATE INDEX attempts_unwanted ON attempts(runner) WHERE outputs = 1;"
     "ALTER TABLE runners ADD COLUMN rules TEXT NOT NULL DEFAULT '{}';";
 
+/* Why a trial was suggested and why it was stopped early. */
+static const char fourth_schema[] =
+    "ALTER TABLE trials ADD COLUMN why TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE trials ADD COLUMN stop TEXT NOT NULL DEFAULT '';";
+
 /* Append only: the index of a migration is the user_version it starts from. */
 const struct db_migration db_migrations[] = {
     {first_schema, NULL},
     {second_schema, NULL},
     {third_schema, NULL},
+    {fourth_schema, NULL},
 };
 const int db_migration_count =
     (int)(sizeof db_migrations / sizeof *db_migrations);

@@ -251,12 +251,13 @@ enum ht_status db_trial_insert(struct db *db, const struct trial_row *row,
     const enum ht_status status = db_run(
         db, err,
         "INSERT INTO trials(study, id, state, params, replicate, "
-        "ordinal, reason, created_ms, client, added) "
-        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "ordinal, reason, created_ms, client, added, why) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT(study, params, replicate) DO NOTHING",
-        "iiisiisisi", row->study, row->id, (int64_t)row->state, row->params,
+        "iiisiisisis", row->study, row->id, (int64_t)row->state, row->params,
         row->replicate, row->ordinal, row->reason, row->created_ms,
-        row->client == NULL ? "" : row->client, (int64_t)row->added);
+        row->client == NULL ? "" : row->client, (int64_t)row->added,
+        row->why == NULL ? "" : row->why);
     if (status == HT_OK)
         *inserted = sqlite3_changes64(db->handle) > 0;
     return status;
@@ -269,12 +270,13 @@ enum ht_status db_trial_save(struct db *db, const struct trial_row *row,
                   "UPDATE trials SET state=?3, attempt=?4, failures=?5, "
                   "losses=?6, objective=?7, final_step=?8, final_metrics=?9, "
                   "reason=?10, revision=?11, started_ms=?12, ended_ms=?13, "
-                  "final_elapsed_ms=?14 WHERE study=?1 AND id=?2",
-                  "iiiiiioissiiii", row->study, row->id, (int64_t)row->state,
+                  "final_elapsed_ms=?14, stop=?15 WHERE study=?1 AND id=?2",
+                  "iiiiiioissiiiis", row->study, row->id, (int64_t)row->state,
                   row->attempt, row->failures, row->losses,
                   row->has_objective ? &row->objective : NULL, row->final_step,
                   row->final_metrics, row->reason, row->revision,
-                  row->started_ms, row->ended_ms, row->final_elapsed_ms);
+                  row->started_ms, row->ended_ms, row->final_elapsed_ms,
+                  row->stop == NULL ? "" : row->stop);
 }
 
 enum ht_status db_trial_set_latest(struct db *db, int64_t study, int64_t trial,

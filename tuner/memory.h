@@ -16,6 +16,7 @@
 #include "proto/limits.h"
 #include "tuner/rows.h"
 #include "tuner/runner_rules.h"
+#include "tuner/search.h"
 
 /* A deadline that never comes. */
 #define MEMORY_NEVER INT64_MAX
@@ -23,7 +24,7 @@
 struct memory_offer {    /* what a search found, for clients that wait */
     struct arena *arena; /* holds the points; NULL: there is none */
     size_t n;
-    const char **points; /* canonical texts */
+    struct suggestion *items; /* see search.h */
     int64_t asked_ms;    /* when the search began */
 };
 

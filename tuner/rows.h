@@ -98,6 +98,8 @@ struct trial_row {
     const char *client; /* who asked for it in a JOB_STUDY, "" when nobody */
     bool added;         /* a person chose its point, not the search */
     int64_t final_elapsed_ms; /* of the final measurement, -1: not said */
+    const char *why;  /* JSON of why the search chose it (why.h), or "" */
+    const char *stop; /* JSON of why it was stopped early, or "" */
 };
 
 /* What became of the output folders of an attempt that ended. */

@@ -17,10 +17,15 @@
 struct core;
 struct search;
 
+struct suggestion {
+    const char *params; /* canonical point */
+    const char *why;    /* JSON, see why.h */
+};
+
 struct suggestions {
     int64_t study;
     size_t n;
-    const char **points; /* canonical texts, distinct, untried when asked */
+    struct suggestion *items; /* distinct, untried when asked */
     bool exhausted;      /* no point is left besides these */
     bool failed;         /* nothing could be found out; ask again */
 };

@@ -27,3 +27,25 @@ void search_method_resolve(struct job *job)
         if (methods[i].algorithm == meant)
             job->algorithm = methods[i].named;
 }
+
+struct setting search_setting(const struct job *job, uint64_t seed)
+{
+    static const enum noise noises[] = {
+        [JOB_NOISE_UNKNOWN] = NOISE_UNKNOWN,
+        [JOB_NOISE_LOW] = NOISE_LOW,
+        [JOB_NOISE_HIGH] = NOISE_HIGH,
+    };
+    struct setting setting = {.space = &job->space,
+                              .seed = seed,
+                              .n_goals = job->n_metrics,
+                              .noise = noises[job->noise]};
+    for (size_t i = 0; i < job->n_metrics && i < SETTING_METRICS; i++) {
+        const struct metric_goal *metric = &job->metrics[i];
+        setting.goals[i] =
+            (struct goal){.safety = metric->safety,
+                          .threshold = metric->maximize ? metric->threshold
+                                                        : -metric->threshold,
+                          .safe_share = metric->safe_share};
+    }
+    return setting;
+}

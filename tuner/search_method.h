@@ -12,4 +12,7 @@ const struct algorithm *search_method(const struct job *job);
  * server with another default goes on searching as the study began. */
 void search_method_resolve(struct job *job);
 
+/* What its searches have in common; borrows the job's space. */
+struct setting search_setting(const struct job *job, uint64_t seed);
+
 #endif

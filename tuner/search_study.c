@@ -1,5 +1,6 @@
 #include "tuner/search_study.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "proto/text.h"
 #include "tuner/point_set.h"
 #include "tuner/search_method.h"
+#include "tuner/why.h"
 
 enum { PAGE = 500 }; /* events read at a time */
 
@@ -18,6 +20,12 @@ struct open_trials {
         int64_t id;
         struct value *point; /* owned */
     } * items;
+};
+
+/* The trials that the algorithm has seen, by observation. */
+struct observed {
+    size_t n, cap;
+    int64_t *trials; /* owned */
 };
 
 struct search_study {
@@ -31,6 +39,7 @@ struct search_study {
     int64_t newest_trial;              /* id */
     int64_t max_trials;                /* of the job as it is now */
     struct open_trials open;
+    struct observed observed;
     struct point_set taken;
     struct point_set proposed; /* of the question at hand */
     struct text scratch;
@@ -89,6 +98,7 @@ void search_study_free(struct search_study *study)
     if (study->state != NULL)
         study->algorithm->free(study->state);
     open_free(&study->open);
+    free(study->observed.trials);
     point_set_free(&study->taken);
     point_set_free(&study->proposed);
     text_free(&study->scratch);
@@ -121,8 +131,9 @@ static enum ht_status begin(struct search_study *study, struct db *db,
         study->job->constraints.items, &study->constraints, err);
     if (status != HT_OK)
         return status;
-    return study->algorithm->new (&study->job->space, (uint64_t)row.seed,
-                                  &study->state, err);
+    const struct setting setting =
+        search_setting(study->job, (uint64_t)row.seed);
+    return study->algorithm->new (&setting, &study->state, err);
 }
 
 /* As if nothing had been read yet. */
@@ -135,6 +146,7 @@ static void forget(struct search_study *study)
     arena_reset(study->arena);
     study->job = NULL;
     study->state = NULL;
+    study->observed.n = 0;
     study->revision = study->newest_trial = 0;
 }
 
@@ -151,16 +163,44 @@ static enum ht_status read_max_trials(struct search_study *study, struct db *db,
     return status;
 }
 
+/* The final value of each metric, larger being better. */
+static void read_values(const struct job *job, const struct trial_row *trial,
+                        double values[])
+{
+    cJSON *metrics =
+        trial->final_metrics == NULL ? NULL : cJSON_Parse(trial->final_metrics);
+    for (size_t k = 0; k < job->n_metrics; k++) {
+        const cJSON *item =
+            cJSON_GetObjectItemCaseSensitive(metrics, job->metrics[k].name);
+        const double value = k == 0 && trial->has_objective ? trial->objective
+                             : cJSON_IsNumber(item)         ? item->valuedouble
+                                                            : NAN;
+        values[k] = job->metrics[k].maximize ? value : -value;
+    }
+    cJSON_Delete(metrics);
+}
+
+/* Remembers which trial the next observation is of. */
+static void note_observed(struct search_study *study, int64_t trial)
+{
+    struct observed *observed = &study->observed;
+    if (observed->n == observed->cap) {
+        observed->cap = observed->cap == 0 ? 64 : 2 * observed->cap;
+        observed->trials = ht_xrealloc(observed->trials, observed->cap,
+                                       sizeof *observed->trials);
+    }
+    observed->trials[observed->n++] = trial;
+}
+
 static enum ht_status observe(struct search_study *study,
                               const struct trial_row *trial,
                               const struct value point[], struct ht_error *err)
 {
-    const bool maximize =
-        study->job->n_metrics == 0 || study->job->metrics[0].maximize;
-    const struct observation seen = {.point = point,
-                                     .feasible = trial->has_objective,
-                                     .objective = maximize ? trial->objective
-                                                           : -trial->objective};
+    double values[SETTING_METRICS];
+    const struct observation seen = {
+        .point = point, .feasible = trial->has_objective, .values = values};
+    read_values(study->job, trial, values);
+    note_observed(study, trial->id);
     return study->algorithm->observe(study->state, &seen, err);
 }
 
@@ -311,13 +351,19 @@ static const struct value **list_pending(const struct search_study *study,
     return pending;
 }
 
-static const char *propose(struct search_study *study,
-                           const struct value point[], struct arena *arena)
+static struct suggestion propose(struct search_study *study,
+                                 const struct value point[],
+                                 const struct reason *reason,
+                                 struct arena *arena)
 {
+    const int64_t nearest =
+        reason->has_nearest ? study->observed.trials[reason->nearest] : 0;
     text_clear(&study->scratch);
     point_text(&study->job->space, point, &study->scratch);
     point_set_add(&study->proposed, study->scratch.data);
-    return arena_strdup(arena, study->scratch.data);
+    return (struct suggestion){
+        .params = arena_strdup(arena, study->scratch.data),
+        .why = why_text(arena, study->job, reason, nearest)};
 }
 
 enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
@@ -328,7 +374,7 @@ enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
     const size_t width = study->job->space.n + 1;
     const struct value **pending = list_pending(study, n, arena);
     struct suggestions made = {.study = study->id};
-    made.points = arena_alloc(arena, n, sizeof *made.points);
+    made.items = arena_alloc(arena, n, sizeof *made.items);
     point_set_clear(&study->proposed);
     while (made.n < n) {
         const struct taken taken = {.has = is_taken,
@@ -343,17 +389,18 @@ enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
             .pending = pending,
             .max_trials = (uint64_t)study->max_trials};
         struct value *point = arena_alloc(arena, width, sizeof *point);
-        struct ht_error why;
-        const enum ht_status status =
-            study->algorithm->suggest(study->state, &request, point, &why);
+        struct reason reason;
+        struct ht_error fault;
+        const enum ht_status status = study->algorithm->suggest(
+            study->state, &request, point, &reason, &fault);
         if (status == HT_EXHAUSTED) {
             made.exhausted = true;
             break;
         }
         if (status != HT_OK)
-            return ht_fail(err, status, "%s", why.text);
+            return ht_fail(err, status, "%s", fault.text);
         pending[study->open.n + made.n] = point;
-        made.points[made.n++] = propose(study, point, arena);
+        made.items[made.n++] = propose(study, point, &reason, arena);
     }
     *found = made;
     return HT_OK;

@@ -7,11 +7,13 @@
 #include "tuner/vizier.h"
 
 static enum ht_status create_trial(struct core *core, struct study_row *study,
-                                   const char *params, bool *created,
+                                   const struct suggestion *suggestion,
+                                   bool *created,
                                    struct ht_error *err)
 {
     struct trial_row trial = {.state = TRIAL_REQUESTED,
-                              .params = params,
+                              .params = suggestion->params,
+                              .why = suggestion->why,
                               .reason = "waits for a slot",
                               .client = ""};
     return trial_create(core, study, &trial, created, err);
@@ -39,7 +41,7 @@ static enum ht_status make_trials(struct settling *now,
     int64_t room = study_wanted(now);
     for (; status == HT_OK && *used < found->n && room > 0; ++*used) {
         bool created = false;
-        status = create_trial(now->core, &now->row, found->points[*used],
+        status = create_trial(now->core, &now->row, &found->items[*used],
                               &created, err);
         room -= created;
     }

@@ -88,8 +88,9 @@ static enum ht_status choose_name(struct core *core, struct request *req,
 static enum ht_status check_method(const struct job *job, struct ht_error *err)
 {
     const struct algorithm *algorithm = search_method(job);
+    const struct setting setting = search_setting(job, 0);
     void *state;
-    const enum ht_status status = algorithm->new (&job->space, 0, &state, err);
+    const enum ht_status status = algorithm->new (&setting, &state, err);
     if (status == HT_OK)
         algorithm->free(state);
     return status;

@@ -81,11 +81,11 @@ static void add_time(cJSON *object, const char *key, int64_t wall_ms)
         json_add_int(object, key, wall_ms);
 }
 
-/* They are JSON that was read and printed by ourselves. */
-static void add_facts(cJSON *object, const struct attempt_row *attempt)
+/* JSON that was printed by ourselves; "" when there is none. */
+static void add_stored(cJSON *object, const char *key, const char *json)
 {
-    if (attempt->facts[0] != '\0')
-        cJSON_AddItemToObject(object, "facts", cJSON_CreateRaw(attempt->facts));
+    if (json != NULL && json[0] != '\0')
+        cJSON_AddItemToObject(object, key, cJSON_CreateRaw(json));
 }
 
 static void add_outputs(cJSON *object, enum outputs_state state)
@@ -113,7 +113,7 @@ static void add_attempt(cJSON *array, const struct attempt_row *attempt)
     json_add_string(item, "runner", attempt->runner);
     if (attempt->winner)
         json_add_bool(item, "winner", true);
-    add_facts(item, attempt);
+    add_stored(item, "facts", attempt->facts);
     add_time(item, "createTimeMs", attempt->created_ms);
     add_time(item, "startTimeMs", attempt->started_ms);
     add_time(item, "endTimeMs", attempt->ended_ms);
@@ -127,6 +127,8 @@ static void add_own(cJSON *object, const struct trial_row *trial,
     cJSON *own = json_add_object(object, "hypertune");
     json_add_string(own, "state", trial_state_name(trial->state));
     json_add_string(own, "reason", trial->reason);
+    add_stored(own, "why", trial->why);
+    add_stored(own, "stop", trial->stop);
     if (trial->has_objective) {
         json_add_double(own, "objective", trial->objective);
         json_add_int_text(own, "step", trial->final_step);
@@ -140,7 +142,7 @@ static void add_own(cJSON *object, const struct trial_row *trial,
     if (attempts->n > 0) {
         const struct attempt_row *newest = &attempts->rows[attempts->n - 1];
         json_add_string(own, "runner", newest->runner);
-        add_facts(own, newest);
+        add_stored(own, "facts", newest->facts);
         add_outputs(own, newest->outputs);
     }
     add_time(own, "createTimeMs", trial->created_ms);

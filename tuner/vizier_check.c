@@ -111,7 +111,7 @@ enum ht_status trial_check_stop(struct core *core, struct request *req,
 {
     struct vizier_call call = {.core = core, .req = req};
     enum ht_status status = find(&call, err);
-    if (status == HT_OK && call.job->early_stop == EARLY_MEDIAN &&
+    if (status == HT_OK && call.job->early_stop.rule == EARLY_MEDIAN &&
         call.job->n_metrics > 0 && call.trial.state == TRIAL_ACTIVE)
         status = apply_median(&call, err);
     if (status == HT_OK)

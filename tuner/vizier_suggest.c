@@ -119,11 +119,12 @@ void trial_offer(struct core *core, const struct study_row *study,
     arena_free(memory->offer.arena);
     memory->offer = (struct memory_offer){
         .arena = arena_new(), .n = found->n, .asked_ms = memory->asked_ms};
-    memory->offer.points = arena_alloc(memory->offer.arena, found->n + 1,
-                                       sizeof *memory->offer.points);
+    memory->offer.items = arena_alloc(memory->offer.arena, found->n + 1,
+                                      sizeof *memory->offer.items);
     for (size_t i = 0; i < found->n; i++)
-        memory->offer.points[i] =
-            arena_strdup(memory->offer.arena, found->points[i]);
+        memory->offer.items[i] = (struct suggestion){
+            arena_strdup(memory->offer.arena, found->items[i].params),
+            arena_strdup(memory->offer.arena, found->items[i].why)};
 }
 
 /* Trials that may still be made. */
@@ -153,7 +154,9 @@ static enum ht_status take_offered(struct suggesting *now, struct ht_error *err)
         bool created = false;
         struct trial_row trial = {
             .state = TRIAL_ACTIVE,
-            .params = arena_strdup(now->call.req->arena, offer->points[i]),
+            .params =
+                arena_strdup(now->call.req->arena, offer->items[i].params),
+            .why = arena_strdup(now->call.req->arena, offer->items[i].why),
             .reason = given_reason(now),
             .client = now->client};
         status = trial_create(core, &now->call.study, &trial, &created, err);

@@ -88,7 +88,7 @@ static struct gp *some_model(const struct encoding *encoding,
     for (size_t i = 0; i < 20; i++) {
         const double u = (double)i / 20;
         const double x[] = {u, fmod(7.7 * u, 1), (double)(i % 3)};
-        gp_add(gp, x, sin(5 * u) + 0.3 * x[2] * x[1]);
+        gp_add(gp, x, sin(5 * u) + 0.3 * x[2] * x[1], 0);
     }
     CHECK(gp_condition(gp, theta));
     return gp;
@@ -138,7 +138,7 @@ static void the_chance_of_a_result_multiplies_the_improvement(void)
     struct gp *feasibility = gp_new(&encoding, 10, false);
     for (size_t i = 0; i < 10; i++) {
         const double x[] = {(double)i / 10, 0.5, (double)(i % 3)};
-        gp_add(feasibility, x, i < 5 ? 1 : -1);
+        gp_add(feasibility, x, i < 5 ? 1 : -1, 0);
     }
     CHECK(gp_condition(feasibility, smooth));
     const struct acquisition without = {1, {gp}, {0.9}, NULL},

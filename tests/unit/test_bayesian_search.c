@@ -7,6 +7,7 @@
 #include "algorithms/rng.h"
 #include "proto/limits.h"
 #include "tests/check.h"
+#include "tests/lib/searching.h"
 #include "tests/lib/taken_set.h"
 
 static const char *const names[] = {"a", "b", "c", "d"};
@@ -54,7 +55,8 @@ static void study_open(struct study *study, const struct space *space,
     study->space = space;
     study->seed = seed;
     study->n = study->n_pending = 0;
-    CHECK(bayesian_search.new(space, seed, &study->state, NULL) == HT_OK);
+    CHECK(search_new(&bayesian_search, space, seed, &study->state, NULL) ==
+          HT_OK);
     study->taken = (struct taken){study_has, study, 0};
 }
 
@@ -66,7 +68,7 @@ static enum ht_status study_ask(struct study *study, uint64_t ordinal,
                                             .n_pending = study->n_pending,
                                             .pending = study->pending};
     study->taken.n = study->n + study->n_pending;
-    return bayesian_search.suggest(study->state, &request, point, NULL);
+    return search_ask(&bayesian_search, study->state, &request, point, NULL);
 }
 
 static void study_tell(struct study *study, const struct value point[],
@@ -76,8 +78,8 @@ static void study_tell(struct study *study, const struct value point[],
     memcpy(kept, point, study->space->n * sizeof *kept);
     study->feasible[study->n] = feasible;
     study->objective[study->n++] = objective;
-    const struct observation seen = {kept, feasible, objective};
-    CHECK(bayesian_search.observe(study->state, &seen, NULL) == HT_OK);
+    CHECK(search_tell(&bayesian_search, study->state, kept, feasible,
+                      objective) == HT_OK);
 }
 
 static void study_close(struct study *study)
@@ -204,8 +206,8 @@ static void small_spaces_are_walked_best_first_and_to_the_end(void)
     for (uint64_t k = 0; k < 48; k++) {
         const struct suggest_request request = {.ordinal = k,
                                                 .taken = &set.taken};
-        CHECK(bayesian_search.suggest(study.state, &request, point, NULL) ==
-              HT_OK);
+        CHECK(search_ask(&bayesian_search, study.state, &request, point,
+                         NULL) == HT_OK);
         CHECK(taken_set_add(&set, point));
         const double value =
             -fabs((double)point[0].whole - 9) - (double)(point[1].whole != 2);
@@ -215,7 +217,7 @@ static void small_spaces_are_walked_best_first_and_to_the_end(void)
     CHECK(found < 20);
     const struct suggest_request request = {.ordinal = 48, .taken = &set.taken};
     struct ht_error err;
-    CHECK(bayesian_search.suggest(study.state, &request, point, &err) ==
+    CHECK(search_ask(&bayesian_search, study.state, &request, point, &err) ==
           HT_EXHAUSTED);
     CHECK_TEXT(err.text, "all 48 points of the search space were tried");
     study_close(&study);
@@ -504,7 +506,8 @@ static void sixty_four_parameters_are_searched(void)
     CHECK(last > first + 1); /* random points would stay where they are */
     study_close(&study);
     space.n++;
-    CHECK(bayesian_search.new(&space, 1, &study.state, NULL) == HT_INVALID);
+    CHECK(search_new(&bayesian_search, &space, 1, &study.state, NULL) ==
+          HT_INVALID);
 }
 
 static void many_equal_points_are_no_trouble(void)
@@ -527,18 +530,18 @@ static void a_long_history_stays_quick_and_keeps_its_best(void)
     const struct space space = {2, params};
     void *state;
     struct value point[2];
-    CHECK(bayesian_search.new(&space, 1, &state, NULL) == HT_OK);
+    CHECK(search_new(&bayesian_search, &space, 1, &state, NULL) == HT_OK);
     for (uint64_t k = 0; k < 3000; k++) {
         const struct rng_place place = {1, k, 0};
         point[0] = (struct value){.real = rng_unit(&place, 0)};
         point[1] = (struct value){.real = rng_unit(&place, 1)};
-        const struct observation seen = {
-            point, true, -hypot(point[0].real - 0.31, point[1].real - 0.72)};
-        CHECK(bayesian_search.observe(state, &seen, NULL) == HT_OK);
+        CHECK(search_tell(&bayesian_search, state, point, true,
+                          -hypot(point[0].real - 0.31, point[1].real - 0.72)) ==
+              HT_OK);
     }
     const struct suggest_request request = {.ordinal = 3000,
                                             .taken = &taken_nothing};
-    CHECK(bayesian_search.suggest(state, &request, point, NULL) == HT_OK);
+    CHECK(search_ask(&bayesian_search, state, &request, point, NULL) == HT_OK);
     CHECK(hypot(point[0].real - 0.31, point[1].real - 0.72) < 0.05);
     bayesian_search.free(state);
 }

@@ -5,6 +5,7 @@
 #include "proto/arena.h"
 #include "proto/limits.h"
 #include "tests/check.h"
+#include "tests/lib/searching.h"
 #include "tests/lib/taken_set.h"
 
 static struct arena *arena;
@@ -48,19 +49,19 @@ static double play(const struct algorithm *algorithm,
 {
     void *state;
     double best = -INFINITY;
-    CHECK(algorithm->new (set->space, 5, &state, NULL) == HT_OK);
+    CHECK(search_new(algorithm, set->space, 5, &state, NULL) == HT_OK);
     for (uint64_t k = 0; k < trials; k++) {
         struct value point[HT_MAX_PARAMETERS], again[HT_MAX_PARAMETERS];
         const struct suggest_request request = {
             .ordinal = k, .taken = &taken_nothing, .constraints = set};
-        CHECK(algorithm->suggest(state, &request, point, NULL) == HT_OK);
-        CHECK(algorithm->suggest(state, &request, again, NULL) == HT_OK);
+        CHECK(search_ask(algorithm, state, &request, point, NULL) == HT_OK);
+        CHECK(search_ask(algorithm, state, &request, again, NULL) == HT_OK);
         CHECK(constraint_set_holds(set, point));
         for (size_t i = 0; i < set->space->n; i++)
             CHECK(value_equal(&set->space->params[i], point[i], again[i]));
-        const struct observation seen = {point, true, value(point)};
-        CHECK(algorithm->observe(state, &seen, NULL) == HT_OK);
-        best = fmax(best, seen.objective);
+        const double told = value(point);
+        CHECK(search_tell(algorithm, state, point, true, told) == HT_OK);
+        best = fmax(best, told);
     }
     algorithm->free(state);
     return best;
@@ -134,16 +135,16 @@ static int walk(const struct algorithm *algorithm,
     void *state;
     int n = 0;
     taken_set_init(&taken, set->space);
-    CHECK(algorithm->new (set->space, 3, &state, NULL) == HT_OK);
+    CHECK(search_new(algorithm, set->space, 3, &state, NULL) == HT_OK);
     for (;; n++) {
         const struct suggest_request request = {
             .ordinal = (uint64_t)n, .taken = &taken.taken, .constraints = set};
-        if (algorithm->suggest(state, &request, point, err) != HT_OK)
+        if (search_ask(algorithm, state, &request, point, err) != HT_OK)
             break;
         CHECK(point[0].whole < point[1].whole);
         CHECK(taken_set_add(&taken, point));
-        const struct observation seen = {point, true, (double)point[0].whole};
-        CHECK(algorithm->observe(state, &seen, NULL) == HT_OK);
+        CHECK(search_tell(algorithm, state, point, true,
+                          (double)point[0].whole) == HT_OK);
     }
     CHECK(err->status == HT_EXHAUSTED);
     algorithm->free(state);
@@ -185,8 +186,8 @@ static void an_impossible_space_ends_with_words(void)
         struct value point[4];
         struct ht_error err;
         void *state;
-        CHECK(all[i]->new (&mixed, 1, &state, NULL) == HT_OK);
-        CHECK(all[i]->suggest(state, &request, point, &err) == HT_EXHAUSTED);
+        CHECK(search_new(all[i], &mixed, 1, &state, NULL) == HT_OK);
+        CHECK(search_ask(all[i], state, &request, point, &err) == HT_EXHAUSTED);
         CHECK_TEXT(err.text,
                    "it seems that no point satisfies the constraints");
         all[i]->free(state);
@@ -201,8 +202,8 @@ static void the_first_point_is_allowed_too(void)
                                             .constraints = &set};
     struct value point[4];
     void *state;
-    CHECK(bayesian_search.new(&mixed, 1, &state, NULL) == HT_OK);
-    CHECK(bayesian_search.suggest(state, &request, point, NULL) == HT_OK);
+    CHECK(search_new(&bayesian_search, &mixed, 1, &state, NULL) == HT_OK);
+    CHECK(search_ask(&bayesian_search, state, &request, point, NULL) == HT_OK);
     CHECK(point[0].real + point[1].real < 0.4);
     CHECK(point[2].whole == 6 || point[2].whole == 7);
     bayesian_search.free(state);

@@ -62,7 +62,7 @@ static struct gp *oracle_gp(const cJSON *oracles,
     cJSON_ArrayForEach(row, rows)
     {
         read_row(row, x);
-        gp_add(gp, x, y[gp->n_seen]);
+        gp_add(gp, x, y[gp->n_seen], 0);
     }
     oracle_theta(oracles, theta);
     CHECK(gp_condition(gp, theta));
@@ -264,7 +264,7 @@ static void the_most_likely_hyperparameters_are_the_reference(void)
     oracle_numbers(oracles, "theta_map", 3, want);
     struct gp *gp = gp_new(&encoding, 7, true);
     for (size_t i = 0; i < 7; i++)
-        gp_add(gp, &x[i], y[i]);
+        gp_add(gp, &x[i], y[i], 0);
     struct gp_fit *fit = gp_fit_new(gp, PRIOR_LONG);
     double value = gp_fit_find(fit, 1, 2, theta);
     CHECK(oracle_near(value, oracle_number(oracles, "value"), 1e-4));
@@ -299,7 +299,7 @@ static void the_gradient_is_that_of_differences_beyond_one_block(void)
                        0.1 + 0.2 * (double)(i % 5), (double)(i % 3)};
         if (i % 3 == 1)
             x[1] = COORDINATE_ABSENT;
-        gp_add(gp, x, sin(9 * x[0]) + x[2] + (i % 3 == 0 ? x[1] : 0.3));
+        gp_add(gp, x, sin(9 * x[0]) + x[2] + (i % 3 == 0 ? x[1] : 0.3), 0);
     }
     struct gp_fit *fit = gp_fit_new(gp, PRIOR_LONG);
     double theta[6] = {-1, -0.5, 0.2, 0.4, 0.1, -4}, gradient[6], other[6];
@@ -325,7 +325,7 @@ static void equal_points_with_different_values_are_a_model(void)
     struct gp *gp = gp_new(&encoding, 40, true);
     const double x = 0.5;
     for (size_t i = 0; i < 40; i++)
-        gp_add(gp, &x, i % 2 == 0 ? 1 : -1);
+        gp_add(gp, &x, i % 2 == 0 ? 1 : -1, 0);
     struct gp_fit *fit = gp_fit_new(gp, PRIOR_UNIT);
     double theta[3], mean, variance;
     CHECK(isfinite(gp_fit_find(fit, 1, 2, theta)));

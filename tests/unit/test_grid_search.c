@@ -2,6 +2,7 @@
 #include "algorithms/finite.h"
 #include "proto/limits.h"
 #include "tests/check.h"
+#include "tests/lib/searching.h"
 #include "tests/lib/taken_set.h"
 
 static const char *const colours[] = {"red", "green"};
@@ -19,7 +20,7 @@ static const struct space space = {2, params};
 static void *start(const struct space *of)
 {
     void *state = NULL;
-    CHECK(grid_search.new(of, 1, &state, NULL) == HT_OK);
+    CHECK(search_new(&grid_search, of, 1, &state, NULL) == HT_OK);
     return state;
 }
 
@@ -27,7 +28,7 @@ static enum ht_status suggest(void *state, uint64_t ordinal,
                               const struct taken *taken, struct value point[])
 {
     const struct suggest_request request = {.ordinal = ordinal, .taken = taken};
-    return grid_search.suggest(state, &request, point, NULL);
+    return search_ask(&grid_search, state, &request, point, NULL);
 }
 
 static void points_come_in_order_and_then_the_grid_is_exhausted(void)
@@ -44,7 +45,8 @@ static void points_come_in_order_and_then_the_grid_is_exhausted(void)
     }
     struct ht_error err = {0};
     const struct suggest_request request = {.ordinal = 6, .taken = &set.taken};
-    CHECK(grid_search.suggest(state, &request, point, &err) == HT_EXHAUSTED);
+    CHECK(search_ask(&grid_search, state, &request, point, &err) ==
+          HT_EXHAUSTED);
     CHECK_TEXT(err.text, "all 6 points of the search space were tried");
     grid_search.free(state);
     taken_set_fini(&set);
@@ -93,7 +95,7 @@ static void a_continuous_parameter_is_refused_by_name(void)
     const struct space continuous = {2, mixed};
     void *state = NULL;
     struct ht_error err = {0};
-    CHECK(grid_search.new(&continuous, 1, &state, &err) == HT_INVALID);
+    CHECK(search_new(&grid_search, &continuous, 1, &state, &err) == HT_INVALID);
     CHECK_TEXT(err.text, "GRID_SEARCH cannot list the values of \"lr\", it is "
                          "continuous: give it a step or a list of values");
     CHECK(state == NULL);
@@ -117,7 +119,7 @@ static void a_million_points_are_a_grid_and_one_more_is_not(void)
     grid_search.free(state);
     param.int_max++;
     struct ht_error err = {0};
-    CHECK(grid_search.new(&large, 1, &state, &err) == HT_INVALID);
+    CHECK(search_new(&grid_search, &large, 1, &state, &err) == HT_INVALID);
     CHECK(strstr(err.text, "at most 1000000 points") != NULL);
 }
 
@@ -129,7 +131,7 @@ static void a_grid_beyond_64_bits_is_refused_by_its_size(void)
     const struct space large = {HT_MAX_PARAMETERS, many};
     void *state = NULL;
     struct ht_error err = {0};
-    CHECK(grid_search.new(&large, 1, &state, &err) == HT_INVALID);
+    CHECK(search_new(&grid_search, &large, 1, &state, &err) == HT_INVALID);
     CHECK(strstr(err.text, "at most 1000000 points") != NULL);
 }
 

@@ -267,7 +267,7 @@ static void draw_study(struct job *job)
     job->has_seed = coin();
     job->seed = job->has_seed ? (int64_t)(draw() >> 1) : 0;
     job->selection = (enum job_selection)below(2);
-    job->early_stop = (enum job_early_stop)below(3);
+    job->early_stop.rule = (enum job_early_stop)below(3);
     draw_until(&job->until);
 }
 
@@ -519,7 +519,8 @@ static void check_study(const struct job *a, const struct job *b)
               a->metrics[i].maximize == b->metrics[i].maximize);
     CHECK(a->algorithm == b->algorithm && a->has_seed == b->has_seed);
     CHECK(a->seed == b->seed && a->selection == b->selection);
-    CHECK(a->early_stop == b->early_stop && a->max_trials == b->max_trials);
+    CHECK(a->early_stop.rule == b->early_stop.rule &&
+          a->max_trials == b->max_trials);
     CHECK(a->parallel == b->parallel && a->max_failed == b->max_failed);
     check_until(&a->until, &b->until);
 }

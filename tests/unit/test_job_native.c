@@ -196,7 +196,7 @@ static void every_field_arrives_in_the_job(void)
     CHECK(job->until.time_ms == 5400000 && job->until.no_progress == 7);
     CHECK(job->trial_timeout_ms == 90000 && job->grace_ms == 250);
     CHECK(job->max_failed == 3 && job->retries == 0);
-    CHECK(job->early_stop == EARLY_DECAY && job->selection == SELECT_BEST);
+    CHECK(job->early_stop.rule == EARLY_DECAY && job->selection == SELECT_BEST);
     CHECK(job->has_seed && job->seed == INT64_MAX);
     CHECK(job->args_mode == ARGS_APPEND && job->substitute);
     CHECK_TEXT(job->pools[0].image, "registry.local/train:7");

@@ -5,6 +5,7 @@
 #include "algorithms/finite.h"
 #include "proto/limits.h"
 #include "tests/check.h"
+#include "tests/lib/searching.h"
 #include "tests/lib/taken_set.h"
 
 static const char *const colours[] = {"red", "green"};
@@ -46,7 +47,7 @@ static const struct space small = {3, small_params};
 static void *start(const struct space *space, uint64_t seed)
 {
     void *state = NULL;
-    CHECK(random_search.new(space, seed, &state, NULL) == HT_OK);
+    CHECK(search_new(&random_search, space, seed, &state, NULL) == HT_OK);
     return state;
 }
 
@@ -54,7 +55,7 @@ static enum ht_status suggest(void *state, uint64_t ordinal,
                               const struct taken *taken, struct value point[])
 {
     const struct suggest_request request = {.ordinal = ordinal, .taken = taken};
-    return random_search.suggest(state, &request, point, NULL);
+    return search_ask(&random_search, state, &request, point, NULL);
 }
 
 static bool is_same(const struct value a[], const struct value b[])
@@ -82,8 +83,7 @@ static void results_do_not_move_the_next_point(void)
     void *one = start(&mixed, 42), *two = start(&mixed, 42);
     struct value a[3], b[3];
     CHECK(suggest(one, 0, &taken_nothing, a) == HT_OK);
-    const struct observation seen = {a, true, 0.9};
-    CHECK(random_search.observe(two, &seen, NULL) == HT_OK);
+    CHECK(search_tell(&random_search, two, a, true, 0.9) == HT_OK);
     CHECK(suggest(one, 1, &taken_nothing, a) == HT_OK);
     CHECK(suggest(two, 1, &taken_nothing, b) == HT_OK);
     CHECK(is_same(a, b));
@@ -179,7 +179,7 @@ static void a_space_of_32_points_gives_32_and_then_ends(void)
         struct ht_error err = {0};
         const struct suggest_request request = {.ordinal = 32,
                                                 .taken = &set.taken};
-        CHECK(random_search.suggest(state, &request, point, &err) ==
+        CHECK(search_ask(&random_search, state, &request, point, &err) ==
               HT_EXHAUSTED);
         CHECK_TEXT(err.text, "all 32 points of the search space were tried");
         random_search.free(state);
@@ -286,7 +286,8 @@ static void a_continuous_space_that_never_is_free_ends_in_words(void)
     struct value point[3] = {{.whole = -7}};
     struct ht_error err = {0};
     const struct suggest_request request = {.taken = &all};
-    CHECK(random_search.suggest(state, &request, point, &err) == HT_EXHAUSTED);
+    CHECK(search_ask(&random_search, state, &request, point, &err) ==
+          HT_EXHAUSTED);
     CHECK_TEXT(err.text, "64 random points in a row were tried before");
     CHECK(point[0].whole == -7); /* written only on success */
     random_search.free(state);
@@ -307,7 +308,7 @@ static void sixty_four_parameters_are_searched_and_one_more_is_refused(void)
     CHECK(mean > 0.3 && mean < 0.7);
     random_search.free(state);
     space.n = HT_MAX_PARAMETERS + 1;
-    CHECK(random_search.new(&space, 1, &state, NULL) == HT_INVALID);
+    CHECK(search_new(&random_search, &space, 1, &state, NULL) == HT_INVALID);
 }
 
 int main(void)

@@ -99,7 +99,7 @@ static void a_study_that_names_no_algorithm_learns_from_results(void)
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
     CHECK(search_study_suggest(study, 11, 1, f.arena, &again, NULL) == HT_OK);
     CHECK(next.n == 1 && again.n == 1);
-    CHECK(strcmp(next.points[0], again.points[0]) != 0);
+    CHECK(strcmp(next.items[0].params, again.items[0].params) != 0);
     search_study_free(study);
     db_close(db);
     fixture_close(&f);
@@ -131,11 +131,11 @@ static void what_is_out_moves_the_next_suggestion(void)
     CHECK(search_study_suggest(study, 11, 2, f.arena, &two, NULL) == HT_OK);
     CHECK(search_study_suggest(study, 12, 1, f.arena, &alone, NULL) == HT_OK);
     CHECK(two.n == 2 && alone.n == 1);
-    CHECK(strcmp(two.points[1], alone.points[0]) != 0);
+    CHECK(strcmp(two.items[1].params, alone.items[0].params) != 0);
     erase_trial(&f, "11"); /* was open */
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
     CHECK(search_study_suggest(study, 12, 1, f.arena, &without, NULL) == HT_OK);
-    CHECK(strcmp(without.points[0], alone.points[0]) != 0);
+    CHECK(strcmp(without.items[0].params, alone.items[0].params) != 0);
     search_study_free(study);
     db_close(db);
     fixture_close(&f);
@@ -172,9 +172,9 @@ static void a_result_taken_back_is_forgotten(void)
     CHECK(search_study_suggest(early, 12, 3, f.arena, &open, NULL) == HT_OK);
     CHECK(search_study_suggest(late, 12, 3, f.arena, &fresh, NULL) == HT_OK);
     CHECK(open.n == 3 && fresh.n == 3 && failed.n == 3);
-    CHECK(strcmp(open.points[0], failed.points[0]) != 0);
+    CHECK(strcmp(open.items[0].params, failed.items[0].params) != 0);
     for (size_t i = 0; i < 3; i++)
-        CHECK_TEXT(fresh.points[i], open.points[i]);
+        CHECK_TEXT(fresh.items[i].params, open.items[i].params);
     search_study_free(early);
     search_study_free(late);
     db_close(db);
@@ -196,7 +196,7 @@ static void many_at_once_are_the_same_as_one_by_one(void)
     for (int64_t i = 0; i < 8; i++) {
         CHECK(search_study_suggest(study, 1 + i, 1, f.arena, &one, NULL) ==
               HT_OK);
-        CHECK_TEXT(one.points[0], batch.points[i]);
+        CHECK_TEXT(one.items[0].params, batch.items[i].params);
     }
     search_study_free(study);
     db_close(db);
@@ -220,7 +220,7 @@ static void committed_points_are_never_suggested_again(void)
     CHECK(rest.n == 5 && rest.exhausted);
     const char *tried = all_params(&f, 1);
     for (size_t i = 0; i < rest.n; i++)
-        CHECK(strstr(tried, rest.points[i]) == NULL);
+        CHECK(strstr(tried, rest.items[i].params) == NULL);
     search_study_free(study);
     db_close(db);
     fixture_close(&f);
@@ -251,8 +251,8 @@ static void a_deleted_trial_is_forgotten(void)
     CHECK(before.n == 5 && after.n == 6 && fresh.n == 6);
     bool again = false;
     for (size_t i = 0; i < after.n; i++) {
-        CHECK_TEXT(fresh.points[i], after.points[i]);
-        again = again || strcmp(after.points[i], point) == 0;
+        CHECK_TEXT(fresh.items[i].params, after.items[i].params);
+        again = again || strcmp(after.items[i].params, point) == 0;
     }
     CHECK(again);
     search_study_free(early);

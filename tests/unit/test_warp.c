@@ -25,7 +25,8 @@ static void the_power_transform_is_the_reference(void)
     double y[10], want[10];
     CHECK(oracle_numbers(oracles, "y", 10, y) == 10);
     CHECK(oracle_numbers(oracles, "standardised", 10, want) == 10);
-    warp_standardise(10, y);
+    double mean, spread;
+    warp_standardise(10, y, &mean, &spread);
     for (size_t i = 0; i < 10; i++)
         CHECK(oracle_near(y[i], want[i], 1e-12));
     const double lambda = oracle_number(oracles, "lambda_mle");
@@ -34,7 +35,7 @@ static void the_power_transform_is_the_reference(void)
     for (size_t i = 0; i < 10; i++)
         CHECK(oracle_near(y[i] = warp_power(y[i], lambda), want[i], 1e-9));
     CHECK(oracle_numbers(oracles, "standardised_z", 10, want) == 10);
-    warp_standardise(10, y);
+    warp_standardise(10, y, &mean, &spread);
     for (size_t i = 0; i < 10; i++)
         CHECK(oracle_near(y[i], want[i], 1e-9));
     cJSON_Delete(all);
@@ -47,6 +48,15 @@ static void its_logarithms_are_limits_of_its_powers(void)
     CHECK(fabs(warp_power(3, 1e-9) - log(4)) < 1e-8);
     CHECK(fabs(warp_power(-3, 2 + 1e-9) + log(4)) < 1e-8);
     CHECK(fabs(warp_power(2.5, 1) - 2.5) < 1e-15);
+}
+
+static void warp(size_t n, const double y[], double warped[])
+{
+    struct warping warping;
+    warping_init(&warping, n, y);
+    for (size_t i = 0; i < n; i++)
+        warped[i] = warping_apply(&warping, y[i]);
+    warping_fini(&warping);
 }
 
 /* Warps and checks what must hold of every result. */
@@ -73,6 +83,25 @@ static void what_is_better_stays_better(void)
     check_warp(200, y, warped);
     for (size_t i = 0; i < 199; i++)
         CHECK((y[i] < y[i + 1]) == (warped[i] < warped[i + 1]));
+}
+
+static void the_way_back_leads_to_the_values(void)
+{
+    struct warping warping;
+    double y[40];
+    for (size_t i = 0; i < 40; i++)
+        y[i] = -exp(3 * sin(0.7 * (double)(i * i)));
+    warping_init(&warping, 40, y);
+    double before = -INFINITY;
+    for (size_t i = 0; i < 40; i++)
+        CHECK(fabs(warping_undo(&warping, warping_apply(&warping, y[i])) -
+                   y[i]) < 1e-9 * fabs(y[i]));
+    for (double place = -6; place <= 6; place += 0.25) {
+        const double value = warping_undo(&warping, place);
+        CHECK(isfinite(value) && value >= before);
+        before = value;
+    }
+    warping_fini(&warping);
 }
 
 static void huge_and_tiny_values_do_no_harm(void)
@@ -119,6 +148,7 @@ int main(void)
     RUN(the_power_transform_is_the_reference);
     RUN(its_logarithms_are_limits_of_its_powers);
     RUN(what_is_better_stays_better);
+    RUN(the_way_back_leads_to_the_values);
     RUN(huge_and_tiny_values_do_no_harm);
     RUN(equal_values_become_zeros);
     RUN(two_values_are_one_deviation_from_the_middle);

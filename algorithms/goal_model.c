@@ -1,0 +1,134 @@
+#include "algorithms/goal_model.h"
+
+#include <math.h>
+
+enum {
+    MODEL_ROWS = 600, /* results of a model (history.h) */
+    CALM_TRIES = 5    /* more noise each, for a covariance to factor */
+};
+
+/* One failure among successes may be chance: it must not stand as certain. */
+static const double least_label_noise = 0.1;
+
+/* ---- finding it ---- */
+
+void goal_hyper_init(struct goal_hyper *hyper, size_t goal)
+{
+    static const enum prior priors[GOAL_MODELS] = {PRIOR_LONG, PRIOR_UNIT};
+    for (size_t k = 0; k < GOAL_MODELS; k++)
+        hyper->by_prior[k] =
+            (struct hyper){.target = {ASPECT_VALUE, goal}, .prior = priors[k]};
+}
+
+/* Conditions with a little more noise, should rounding ask for it. */
+static bool condition(struct gp *gp, double theta[])
+{
+    const size_t noise = gp->rows->encoding->dim + 1;
+    for (int i = 0; i < CALM_TRIES; i++) {
+        if (gp_condition(gp, theta))
+            return true;
+        theta[noise] += log(10);
+    }
+    return false;
+}
+
+/* NULL when none factored; then there is no warping either. */
+static struct gp *find(const struct history *history, struct hyper *hyper,
+                       uint64_t seed, size_t extra, struct warping *warping)
+{
+    double theta[HYPER_MAX];
+    if (!hyper_find(hyper, history, history->n, seed, theta))
+        return NULL;
+    double *noise = &theta[history->encoding->dim + 1];
+    if (hyper->target.aspect == ASPECT_FEASIBILITY)
+        *noise = fmax(*noise, log(least_label_noise));
+    struct gp *gp = history_model(history, &hyper->target, history->n,
+                                  MODEL_ROWS, extra, false, warping);
+    if (condition(gp, theta))
+        return gp;
+    gp_free(gp);
+    warping_fini(warping);
+    return NULL;
+}
+
+bool goal_model_init(struct goal_model *model, const struct history *history,
+                     struct goal_hyper *hyper, uint64_t seed, size_t extra)
+{
+    const size_t priors = history->n <= 6 * history->encoding->dim ? 2 : 1;
+    *model = (struct goal_model){0};
+    for (size_t k = 0; k < priors; k++) {
+        struct warping warping;
+        struct gp *gp =
+            find(history, &hyper->by_prior[k], seed, extra, &warping);
+        if (gp == NULL)
+            continue;
+        warping_fini(&model->warping);
+        model->warping = warping;
+        model->models[model->n++] = gp;
+    }
+    return model->n > 0;
+}
+
+void goal_model_fini(struct goal_model *model)
+{
+    for (size_t k = 0; k < model->n; k++)
+        gp_free(model->models[k]);
+    warping_fini(&model->warping);
+}
+
+struct gp *feasibility_model(const struct history *history, struct hyper *hyper,
+                             uint64_t seed)
+{
+    struct warping warping;
+    struct gp *gp = find(history, hyper, seed, 0, &warping);
+    if (gp != NULL)
+        warping_fini(&warping);
+    return gp;
+}
+
+/* ---- using it ---- */
+
+void goal_model_believe(struct goal_model *model, const double x[])
+{
+    for (size_t k = 0; k < model->n; k++)
+        gp_believe(model->models[k], x);
+}
+
+double goal_model_best(const struct goal_model *model, size_t k)
+{
+    const struct gp *gp = model->models[k];
+    double x[HT_MAX_PARAMETERS], best = -INFINITY;
+    for (size_t i = 0; i < gp->rows->n; i++) {
+        rows_get(gp->rows, i, x);
+        best = fmax(best, gp_mean(gp, x));
+    }
+    return best;
+}
+
+/* A mixture of normals has the mean of their means, and besides the mean of
+ * their variances that of the squared distances between means. */
+void goal_model_predict(const struct goal_model *model, const double x[],
+                        double *mean, double *variance)
+{
+    const double n = (double)model->n;
+    double sum = 0, squares = 0;
+    for (size_t k = 0; k < model->n; k++) {
+        double m, v;
+        gp_predict(model->models[k], 1, x, &m, &v);
+        sum += m / n;
+        squares += (v + m * m) / n;
+    }
+    *mean = sum;
+    *variance = squares - sum * sum;
+}
+
+void goal_model_quantiles(const struct goal_model *model, const double x[],
+                          struct quantiles *quantiles)
+{
+    double mean, variance;
+    goal_model_predict(model, x, &mean, &variance);
+    const double s = sqrt(fmax(variance, 0) + model->models[0]->noise);
+    quantiles->low = warping_undo(&model->warping, mean - s);
+    quantiles->median = warping_undo(&model->warping, mean);
+    quantiles->high = warping_undo(&model->warping, mean + s);
+}

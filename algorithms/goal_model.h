@@ -1,0 +1,57 @@
+/* goal_model.h - what is believed of one goal of a study: the Gaussian
+ * processes of its warped values, and the way back to the values told.
+ *
+ * Both priors while results are few, which is when they differ most; later the
+ * one that assumes less. */
+#ifndef HT_ALGORITHMS_GOAL_MODEL_H
+#define HT_ALGORITHMS_GOAL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "algorithms/algorithm.h"
+#include "algorithms/gp.h"
+#include "algorithms/history.h"
+#include "algorithms/hyper.h"
+#include "algorithms/warp.h"
+
+enum { GOAL_MODELS = 2 };
+
+struct goal_model {
+    size_t n; /* 0: nothing factored, no belief */
+    struct gp *models[GOAL_MODELS];
+    struct warping warping;
+};
+
+/* Hyperparameters of one goal as its study grows, by prior. */
+struct goal_hyper {
+    struct hyper by_prior[GOAL_MODELS];
+};
+void goal_hyper_init(struct goal_hyper *hyper, size_t goal);
+
+/* The models of all results, with room for `extra` points to believe. Returns
+ * whether there is one; goal_model_fini() either way. */
+bool goal_model_init(struct goal_model *model, const struct history *history,
+                     struct goal_hyper *hyper, uint64_t seed, size_t extra);
+void goal_model_fini(struct goal_model *model);
+
+/* A model of results' coming out at all (1) or not (-1), the caller's; NULL
+ * when none factored. */
+struct gp *feasibility_model(const struct history *history, struct hyper *hyper,
+                             uint64_t seed);
+
+/* Believes that a pending point comes out as each model foretells. */
+void goal_model_believe(struct goal_model *model, const double x[]);
+
+/* The best mean of model k over the points it has seen. */
+double goal_model_best(const struct goal_model *model, size_t k);
+
+/* Mean and variance of the warped latent value at x, of the models as one. */
+void goal_model_predict(const struct goal_model *model, const double x[],
+                        double *mean, double *variance);
+
+/* What a result at x should be, in the units of the observations. */
+void goal_model_quantiles(const struct goal_model *model, const double x[],
+                          struct quantiles *quantiles);
+
+#endif

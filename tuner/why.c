@@ -1,0 +1,50 @@
+#include "tuner/why.h"
+
+#include <math.h>
+
+#include "proto/json.h"
+
+static const char *const kinds[] = {
+    [REASON_DRAWN] = "DRAWN",
+    [REASON_DESIGN] = "DESIGN",
+    [REASON_EXPLOITS] = "EXPLOITS",
+    [REASON_EXPLORES] = "EXPLORES",
+};
+
+/* Minimised metrics are negated in a search, so the low end is the high one. */
+static void add_predicted(cJSON *array, const struct metric_goal *metric,
+                          const struct quantiles *quantiles)
+{
+    cJSON *item = json_push_object(array);
+    json_add_string(item, "metric", metric->name);
+    json_add_double(item, "low",
+                    metric->maximize ? quantiles->low : -quantiles->high);
+    json_add_double(item, "median",
+                    metric->maximize ? quantiles->median : -quantiles->median);
+    json_add_double(item, "high",
+                    metric->maximize ? quantiles->high : -quantiles->low);
+}
+
+const char *why_text(struct arena *arena, const struct job *job,
+                     const struct reason *reason, int64_t nearest)
+{
+    cJSON *object = cJSON_CreateObject();
+    json_add_string(object, "kind", kinds[reason->kind]);
+    if (reason->n_predicted > 0) {
+        cJSON *array = json_add_array(object, "predicted");
+        for (size_t i = 0; i < reason->n_predicted && i < job->n_metrics; i++)
+            add_predicted(array, &job->metrics[i], &reason->predicted[i]);
+    }
+    if (isfinite(reason->acquisition))
+        json_add_double(object, "acquisition", reason->acquisition);
+    if (reason->has_nearest) {
+        cJSON *item = json_add_object(object, "nearest");
+        json_add_int_text(item, "trial", nearest);
+        json_add_double(item, "distance", reason->distance);
+    }
+    struct text text = {0};
+    json_print(object, &text);
+    const char *kept = arena_strdup(arena, text.data);
+    text_free(&text);
+    return kept;
+}
