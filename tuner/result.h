@@ -1,0 +1,17 @@
+/* result.h - what a search learns from a trial that ended. */
+#ifndef HT_TUNER_RESULT_H
+#define HT_TUNER_RESULT_H
+
+#include "algorithms/algorithm.h"
+#include "proto/job.h"
+#include "tuner/rows.h"
+
+/* The trial's result at its settled `point`, for algorithm->observe(). Its
+ * final values, larger being better, are written to `values`, which it borrows
+ * as it does the point. */
+struct observation result_read(const struct job *job,
+                               const struct trial_row *trial,
+                               const struct value point[],
+                               double values[SETTING_METRICS]);
+
+#endif
