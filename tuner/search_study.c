@@ -1,6 +1,5 @@
 #include "tuner/search_study.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "proto/job.h"
 #include "proto/text.h"
 #include "tuner/point_set.h"
+#include "tuner/result.h"
 #include "tuner/search_method.h"
 #include "tuner/why.h"
 
@@ -163,23 +163,6 @@ static enum ht_status read_max_trials(struct search_study *study, struct db *db,
     return status;
 }
 
-/* The final value of each metric, larger being better. */
-static void read_values(const struct job *job, const struct trial_row *trial,
-                        double values[])
-{
-    cJSON *metrics =
-        trial->final_metrics == NULL ? NULL : cJSON_Parse(trial->final_metrics);
-    for (size_t k = 0; k < job->n_metrics; k++) {
-        const cJSON *item =
-            cJSON_GetObjectItemCaseSensitive(metrics, job->metrics[k].name);
-        const double value = k == 0 && trial->has_objective ? trial->objective
-                             : cJSON_IsNumber(item)         ? item->valuedouble
-                                                            : NAN;
-        values[k] = job->metrics[k].maximize ? value : -value;
-    }
-    cJSON_Delete(metrics);
-}
-
 /* Remembers which trial the next observation is of. */
 static void note_observed(struct search_study *study, int64_t trial)
 {
@@ -197,9 +180,8 @@ static enum ht_status observe(struct search_study *study,
                               const struct value point[], struct ht_error *err)
 {
     double values[SETTING_METRICS];
-    const struct observation seen = {
-        .point = point, .feasible = trial->has_objective, .values = values};
-    read_values(study->job, trial, values);
+    const struct observation seen =
+        result_read(study->job, trial, point, values);
     note_observed(study, trial->id);
     return study->algorithm->observe(study->state, &seen, err);
 }
