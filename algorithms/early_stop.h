@@ -44,7 +44,7 @@ struct stop_study {
     const struct stop_curve *curves; /* in the order of their suggestions */
 };
 
-enum stop_action { STOP_GO_ON, STOP_END, STOP_PAUSE };
+enum stop_action { STOP_GO_ON, STOP_NOW, STOP_PAUSE };
 
 /* The result that a trial would have had. */
 struct stop_prediction {
