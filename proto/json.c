@@ -105,6 +105,13 @@ void json_push_int(cJSON *array, int64_t value)
     cJSON_AddItemToArray(array, new_int(value));
 }
 
+void json_push_int_text(cJSON *array, int64_t value)
+{
+    char buffer[32];
+    snprintf(buffer, sizeof buffer, "%" PRId64, value);
+    json_push_string(array, buffer);
+}
+
 cJSON *json_push_object(cJSON *array)
 {
     cJSON *object = cJSON_CreateObject();

@@ -36,6 +36,7 @@ cJSON *json_add_array(cJSON *object, const char *key);
 void json_push_string(cJSON *array, const char *value);
 void json_push_double(cJSON *array, double value);
 void json_push_int(cJSON *array, int64_t value);
+void json_push_int_text(cJSON *array, int64_t value);
 cJSON *json_push_object(cJSON *array);
 
 /* A tree read from outside as cJSON; the caller owns the result. */

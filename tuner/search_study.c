@@ -333,19 +333,28 @@ static const struct value **list_pending(const struct search_study *study,
     return pending;
 }
 
+static const int64_t *list_pending_ids(const struct search_study *study,
+                                       struct arena *arena)
+{
+    int64_t *ids = arena_alloc(arena, study->open.n + 1, sizeof *ids);
+    for (size_t i = 0; i < study->open.n; i++)
+        ids[i] = study->open.items[i].id;
+    return ids;
+}
+
 static struct suggestion propose(struct search_study *study,
                                  const struct value point[],
                                  const struct reason *reason,
-                                 struct arena *arena)
+                                 struct why_origin *origin, struct arena *arena)
 {
-    const int64_t nearest =
+    origin->nearest =
         reason->has_nearest ? study->observed.trials[reason->nearest] : 0;
     text_clear(&study->scratch);
     point_text(&study->job->space, point, &study->scratch);
     point_set_add(&study->proposed, study->scratch.data);
     return (struct suggestion){
         .params = arena_strdup(arena, study->scratch.data),
-        .why = why_text(arena, study->job, reason, nearest)};
+        .why = why_text(arena, study->job, reason, origin)};
 }
 
 enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
@@ -355,6 +364,9 @@ enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
 {
     const size_t width = study->job->space.n + 1;
     const struct value **pending = list_pending(study, n, arena);
+    struct why_origin origin = {.revision = study->revision,
+                                .n_pending = study->open.n,
+                                .pending = list_pending_ids(study, arena)};
     struct suggestions made = {.study = study->id};
     made.items = arena_alloc(arena, n, sizeof *made.items);
     point_set_clear(&study->proposed);
@@ -382,7 +394,9 @@ enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
         if (status != HT_OK)
             return ht_fail(err, status, "%s", fault.text);
         pending[study->open.n + made.n] = point;
-        made.items[made.n++] = propose(study, point, &reason, arena);
+        origin.ordinal = ordinal + (int64_t)made.n;
+        origin.batch = (int64_t)made.n;
+        made.items[made.n++] = propose(study, point, &reason, &origin, arena);
     }
     *found = made;
     return HT_OK;

@@ -25,8 +25,19 @@ static void add_predicted(cJSON *array, const struct metric_goal *metric,
                     metric->maximize ? quantiles->high : -quantiles->low);
 }
 
+static void add_origin(cJSON *object, const struct why_origin *origin)
+{
+    json_add_int_text(object, "revision", origin->revision);
+    json_add_int_text(object, "ordinal", origin->ordinal);
+    json_add_int(object, "batch", origin->batch);
+    cJSON *pending = json_add_array(object, "pending");
+    for (size_t i = 0; i < origin->n_pending; i++)
+        json_push_int_text(pending, origin->pending[i]);
+}
+
 const char *why_text(struct arena *arena, const struct job *job,
-                     const struct reason *reason, int64_t nearest)
+                     const struct reason *reason,
+                     const struct why_origin *origin)
 {
     cJSON *object = cJSON_CreateObject();
     json_add_string(object, "kind", kinds[reason->kind]);
@@ -39,9 +50,10 @@ const char *why_text(struct arena *arena, const struct job *job,
         json_add_double(object, "acquisition", reason->acquisition);
     if (reason->has_nearest) {
         cJSON *item = json_add_object(object, "nearest");
-        json_add_int_text(item, "trial", nearest);
+        json_add_int_text(item, "trial", origin->nearest);
         json_add_double(item, "distance", reason->distance);
     }
+    add_origin(object, origin);
     struct text text = {0};
     json_print(object, &text);
     const char *kept = arena_strdup(arena, text.data);

@@ -5,18 +5,38 @@
  *      "predicted": [{"metric": "accuracy", "low": 0.91, "median": 0.93,
  *                     "high": 0.94}],           quantiles 16, 50, 84 %
  *      "acquisition": -2.1,                      what was maximised
- *      "nearest": {"trial": "12", "distance": 0.4}}
+ *      "nearest": {"trial": "12", "distance": 0.4},
+ *      "revision": "57",                         of the study, see below
+ *      "ordinal": "14", "batch": 1,
+ *      "pending": ["11", "13"]}                  trials
  *
- * Members that do not apply are absent. */
+ * Members that do not apply are absent. The last four are what decided besides
+ * the study's own setting: the same events, up to and with that revision, the
+ * same trials open and the same number give the same point. Of a question for
+ * several points, the first has `batch` 0 and the number `ordinal - batch`; for
+ * each later one, those before it were pending as well. */
 #ifndef HT_TUNER_WHY_H
 #define HT_TUNER_WHY_H
+
+#include <stddef.h>
+#include <stdint.h>
 
 #include "algorithms/algorithm.h"
 #include "proto/arena.h"
 #include "proto/job.h"
 
-/* `nearest` is the id of the trial that reason->nearest means. */
+/* What a suggestion was made from. */
+struct why_origin {
+    int64_t revision; /* of the newest event that was known */
+    int64_t ordinal;  /* of the suggestion in its study */
+    int64_t batch;    /* how many came before in the same question */
+    size_t n_pending;
+    const int64_t *pending; /* ids of the trials that were open, increasing */
+    int64_t nearest;        /* id of the trial that reason->nearest means */
+};
+
 const char *why_text(struct arena *arena, const struct job *job,
-                     const struct reason *reason, int64_t nearest);
+                     const struct reason *reason,
+                     const struct why_origin *origin);
 
 #endif

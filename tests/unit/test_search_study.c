@@ -308,6 +308,31 @@ static void only_what_the_constraints_allow_is_in_a_grid(void)
     fixture_close(&f);
 }
 
+static void the_reason_names_what_a_point_was_made_from(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    fixture_submit(&f, model_spec);
+    fixture_hello(&f, 1);
+    run_trials(&f, 10);
+    CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1));
+    struct db *db = fixture_db(&f);
+    struct search_study *study = search_study_new(1);
+    struct suggestions two = {0};
+    CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
+    CHECK(search_study_suggest(study, 11, 2, f.arena, &two, NULL) == HT_OK);
+    const char *origin =
+        arena_printf(f.arena,
+                     "\"revision\":\"%lld\",\"ordinal\":\"12\",\"batch\":1,"
+                     "\"pending\":[\"11\"]",
+                     (long long)fixture_study(&f, 1).revision);
+    CHECK(strstr(two.items[0].why, "\"ordinal\":\"11\",\"batch\":0,") != NULL);
+    CHECK(strstr(two.items[1].why, origin) != NULL);
+    search_study_free(study);
+    db_close(db);
+    fixture_close(&f);
+}
+
 int main(void)
 {
     RUN(a_restart_does_not_change_the_suggestions);
@@ -319,5 +344,6 @@ int main(void)
     RUN(a_deleted_trial_is_forgotten);
     RUN(a_jobs_constraints_hold_in_every_trial);
     RUN(only_what_the_constraints_allow_is_in_a_grid);
+    RUN(the_reason_names_what_a_point_was_made_from);
     return check_done();
 }
