@@ -2,10 +2,11 @@
  *
  *     bench_regret [ALGORITHM [SEEDS [PROBLEM [TRIALS [PARALLEL]]]]]
  *
- * For each problem and after 20, 60 and 120 trials: the median over seeds of
- * log10(best - optimum), and the mean score, 0 being the median of random
- * points and 100 the optimum. The best is that of the true values, also where
- * results are noisy. Then the cost of a suggestion. */
+ * For each problem and after 20, 60 and 120 trials: the mean score over seeds,
+ * 0 being the median of random points and 100 the optimum, and the mean of
+ * log10(1 - score / 100), in which the last ten thousandth no longer counts.
+ * The best is that of the true values, also where results are noisy. Then the
+ * same of each group of problems and of all, and the cost of a suggestion. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,49 +53,64 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void draw(const struct problem *problem, const struct rng_place *place,
-                 struct value point[])
+static double evaluate_at(const struct problem *problem, const double u[])
 {
+    struct value point[PROBLEM_MAX_DIM];
     for (size_t i = 0; i < problem->space.n; i++)
-        point[i] =
-            param_from_unit(&problem->space.params[i], rng_unit(place, i));
+        point[i] = param_from_unit(&problem->space.params[i], u[i]);
+    return evaluate(problem, point);
 }
 
-/* The median of random points; unknown optima are looked for from the best of
- * them, one coordinate at a time. */
+/* Lowers `least`, the value at `best`: one coordinate anywhere, then steps of
+ * one or of all that get smaller. */
+static double descend(const struct problem *problem, double least,
+                      double best[])
+{
+    enum { STEPS = 60000 };
+    struct rng_place place = {9, 1, 0};
+    double u[PROBLEM_MAX_DIM];
+    for (; place.draw < STEPS; place.draw++) {
+        const double share = (double)place.draw / STEPS;
+        const double step = share < 0.3 ? 2 : pow(10, -4 * share);
+        const bool all = share > 0.3 && place.draw % 2 == 0;
+        const size_t only =
+            (size_t)(rng_unit(&place, 0) * (double)problem->space.n);
+        for (size_t i = 0; i < problem->space.n; i++) {
+            const double by = step * (rng_unit(&place, i + 1) - 0.5);
+            u[i] = best[i] + (all || i == only ? by : 0);
+            u[i] = fmin(fmax(u[i], 0), 1 - 1e-9);
+        }
+        const double value = evaluate_at(problem, u);
+        if (!(value < least))
+            continue;
+        least = value;
+        memcpy(best, u, sizeof u);
+    }
+    return least;
+}
+
+/* The median of random points; an unknown optimum is looked for from the best
+ * of them. */
 static double study_problem(struct problem *problem)
 {
-    enum { POINTS = 20000, STEPS = 40000 };
+    enum { POINTS = 20000 };
     static double values[POINTS];
-    struct value best[PROBLEM_MAX_DIM], point[PROBLEM_MAX_DIM];
+    double u[PROBLEM_MAX_DIM], best[PROBLEM_MAX_DIM] = {0}, least = INFINITY;
     struct rng_place place = {9, 0, 0};
-    double least = INFINITY;
     size_t n = 0;
     for (; place.draw < POINTS; place.draw++) {
-        draw(problem, &place, point);
-        const double value = evaluate(problem, point);
+        for (size_t i = 0; i < problem->space.n; i++)
+            u[i] = rng_unit(&place, i);
+        const double value = evaluate_at(problem, u);
         if (isnan(value))
             continue;
         values[n++] = value;
         if (value < least)
-            memcpy(best, point, sizeof best);
+            memcpy(best, u, sizeof u);
         least = fmin(least, value);
     }
-    for (; isnan(problem->optimum) && place.draw < POINTS + STEPS;
-         place.draw++) {
-        const size_t c =
-            (size_t)(rng_unit(&place, 0) * (double)problem->space.n);
-        memcpy(point, best, sizeof point);
-        point[c] =
-            param_from_unit(&problem->space.params[c], rng_unit(&place, 1));
-        const double value = evaluate(problem, point);
-        if (value < least) {
-            least = value;
-            memcpy(best, point, sizeof best);
-        }
-    }
     if (isnan(problem->optimum))
-        problem->optimum = least;
+        problem->optimum = descend(problem, least, best);
     qsort(values, n, sizeof *values, compare);
     return values[n / 2];
 }
@@ -205,53 +221,87 @@ static int run(const struct plan *plan, const struct problem *problem,
 
 /* ---- the numbers ---- */
 
+/* Of several problems. */
 struct total {
-    double score[STAGES], regret[STAGES], ms;
+    double score[STAGES], left[STAGES], ms;
     int problems;
 };
 
-static double median(int n, double v[])
+static void print(const char *name, const struct total *total, int trials)
 {
-    qsort(v, (size_t)n, sizeof *v, compare);
-    return (v[(n - 1) / 2] + v[n / 2]) / 2;
+    const double n = total->problems;
+    for (int i = 0; i < STAGES && stages[i] <= trials; i++) {
+        printf("%s_at_%d_score=%.1f\n", name, stages[i], total->score[i] / n);
+        printf("%s_at_%d_log10_left=%.2f\n", name, stages[i],
+               total->left[i] / n);
+    }
+    printf("%s_suggest_ms=%.1f\n", name, total->ms / n);
 }
 
-static void report(const struct problem *problem, int stage, int seeds,
-                   double worst, double best[][STAGES], struct total *total)
+/* What is left of the way from random points (1) to the optimum. */
+static double left_of(const struct problem *problem, double worst, double best)
 {
-    double regret[MOST_SEEDS], score = 0;
-    for (int i = 0; i < seeds; i++) {
-        const double left = best[i][stage] - problem->optimum;
-        regret[i] = log10(fmin(fmax(left, 1e-6), worst - problem->optimum));
-        score += 100 * fmax(1 - left / (worst - problem->optimum), 0) / seeds;
+    const double left = (best - problem->optimum) / (worst - problem->optimum);
+    return fmin(fmax(left, 0), 1);
+}
+
+static void add(struct total *sum, const struct total *one)
+{
+    for (int i = 0; i < STAGES; i++) {
+        sum->score[i] += one->score[i];
+        sum->left[i] += one->left[i];
     }
-    const double middle = median(seeds, regret);
-    printf("%s_at_%d_median_log10_regret=%.2f\n", problem->name, stages[stage],
-           middle);
-    printf("%s_at_%d_score=%.1f\n", problem->name, stages[stage], score);
-    total->score[stage] += score;
-    total->regret[stage] += middle;
+    sum->ms += one->ms;
+    sum->problems += one->problems;
 }
 
 static void measure(const struct plan *plan, struct problem *problem,
                     struct total *total)
 {
-    static double best[MOST_SEEDS][STAGES];
     const double worst = study_problem(problem);
-    const int seeds = plan->seeds, trials = plan->trials;
-    double ms = 0;
+    const double runs = plan->seeds;
+    struct total own = {.problems = 1};
     int failed = 0;
-    for (int i = 0; i < seeds; i++)
-        failed += run(plan, problem, (uint64_t)(FIRST_SEED + i), best[i], &ms);
-    for (int stage = 0; stage < STAGES && stages[stage] <= trials; stage++)
-        report(problem, stage, seeds, worst, best, total);
+    for (int i = 0; i < plan->seeds; i++) {
+        double best[STAGES];
+        failed += run(plan, problem, (uint64_t)(FIRST_SEED + i), best, &own.ms);
+        for (int k = 0; k < STAGES && stages[k] <= plan->trials; k++) {
+            const double left = left_of(problem, worst, best[k]);
+            own.score[k] += 100 * (1 - left) / runs;
+            own.left[k] += log10(fmax(left, 1e-4)) / runs;
+        }
+    }
+    own.ms /= runs * plan->trials;
+    print(problem->name, &own, plan->trials);
     if (problem->fails != NULL)
         printf("%s_failed_percent=%.1f\n", problem->name,
-               100.0 * failed / (seeds * trials));
-    printf("%s_suggest_ms=%.1f\n", problem->name, ms / (seeds * trials));
+               100.0 * failed / (runs * plan->trials));
     fflush(stdout);
-    total->ms += ms / (seeds * trials);
-    total->problems++;
+    add(total, &own);
+}
+
+/* Each group of problems whose names have the text (NULL: any), and all. */
+static void measure_all(const struct plan *plan, const char *text)
+{
+    bool done[N_PROBLEMS] = {false};
+    struct total all = {0};
+    for (size_t i = 0; i < N_PROBLEMS; i++) {
+        struct total group = {0};
+        char name[64];
+        for (size_t j = i; j < N_PROBLEMS; j++) {
+            if (done[j] || strcmp(problems[j].group, problems[i].group) != 0)
+                continue;
+            done[j] = true;
+            if (text == NULL || strstr(problems[j].name, text) != NULL)
+                measure(plan, &problems[j], &group);
+        }
+        snprintf(name, sizeof name, "group_%s", problems[i].group);
+        if (group.problems > 0)
+            print(name, &group, plan->trials);
+        add(&all, &group);
+    }
+    if (all.problems > 0)
+        print("mean", &all, plan->trials);
 }
 
 static int number(int argc, char *argv[], int i, int fallback)
@@ -266,7 +316,7 @@ int main(int argc, char *argv[])
                               .seeds = number(argc, argv, 2, 5),
                               .trials = number(argc, argv, 4, 60),
                               .parallel = number(argc, argv, 5, 1)};
-    struct total total = {0};
+    const char *text = argc > 3 && strcmp(argv[3], "all") != 0 ? argv[3] : NULL;
     if (plan.algorithm == NULL || plan.seeds < 1 || plan.seeds > MOST_SEEDS ||
         plan.trials < 1 || plan.trials > MOST_TRIALS || plan.parallel < 1 ||
         plan.parallel > MOST_PARALLEL) {
@@ -276,16 +326,6 @@ int main(int argc, char *argv[])
         return 2;
     }
     algorithms_init();
-    for (size_t i = 0; i < N_PROBLEMS; i++)
-        if (argc < 4 || strcmp(argv[3], "all") == 0 ||
-            strstr(problems[i].name, argv[3]) != NULL)
-            measure(&plan, &problems[i], &total);
-    for (int i = 0; i < STAGES && stages[i] <= plan.trials; i++) {
-        printf("mean_at_%d_median_log10_regret=%.3f\n", stages[i],
-               total.regret[i] / total.problems);
-        printf("mean_at_%d_score=%.2f\n", stages[i],
-               total.score[i] / total.problems);
-    }
-    printf("mean_suggest_ms=%.1f\n", total.ms / total.problems);
+    measure_all(&plan, text);
     return 0;
 }

@@ -104,7 +104,91 @@ static double ackley5(const double x[])
     return 20 - 20 * exp(-0.2 * sqrt(squares)) + M_E - exp(waves);
 }
 
+/* Levy's, off the middle, in six dimensions. */
+static double levy6(const double x[])
+{
+    double w[6], sum;
+    for (int i = 0; i < 6; i++)
+        w[i] = 1 + (x[i] - 2.2 + 0.9 * i) / 4;
+    sum = square(sin(M_PI * w[0]));
+    for (int i = 0; i < 5; i++)
+        sum += square(w[i] - 1) * (1 + 10 * square(sin(M_PI * w[i] + 1)));
+    return sum + square(w[5] - 1) * (1 + square(sin(2 * M_PI * w[5])));
+}
+
+/* Rastrigin's, its waves across the axes: mirrored at the plane of `normal`. */
+static double rastrigin3_turned(const double x[])
+{
+    static const double normal[] = {0.36, 0.48, 0.8};
+    static const double middle[] = {1.3, -2.1, 0.6};
+    double along = 0, sum = 30;
+    for (int i = 0; i < 3; i++)
+        along += normal[i] * (x[i] - middle[i]);
+    for (int i = 0; i < 3; i++) {
+        const double u = x[i] - middle[i] - 2 * along * normal[i];
+        sum += u * u - 10 * cos(2 * M_PI * u);
+    }
+    return sum;
+}
+
 /* ---- tuning ---- */
+
+/* Error of a support vector machine by cost and width of its kernel: chance
+ * on two sides, between them a slanted valley. */
+static double svm(const double x[])
+{
+    const double cost = log10(x[0]), width = log10(x[1]);
+    const double learns = 1 / (1 + exp(-2.2 * (cost + 0.8 * width + 2.4)));
+    const double by_heart = 1 / (1 + exp(-3 * (width + 0.7)));
+    return 0.4 - 0.37 * learns * (1 - by_heart) +
+           0.004 * square(cost + 0.5 * width - 0.9);
+}
+
+/* Loss of a boosted forest by rate, trees, depth, share of rows, penalty and
+ * leaf size. Rates suit numbers of trees, both suit depths. As measured by
+ * cross-validation: no two settings agree to the last per cent. */
+static double boosting(const double x[])
+{
+    struct rng_place ripple = {5, 0, 0};
+    for (int i = 0; i < 6; i++)
+        ripple.ordinal = rng_bits(&ripple, (uint64_t)llrint(1e6 * x[i]));
+    const double steps = log10(x[0] * x[1]) - 1.3 + 0.09 * (x[2] - 4);
+    const double depth = (x[2] - 5) / 3, leaf = (log2(x[5]) - 2.5) / 3;
+    return 0.2 + 0.12 * (1 - exp(-0.8 * square(steps))) +
+           0.05 * (1 - exp(-square(depth))) + 0.05 * square(x[3] - 0.65) +
+           0.003 * square(log10(x[4]) + 1.5) + 0.015 * square(leaf) +
+           0.03 * x[0] * depth * depth + 0.0015 * rng_normal(&ripple, 0);
+}
+
+/* Error of a penalised regression by penalty, share of its first kind and
+ * tolerance: a plain, a kink and a slow rise. */
+static double elastic(const double x[])
+{
+    const double penalty = log10(x[0]) + 1.2 + 0.8 * x[1];
+    const double under = penalty > 0 ? square(penalty) : 0.15 * -penalty;
+    return 0.5 + 0.4 * (1 - exp(-under)) + 0.02 * square(x[1] - 0.8) +
+           0.03 / (1 + exp(-2 * (log10(x[2]) + 2)));
+}
+
+/* A choice of four models, each with a surface of its own. */
+static double arms(const double x[])
+{
+    const double n = x[1], a = x[2], b = x[3], c = x[4];
+    switch ((int)x[0]) {
+    case 0:
+        return 0.5 + 0.3 * sin(7 * a) * cos(5 * b) + 0.02 * n;
+    case 1:
+        return 0.3 + square(a - 0.2) + 2 * square(b - a) + 0.01 * square(n - 5);
+    case 2:
+        return 0.9 -
+               0.8 * exp(-10 * (square(a - 0.65) + square(c - 0.3))) *
+                   exp(-0.01 * square(n - 12)) +
+               0.2 * square(b - 0.75);
+    default:
+        return 0.45 + 0.5 * fabs(c - 0.5) + 0.3 * square(a - b) - 0.01 * n +
+               0.002 * n * n * c;
+    }
+}
 
 /* Error of a network by rate, decay, dropout, width, depth, activation and
  * optimiser; 0.08 at best. Rates suit optimisers, dropout suits widths. */
@@ -244,6 +328,28 @@ static bool mlp_fails(const double x[])
 
 /* ---- many parameters ---- */
 
+static double tang4(const double x[])
+{
+    double sum = 4 * 39.16616570377142;
+    for (int i = 0; i < 4; i++) {
+        const double u = x[i] - 0.6 + 0.4 * i;
+        sum += 0.5 * (square(square(u)) - 16 * square(u) + 5 * u);
+    }
+    return sum;
+}
+
+/* A bowl of five that count and fifteen that hardly do, with an interaction
+ * and a plain beyond. */
+static double few_of_20(const double x[])
+{
+    double sum = 0, rest = 0;
+    for (int i = 0; i < 5; i++)
+        sum += (1 + i) * square(x[4 * i] - 0.25 - 0.12 * i);
+    for (int i = 0; i < 20; i++)
+        rest += fabs(x[i] - 0.4);
+    return 1 - exp(-0.9 * sum - 3 * square(x[0] - x[8] + 0.24)) + 0.003 * rest;
+}
+
 static double tang20(const double x[])
 {
     double sum = 20 * 39.16616570377142;
@@ -281,7 +387,8 @@ static struct param branin_params[] = {REAL(-5, 10), REAL(0, 15)};
 static struct param unit_params[] = {UNIT, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT,
                                      UNIT, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT,
                                      UNIT, UNIT, UNIT, UNIT, UNIT, UNIT};
-static struct param ten_params[] = {REAL(-10, 10), REAL(-10, 10), REAL(-10, 10),
+static struct param ten_params[] = {REAL(-10, 10), REAL(-10, 10),
+                                    REAL(-10, 10), REAL(-10, 10),
                                     REAL(-10, 10), REAL(-10, 10)};
 static struct param rosenbrock_params[] = {REAL(-5, 10), REAL(-5, 10),
                                            REAL(-5, 10), REAL(-5, 10)};
@@ -299,6 +406,13 @@ static struct param ackley_params[] = {REAL(-1, 1),  REAL(-1, 1),  REAL(-1, 1),
 static struct param forest_params[] = {LOG(1e-5, 1),   UNIT, WHOLE(1, 16),
                                        WHOLE(1, 1023), UNIT, OF(4)};
 
+static struct param svm_params[] = {LOG(1e-3, 1e4), LOG(1e-6, 10)};
+static struct param boosting_params[] = {LOG(1e-3, 1),  WHOLE(20, 500),
+                                         WHOLE(1, 12),  REAL(0.3, 1),
+                                         LOG(1e-6, 10), WHOLE(1, 50)};
+static struct param elastic_params[] = {LOG(1e-5, 100), UNIT, LOG(1e-6, 0.1)};
+static struct param arms_params[] = {OF(4), WHOLE(1, 16), UNIT, UNIT, UNIT};
+
 static struct problem problems[] = {
     {"branin", "classic", branin, NULL, 0, {2, branin_params}, 0.397887357729},
     {"hartmann6",
@@ -312,6 +426,18 @@ static struct problem problems[] = {
     {"rosenbrock4", "classic", rosenbrock4, NULL, 0, {4, rosenbrock_params}, 0},
     {"rastrigin4", "waves", rastrigin4, NULL, 0, {4, five_params}, 0},
     {"ackley5", "waves", ackley5, NULL, 0, {5, ten_params}, 0},
+    {"levy6", "waves", levy6, NULL, 0, {6, ten_params}, 0},
+    {"rastrigin3_turned",
+     "waves",
+     rastrigin3_turned,
+     NULL,
+     0,
+     {3, five_params},
+     0},
+    {"svm", "tuning", svm, NULL, 0, {2, svm_params}, NAN},
+    {"boosting", "tuning", boosting, NULL, 0, {6, boosting_params}, NAN},
+    {"elastic", "tuning", elastic, NULL, 0, {3, elastic_params}, NAN},
+    {"arms", "tuning", arms, NULL, 0, {5, arms_params}, NAN},
     {"mlp", "tuning", mlp, NULL, 0, {7, mlp_params}, 0.08},
     {"valley", "tuning", valley, NULL, 0, {4, valley_params}, NAN},
     {"ackley_mixed", "tuning", ackley_mixed, NULL, 0, {8, ackley_params}, 0},
@@ -325,6 +451,8 @@ static struct problem problems[] = {
      0.2,
      {6, unit_params},
      -3.322368011},
+    {"tang4_noisy", "noisy", tang4, NULL, 6, {4, five_params}, 0},
+    {"svm_noisy", "noisy", svm, NULL, 0.02, {2, svm_params}, NAN},
     {"hartmann6_fails",
      "failing",
      hartmann6,
@@ -340,6 +468,7 @@ static struct problem problems[] = {
      0,
      {20, unit_params},
      -3.322368011},
+    {"few_of_20", "many", few_of_20, NULL, 0, {20, unit_params}, NAN},
     {"tang20", "many", tang20, NULL, 0, {20, five_params}, 0},
 };
 enum { N_PROBLEMS = sizeof problems / sizeof *problems };
