@@ -142,7 +142,8 @@ double gp_mean(const struct gp *gp, const double x[])
     double *k = gp->scratch;
     const size_t n = gp->n_seen;
     kernel_row(&gp->kernel, gp->rows, x, n, k, NULL);
-    return gp->mean + cblas_ddot((int)n, gp->weights, 1, k, 1);
+    const double mean = gp->mean + cblas_ddot((int)n, gp->weights, 1, k, 1);
+    return gp->base == NULL ? mean : mean + gp_base_mean(gp->base, x);
 }
 
 /* Covariances of each point as rows, then one triangular solve for all. */
@@ -173,6 +174,8 @@ void gp_predict(const struct gp *gp, size_t m, const double x[], double mean[],
         const size_t len = m - from < BATCH ? m - from : BATCH;
         predict_batch(gp, len, x + from * dim, mean + from, variance + from);
     }
+    if (gp->base != NULL)
+        gp_base_predict(gp, m, x, mean, variance);
 }
 
 /* With v = S^-1 k: dmean = weights . dk, dvariance = -2 v . dk, and
@@ -204,4 +207,6 @@ void gp_predict_slopes(const struct gp *gp, const double x[], double *mean,
         slopes->mean[c] = -w * cblas_ddot((int)n, by_mean, 1, difference, 1);
         slopes->variance[c] = 2 * w * cblas_ddot((int)n, v, 1, difference, 1);
     }
+    if (gp->base != NULL)
+        gp_base_slopes(gp, x, mean, variance, slopes);
 }

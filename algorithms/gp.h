@@ -10,12 +10,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "algorithms/gp_base.h"
 #include "algorithms/kernel.h"
 #include "algorithms/prior.h"
 #include "proto/error.h"
 
 struct gp {
     struct rows *rows; /* owned: the points seen, then the believed ones */
+    const struct gp_base *base; /* what the values go beyond, borrowed and set
+                                   by the owner; part of every prediction.
+                                   NULL: nothing */
     size_t cap;
     size_t n_seen; /* points with a value */
     double *y;     /* their values */
