@@ -76,8 +76,8 @@ void goal_model_fini(struct goal_model *model)
     warping_fini(&model->warping);
 }
 
-struct gp *feasibility_model(const struct history *history, struct hyper *hyper,
-                             uint64_t seed)
+struct gp *target_model(const struct history *history, struct hyper *hyper,
+                        uint64_t seed)
 {
     struct warping warping;
     struct gp *gp = find(history, hyper, seed, 0, &warping);
@@ -103,6 +103,14 @@ double goal_model_best(const struct goal_model *model, size_t k)
         best = fmax(best, gp_mean(gp, x));
     }
     return best;
+}
+
+double goal_model_mean(const struct goal_model *model, const double x[])
+{
+    double sum = 0;
+    for (size_t k = 0; k < model->n; k++)
+        sum += gp_mean(model->models[k], x) / (double)model->n;
+    return sum;
 }
 
 /* A mixture of normals has the mean of their means, and besides the mean of

@@ -35,16 +35,19 @@ bool goal_model_init(struct goal_model *model, const struct history *history,
                      struct goal_hyper *hyper, uint64_t seed, size_t extra);
 void goal_model_fini(struct goal_model *model);
 
-/* A model of results' coming out at all (1) or not (-1), the caller's; NULL
- * when none factored. */
-struct gp *feasibility_model(const struct history *history, struct hyper *hyper,
-                             uint64_t seed);
+/* A model of all results by what hyper->target and its prior say, the caller's;
+ * NULL when none factored. */
+struct gp *target_model(const struct history *history, struct hyper *hyper,
+                        uint64_t seed);
 
 /* Believes that a pending point comes out as each model foretells. */
 void goal_model_believe(struct goal_model *model, const double x[]);
 
 /* The best mean of model k over the points it has seen. */
 double goal_model_best(const struct goal_model *model, size_t k);
+
+/* The mean of the warped latent value at x: much cheaper than its variance. */
+double goal_model_mean(const struct goal_model *model, const double x[]);
 
 /* Mean and variance of the warped latent value at x, of the models as one. */
 void goal_model_predict(const struct goal_model *model, const double x[],

@@ -21,6 +21,7 @@ struct http_options {
     const struct gate *gate; /* these are borrowed until http_free() */
     struct core *core;
     struct readers *readers;
+    struct readers *models; /* for LANE_MODEL */
     struct sse *sse;
 };
 

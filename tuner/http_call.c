@@ -318,12 +318,15 @@ enum ht_status call_post(struct call *call, struct ht_error *err)
         return ht_fail(err, HT_UNAVAILABLE, "the server is stopping");
     peers_enter(http->peers, call->peer, PEER_WORK);
 
+    const enum route_lane lane = call->route->lane;
     call->req->handle = call->route->core;
     call->req->answer = on_answer;
-    if (call->route->lane == LANE_CORE)
+    if (lane == LANE_CORE)
         core_post(http->options.core, call->req);
     else
-        readers_post(http->options.readers, call->req, call->route->read);
+        readers_post(lane == LANE_MODEL ? http->options.models
+                                        : http->options.readers,
+                     call->req, call->route->read);
     return HT_OK;
 }
 

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 #include "proto/clock.h"
+#include "tuner/insight.h"
 #include "tuner/log.h"
 
-enum { N_READERS = 2, THREAD_STACK = 512 * 1024 };
+enum { THREAD_STACK = 512 * 1024 };
 
 /* What a reader may be asked; the request carries the answer. */
 struct job_link {
@@ -23,8 +24,8 @@ struct readers {
     pthread_cond_t work;
     struct job_link *first, **last;
     bool stopping;
-    int n_threads;
-    pthread_t threads[N_READERS];
+    size_t n_threads;
+    pthread_t threads[READERS_MOST];
     struct ht_error finding;      /* never changes once `damage` is set */
     _Atomic(const char *) damage; /* NULL or finding.text */
 };
@@ -103,6 +104,7 @@ static void note_damage(struct readers *readers, const struct ht_error *err)
 }
 
 static enum ht_status answer_in_snapshot(struct readers *readers, struct db *db,
+                                         struct insight **insight,
                                          const struct job_link *link)
 {
     struct ht_error *err = &link->req->err;
@@ -116,6 +118,7 @@ static enum ht_status answer_in_snapshot(struct readers *readers, struct db *db,
         .facts = readers->options.facts,
         .damage = readers_damage(readers),
         .deadline_ms = clock_monotonic_ms() + READER_SLICE_MS,
+        .insight = insight,
     };
     status = link->handler(&reader, link->req, err);
     db_rollback(db);
@@ -139,6 +142,7 @@ static void *run(void *context)
 {
     struct readers *readers = context;
     struct db *db = NULL;
+    struct insight *insight = NULL;
     struct job_link *link;
     while ((link = take(readers)) != NULL) {
         struct ht_error err = {0};
@@ -148,7 +152,7 @@ static void *run(void *context)
         if (status == HT_OK && link->req == NULL)
             check_file(readers, db);
         else if (status == HT_OK)
-            link->req->status = answer_in_snapshot(readers, db, link);
+            link->req->status = answer_in_snapshot(readers, db, &insight, link);
         else if (link->req != NULL)
             link->req->status =
                 ht_fail(&link->req->err, status, "%s", err.text);
@@ -156,6 +160,7 @@ static void *run(void *context)
             link->req->answer(link->req);
         free(link);
     }
+    insight_free(insight);
     db_close(db);
     return NULL;
 }
@@ -173,7 +178,7 @@ enum ht_status readers_start(const struct readers_options *options,
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, THREAD_STACK);
     int failed = 0;
-    for (int i = 0; failed == 0 && i < N_READERS; i++) {
+    for (size_t i = 0; failed == 0 && i < options->threads; i++) {
         failed = pthread_create(&readers->threads[i], &attr, run, readers);
         readers->n_threads += failed == 0;
     }
@@ -194,7 +199,7 @@ void readers_stop(struct readers *readers)
     readers->stopping = true;
     pthread_cond_broadcast(&readers->work);
     pthread_mutex_unlock(&readers->lock);
-    for (int i = 0; i < readers->n_threads; i++)
+    for (size_t i = 0; i < readers->n_threads; i++)
         pthread_join(readers->threads[i], NULL);
     pthread_mutex_destroy(&readers->lock);
     pthread_cond_destroy(&readers->work);

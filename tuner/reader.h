@@ -13,11 +13,12 @@
 #include "tuner/db.h"
 #include "tuner/request.h"
 
+struct insight;
 struct logs;
 struct readers;
 struct sse;
 
-enum { READER_SLICE_MS = 2000 };
+enum { READER_SLICE_MS = 2000, READERS_MOST = 4 };
 
 /* What the server tells about itself; set once before the first request. */
 struct server_facts {
@@ -31,8 +32,9 @@ struct reader {
     struct logs *logs;
     struct sse *sse;
     const struct server_facts *facts;
-    const char *damage;  /* why the server is read-only, NULL: it is not */
-    int64_t deadline_ms; /* monotonic */
+    const char *damage;       /* why the server is read-only, NULL: it is not */
+    int64_t deadline_ms;      /* monotonic */
+    struct insight **insight; /* the thread's own, see insight.h */
 };
 
 /* Fills req->reply with JSON. On failure `err` is what the asker sees. A long
@@ -48,6 +50,7 @@ struct readers_options {
     struct logs *logs;
     struct sse *sse;
     const struct server_facts *facts;
+    size_t threads; /* 1 to READERS_MOST */
 };
 
 /* Starts the threads; each opens its connection with its first question. */
@@ -77,7 +80,8 @@ reader_handler read_job;                                  /* reader_job.c */
 reader_handler read_lookup, read_optimal;                 /* reader_vizier.c */
 reader_handler read_trials, read_trial;                   /* reader_trials.c */
 reader_handler read_best, read_logs;                      /* reader_trials.c */
-reader_handler read_measurements; /* reader_measurements.c */
+reader_handler read_measurements;            /* reader_measurements.c */
+reader_handler read_importances, read_slice; /* reader_insight.c */
 reader_handler read_server, read_runners, read_events; /* reader_facts.c */
 reader_handler read_revisions; /* reader_facts.c: seeds a stream */
 

@@ -29,6 +29,12 @@
         .method = "GET", .pattern = (path), .needs = GATE_READ,                \
         .lane = LANE_READER, .kinds = (shown), .read = (handler)               \
     }
+/* A question to a model of the study. */
+#define MODEL(shown, path, handler)                                            \
+    {                                                                          \
+        .method = "GET", .pattern = (path), .needs = GATE_READ,                \
+        .lane = LANE_MODEL, .kinds = (shown), .read = (handler)                \
+    }
 
 /* A question that Google asks by POST. */
 #define LOOK(shown, path, handler)                                             \
@@ -109,6 +115,8 @@ const struct route route_table[] = {
     CHANGE("POST", ANY, OURS "/studies/{study}:stop", study_stop),
     CHANGE("PATCH", ANY, OURS "/studies/{study}", study_change),
     QUERY(ANY, OURS "/studies/{study}/best", read_best),
+    MODEL(ANY, OURS "/studies/{study}/importances", read_importances),
+    MODEL(ANY, OURS "/studies/{study}/slice", read_slice),
     QUERY(ANY, OURS "/studies/{study}/events", read_events),
     QUERY(ANY, OURS "/studies/{study}/measurements", read_measurements),
     QUERY(ANY, OURS "/studies/{study}/trials/{trial}/logs", read_logs),

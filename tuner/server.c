@@ -26,6 +26,7 @@ enum {
     STOP_SECONDS = 5,      /* for everything */
     RUNNER_WAIT_MS = 1500,
     CALLS_WAIT_MS = 2000,
+    N_READERS = 2, /* threads */
     URL_BYTES = OPTIONS_HOST_BYTES + 32
 };
 
@@ -42,7 +43,7 @@ struct server {
     struct endpoint *report, *control;
     struct gate *gate;
     struct server_facts facts;
-    struct readers *readers;
+    struct readers *readers, *models;
     struct http *http;
     char *runner_token_file;
     struct arena *flags; /* of local runners */
@@ -253,17 +254,22 @@ static enum ht_status start_readers(struct server *server, struct ht_error *err)
         .control = endpoint_url(server->control),
         .started_ms = clock_monotonic_ms(),
     };
-    const struct readers_options options = {.path = path,
-                                            .logs = server->logs,
-                                            .sse = server->sse,
-                                            .facts = &server->facts};
+    struct readers_options options = {.path = path,
+                                      .logs = server->logs,
+                                      .sse = server->sse,
+                                      .facts = &server->facts,
+                                      .threads = N_READERS};
     enum ht_status status = readers_start(&options, &server->readers, err);
+    options.threads = 1;
+    if (status == HT_OK)
+        status = readers_start(&options, &server->models, err);
     free(path);
     return status;
 }
 
 static void stop_readers(struct server *server)
 {
+    readers_stop(server->models);
     readers_stop(server->readers);
 }
 
@@ -274,6 +280,7 @@ static enum ht_status start_http(struct server *server, struct ht_error *err)
         .gate = server->gate,
         .core = server->core,
         .readers = server->readers,
+        .models = server->models,
         .sse = server->sse,
     };
     enum ht_status status = http_start(&options, &server->http, err);

@@ -1,0 +1,68 @@
+#include "algorithms/slice.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/arena.h"
+
+void slice_axis_init(struct slice_axis *axis, const struct space *space,
+                     size_t param, size_t most)
+{
+    const struct param *at = &space->params[param];
+    const uint64_t levels = param_levels(at);
+    *axis = (struct slice_axis){
+        .param = param,
+        .n = levels > 0 && levels < most ? (size_t)levels : most};
+    axis->values = ht_xcalloc(axis->n, sizeof *axis->values);
+    for (size_t i = 0; i < axis->n; i++) {
+        const double share =
+            axis->n > 1 ? (double)i / (double)(axis->n - 1) : 0;
+        axis->values[i] =
+            levels == 0
+                ? param_from_unit(at, fmin(share, nextafter(1, 0)))
+                : param_level(at,
+                              (uint64_t)llround(share * (double)(levels - 1)));
+    }
+}
+
+void slice_axis_fini(struct slice_axis *axis)
+{
+    free(axis->values);
+}
+
+/* The point with a value in every place. */
+static void fill(const struct space *space, const struct value point[],
+                 struct value filled[])
+{
+    for (size_t i = 0; i < space->n; i++) {
+        const struct param *param = &space->params[i];
+        filled[i] = !point[i].absent     ? point[i]
+                    : param->has_default ? param->fallback
+                                         : param_from_unit(param, 0.5);
+    }
+}
+
+void slice(const struct encoding *encoding, const struct goal_model *model,
+           const struct value point[], size_t n_axes,
+           const struct slice_axis axes[], struct slice_cell cells[])
+{
+    const struct space *space = encoding->space;
+    const size_t columns = n_axes > 1 ? axes[1].n : 1;
+    struct value filled[HT_MAX_PARAMETERS], at[HT_MAX_PARAMETERS];
+    double x[HT_MAX_PARAMETERS];
+    fill(space, point, filled);
+    for (size_t i = 0; i < axes[0].n * columns; i++) {
+        const size_t index[2] = {i / columns, i % columns};
+        memcpy(at, filled, space->n * sizeof *at);
+        for (size_t k = 0; k < n_axes; k++)
+            at[axes[k].param] = axes[k].values[index[k]];
+        space_settle(space, at);
+        cells[i] = (struct slice_cell){.absent = at[axes[0].param].absent};
+        if (n_axes > 1)
+            cells[i].absent = cells[i].absent || at[axes[1].param].absent;
+        encoding_encode(encoding, at, x);
+        if (!cells[i].absent)
+            goal_model_quantiles(model, x, &cells[i].value);
+    }
+}
