@@ -72,8 +72,9 @@ struct early_stop {
                           their checkpoint when promoted */
     int64_t min_steps; /* no trial stops earlier; the first rung */
     int64_t max_steps; /* where a trial ends by itself; 0: not known */
-    int64_t min_trials; /* completed before any stops */
-    int64_t factor;     /* ASHA, Hyperband: one of so many goes on */
+    int64_t min_trials;       /* completed before any stops */
+    int64_t min_measurements; /* of a trial before it stops */
+    int64_t factor;           /* ASHA, Hyperband: one of so many goes on */
 };
 
 /* One worker pool: replicas of one type that run the same thing. */

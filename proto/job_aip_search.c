@@ -187,9 +187,9 @@ static void read_early_stop(const struct field_reader *reader, struct place at,
     if (!node_bool(at.node, &flag)) {
         field_wrong_kind(reader, at, "true or false");
     } else if (flag) {
-        /* Google never said by which rule. */
+        /* Google never said by which rule; this one errs least. */
         draft->early_stop = at;
-        draft->job.early_stop.rule = EARLY_MEDIAN;
+        draft->job.early_stop.rule = EARLY_DECAY;
     }
 }
 

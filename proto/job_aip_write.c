@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "proto/job_aip.h"
+#include "proto/job_early_stop.h"
 #include "proto/job_keep.h"
 #include "proto/json.h"
 #include "proto/limits.h"
@@ -315,6 +316,13 @@ static bool has_own_needs(const struct job *job)
     return false;
 }
 
+/* AI Platform has a rule or none. */
+static bool has_other_rule(const struct early_stop *stop)
+{
+    return stop->rule != EARLY_NONE &&
+           (stop->rule != EARLY_DECAY || job_early_stop_has_options(stop));
+}
+
 /* Everything else that a job can say, in native names. */
 static void name_losses(const struct aip_writer *writer)
 {
@@ -329,7 +337,7 @@ static void name_losses(const struct aip_writer *writer)
         {"constraints", job->constraints.n > 0},
         {"seed", job->has_seed},
         {"selection", job->selection != SELECT_LAST},
-        {"earlyStopping", job->early_stop.rule == EARLY_DECAY},
+        {"earlyStopping", has_other_rule(&job->early_stop)},
         {"until.target", until->has_target},
         {"until.end", until->end_ms > 0},
         {"until.noProgress", until->no_progress > 0},

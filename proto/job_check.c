@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proto/constraint.h"
+#include "proto/job_early_stop.h"
 #include "proto/limits.h"
 
 void job_name(const struct field_reader *reader, struct place at,
@@ -252,7 +253,5 @@ void job_check(const struct field_reader *reader, struct job_draft *draft)
     check_conditions(reader, draft);
     check_constraints(reader, draft);
     check_grid(reader, draft);
-    if (draft->job.early_stop.rule != EARLY_NONE && draft->early_stop.node)
-        field_warning(reader, draft->early_stop,
-                      "early stopping is kept but not applied by this version");
+    job_early_stop_check(reader, draft);
 }

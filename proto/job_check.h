@@ -38,7 +38,7 @@ void job_check_run(const struct field_reader *reader,
                    const struct job_draft *draft);
 
 /* Checks metrics and parameters, resolves conditions, looks at constraints and
- * the grid, and warns of what this version keeps without applying it. */
+ * the grid and the rule that stops trials early. */
 void job_check(const struct field_reader *reader, struct job_draft *draft);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "proto/job_container.h"
+#include "proto/job_early_stop.h"
 #include "proto/limits.h"
 
 #define DRAFT(member) offsetof(struct native_draft, member)
@@ -30,13 +31,6 @@ static void read_algorithm(const struct field_reader *reader, struct place at,
 {
     struct job_draft *draft = &((struct native_draft *)into)->draft;
     draft->algorithm = at;
-    field_choose(reader, at, field, into);
-}
-
-static void read_early_stop(const struct field_reader *reader, struct place at,
-                            const struct field *field, void *into)
-{
-    ((struct native_draft *)into)->draft.early_stop = at;
     field_choose(reader, at, field, into);
 }
 
@@ -119,10 +113,6 @@ static const struct field_choice algorithms[] = {
     {"grid", -1, ALGORITHM_GRID},
     {"random", -1, ALGORITHM_RANDOM},
     {NULL, 0, 0}};
-static const struct field_choice early_stops[] = {{"none", -1, EARLY_NONE},
-                                                  {"median", -1, EARLY_MEDIAN},
-                                                  {"decay", -1, EARLY_DECAY},
-                                                  {NULL, 0, 0}};
 static const struct field_choice selections[] = {
     {"last", -1, SELECT_LAST}, {"best", -1, SELECT_BEST}, {NULL, 0, 0}};
 static const struct field_choice args_modes[] = {{"auto", -1, ARGS_AUTO},
@@ -203,10 +193,7 @@ static const struct field root_rows[] = {
     {"maxFailed", field_whole, JOB(max_failed), 0, HT_MAX_TRIALS, NULL},
     {"retries", field_whole, JOB(retries), 0, HT_MAX_RETRIES, NULL},
     {.name = "grace", .read = field_duration, .offset = JOB(grace_ms)},
-    {.name = "earlyStopping",
-     .read = read_early_stop,
-     .offset = JOB(early_stop.rule),
-     .choices = early_stops},
+    {.name = "earlyStopping", .read = job_early_stop, .offset = DRAFT(draft)},
     {.name = "selection",
      .read = field_choose,
      .offset = JOB(selection),
@@ -251,6 +238,7 @@ void job_native_fields(struct text *out)
     list_fields("", root_rows, out);
     list_fields("parameters.*.", native_parameter_rows, out);
     list_fields("until.", until_rows, out);
+    list_fields("earlyStopping.", job_early_stop_rows, out);
     list_fields("resources.", resource_rows, out);
     list_fields("metrics.", metric_rows, out);
     list_fields("container.", job_container_rows, out);

@@ -3,6 +3,7 @@
 
 #include "proto/clock.h"
 #include "proto/job_container.h"
+#include "proto/job_early_stop.h"
 #include "proto/job_native.h"
 #include "proto/job_param.h"
 #include "proto/json.h"
@@ -228,7 +229,6 @@ static void add_study(cJSON *root, const struct job *job, bool full)
 {
     static const char *const algorithms[] = {NULL, "bayesian", "grid",
                                              "random"};
-    static const char *const early_stops[] = {"none", "median", "decay"};
     add_goal(root, job);
     cJSON *parameters = json_add_object(root, "parameters");
     for (size_t i = 0; i < job->space.n; i++)
@@ -244,7 +244,7 @@ static void add_study(cJSON *root, const struct job *job, bool full)
         json_add_int(root, "parallel", job->parallel);
     add_until(root, &job->until);
     if (full || job->early_stop.rule != EARLY_NONE)
-        json_add_string(root, "earlyStopping", early_stops[job->early_stop.rule]);
+        job_early_stop_write(root, &job->early_stop);
     if (full || job->selection != SELECT_LAST)
         json_add_string(root, "selection",
                         job->selection == SELECT_BEST ? "best" : "last");

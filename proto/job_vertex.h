@@ -14,10 +14,10 @@ struct vertex_draft {
     struct strings order;    /* hypertune.parameterOrder */
     struct place order_at;   /* where it stands */
     struct place algorithm;  /* hypertune.algorithm: bayesian by name */
+    struct place early_stop; /* hypertune.earlyStopping */
     struct place resources;  /* hypertune.replicas: what each type needs */
     struct place gcs_output; /* an outputUriPrefix in Google's storage */
     int64_t study_trials;    /* studyStoppingConfig.maxNumTrials, 0: none */
-    size_t early_stop_rules; /* automated stopping specs, at most one */
     bool should_stop_asap;   /* studyStoppingConfig.shouldStopAsap */
     bool disable_retries;    /* Scheduling.disableRetries */
     bool has_retries;        /* hypertune says it, so Google's is mute */
@@ -41,6 +41,9 @@ void vertex_finish_pools(const struct field_reader *reader,
 /* Reads hypertune.algorithm, once studySpec is read. */
 void vertex_adopt_algorithm(const struct field_reader *reader,
                             struct vertex_draft *vertex);
+/* Reads hypertune.earlyStopping, once studySpec is read. */
+void vertex_adopt_early_stop(const struct field_reader *reader,
+                             struct vertex_draft *vertex);
 
 /* Reads studySpec.metrics and studySpec.parameters, once all places are
  * known. */
@@ -56,6 +59,8 @@ bool vertex_has_place(const char *path);
 /* ---- writing ---- */
 
 void vertex_add_study(cJSON *root, const struct job *job);
+/* Whether studySpec says all there is of the rule. */
+bool vertex_says_early_stop(const struct early_stop *stop);
 /* Adds to `hypertune` what studySpec.parameters cannot say. */
 void vertex_add_extras(cJSON *hypertune, const struct space *space);
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "proto/job_container.h"
+#include "proto/job_early_stop.h"
 #include "proto/job_keep.h"
 #include "proto/job_vertex.h"
 #include "proto/limits.h"
@@ -100,6 +101,22 @@ void vertex_adopt_algorithm(const struct field_reader *reader,
                     "studySpec.algorithm names another");
 }
 
+/* Google's clients see the rule by Google's name; ours says its options too. */
+void vertex_adopt_early_stop(const struct field_reader *reader,
+                             struct vertex_draft *vertex)
+{
+    static const struct field row = {.name = "earlyStopping"};
+    struct early_stop *stop = &vertex->draft.job.early_stop;
+    const enum job_early_stop googles = stop->rule;
+    if (vertex->early_stop.node == NULL)
+        return;
+    *stop = (struct early_stop){0};
+    job_early_stop(reader, vertex->early_stop, &row, &vertex->draft);
+    if (googles != EARLY_NONE && stop->rule != googles)
+        field_error(reader, vertex->early_stop, "studySpec names the rule %s",
+                    job_early_stop_name(googles));
+}
+
 void vertex_hypertune(const struct field_reader *reader, struct place at,
                       const struct field *field, void *into)
 {
@@ -143,6 +160,9 @@ void vertex_hypertune(const struct field_reader *reader, struct place at,
          .choices = job_reporters},
         {.name = "rewriteGs", .read = field_flag, .offset = JOB(rewrite_gcs)},
         {.name = "keep", .read = job_keep, .offset = DRAFT},
+        {.name = "earlyStopping",
+         .read = field_place,
+         .offset = offsetof(struct vertex_draft, early_stop)},
         {"stdoutPatterns", field_texts, JOB(stdout_patterns), 0, HT_MAX_ENV,
          NULL},
         {.name = "metricsFile",

@@ -145,6 +145,7 @@ struct job *job_read_vertex(const struct node *root, enum job_kind kind,
     vertex_finish_pools(&reader, vertex);
     vertex_finish_study(&reader, vertex);
     vertex_adopt_algorithm(&reader, vertex);
+    vertex_adopt_early_stop(&reader, vertex);
     adopt_google(vertex);
     job_check(&reader, &vertex->draft);
     job->kept = kept.first;

@@ -11,39 +11,46 @@
 
 /* ---- automated stopping ---- */
 
-static void count_rule(const struct field_reader *reader, struct place at,
-                       struct vertex_draft *vertex)
+static void note_rule(const struct field_reader *reader, struct place at,
+                      enum job_early_stop rule, struct vertex_draft *vertex)
 {
-    if (vertex->early_stop_rules++ > 0)
+    struct job_draft *draft = &vertex->draft;
+    if (draft->job.early_stop.rule != EARLY_NONE)
         field_key_error(reader, at, "a study has one early stopping rule");
+    draft->early_stop = at;
+    draft->job.early_stop.rule = rule;
 }
 
 static void read_curve_rule(const struct field_reader *reader, struct place at,
                             const struct field *field, void *into)
 {
-    static const struct field rows[] = {
-        {.name = "useElapsedDuration", .read = keep_flag}, {0}};
-    struct vertex_draft *vertex = into;
-    field_read_map(reader, at, rows, vertex);
-    count_rule(reader, at, vertex);
-    vertex->draft.early_stop = at;
-    vertex->draft.job.early_stop.rule = (enum job_early_stop)field->min;
+    static const struct field rows[] = {{.name = "useElapsedDuration",
+                                         .read = field_flag,
+                                         .offset = JOB(early_stop.by_time)},
+                                        {0}};
+    field_read_map(reader, at, rows, into);
+    note_rule(reader, at, (enum job_early_stop)field->min, into);
 }
 
 static void read_convex_rule(const struct field_reader *reader, struct place at,
                              const struct field *field, void *into)
 {
     static const struct field rows[] = {
-        {.name = "maxStepCount", .read = keep_whole, .max = INT64_MAX},
-        {.name = "minStepCount", .read = keep_whole, .max = INT64_MAX},
-        {.name = "minMeasurementCount", .read = keep_whole, .max = INT64_MAX},
+        {"maxStepCount", field_whole, JOB(early_stop.max_steps), 0,
+         HT_MAX_STEPS, NULL},
+        {"minStepCount", field_whole, JOB(early_stop.min_steps), 0,
+         HT_MAX_STEPS, NULL},
+        {"minMeasurementCount", field_whole, JOB(early_stop.min_measurements),
+         0, HT_MAX_REPORTS, NULL},
+        {.name = "useElapsedDuration",
+         .read = field_flag,
+         .offset = JOB(early_stop.by_time)},
         {.name = "learningRateParameterName", .read = keep_text},
-        {.name = "useElapsedDuration", .read = keep_flag},
         {.name = "updateAllStoppedTrials", .read = keep_flag},
         {0}};
     (void)field;
-    count_rule(reader, at, into);
-    keep_message(reader, at, rows);
+    field_read_map(reader, at, rows, into);
+    note_rule(reader, at, EARLY_CONVEX, into);
 }
 
 /* v1beta1's older name for the convex rule. */
@@ -52,15 +59,19 @@ static void read_convex_config(const struct field_reader *reader,
                                void *into)
 {
     static const struct field rows[] = {
-        {.name = "maxNumSteps", .read = keep_whole, .max = INT64_MAX},
-        {.name = "minNumSteps", .read = keep_whole, .max = INT64_MAX},
-        {.name = "autoregressiveOrder", .read = keep_whole, .max = INT64_MAX},
-        {.name = "learningRateParameterName", .read = keep_text},
-        {.name = "useSeconds", .read = keep_flag},
+        {"maxNumSteps", field_whole, JOB(early_stop.max_steps), 0, HT_MAX_STEPS,
+         NULL},
+        {"minNumSteps", field_whole, JOB(early_stop.min_steps), 0, HT_MAX_STEPS,
+         NULL},
+        {.name = "useSeconds",
+         .read = field_flag,
+         .offset = JOB(early_stop.by_time)},
+        {.name = "autoregressiveOrder", .read = field_skip},
+        {.name = "learningRateParameterName", .read = field_skip},
         {0}};
     (void)field;
-    count_rule(reader, at, into);
-    keep_message(reader, at, rows);
+    field_read_map(reader, at, rows, into);
+    note_rule(reader, at, EARLY_CONVEX, into);
 }
 
 static void read_transfer(const struct field_reader *reader, struct place at,

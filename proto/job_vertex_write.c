@@ -3,6 +3,7 @@
 
 #include "proto/job.h"
 #include "proto/job_container.h"
+#include "proto/job_early_stop.h"
 #include "proto/job_keep.h"
 #include "proto/job_vertex.h"
 #include "proto/json.h"
@@ -203,6 +204,8 @@ static void add_hypertune(cJSON *root, const struct job *job)
     add_text(hypertune, "name", job->name);
     if (job->algorithm == ALGORITHM_BAYESIAN)
         json_add_string(hypertune, "algorithm", "bayesian");
+    if (!vertex_says_early_stop(&job->early_stop))
+        job_early_stop_write(hypertune, &job->early_stop);
     if (job->has_seed)
         json_add_int_text(hypertune, "seed", job->seed);
     if (job->until.has_target)

@@ -4,6 +4,7 @@
 
 #include "proto/clock.h"
 #include "proto/job.h"
+#include "proto/job_early_stop.h"
 #include "proto/job_vertex.h"
 #include "proto/json.h"
 #include "proto/limits.h"
@@ -214,6 +215,13 @@ static void add_count(cJSON *config, const char *key, int64_t count)
         json_add_int(config, key, count);
 }
 
+/* Google's JSON has numbers of 64 bits as text. */
+static void add_wide_count(cJSON *config, const char *key, int64_t count)
+{
+    if (count > 0)
+        json_add_int_text(config, key, count);
+}
+
 static void add_stopping(cJSON *study, const struct job *job)
 {
     const struct stopping *until = &job->until;
@@ -238,6 +246,40 @@ static void add_stopping(cJSON *study, const struct job *job)
         cJSON_Delete(config);
 }
 
+/* Google's names of the rules that it has. */
+static const char *const early_stops[] = {
+    [EARLY_NONE] = NULL,
+    [EARLY_MEDIAN] = "medianAutomatedStoppingSpec",
+    [EARLY_DECAY] = "decayCurveStoppingSpec",
+    [EARLY_CONVEX] = "convexAutomatedStoppingSpec",
+    [EARLY_ASHA] = NULL,
+    [EARLY_HYPERBAND] = NULL};
+
+bool vertex_says_early_stop(const struct early_stop *stop)
+{
+    if (stop->rule == EARLY_NONE)
+        return true;
+    struct early_stop rest = *stop;
+    rest.by_time = false;
+    if (stop->rule == EARLY_CONVEX)
+        rest.min_steps = rest.max_steps = rest.min_measurements = 0;
+    return early_stops[stop->rule] && !job_early_stop_has_options(&rest);
+}
+
+static void add_early_stop(cJSON *study, const struct early_stop *stop)
+{
+    if (early_stops[stop->rule] == NULL)
+        return;
+    cJSON *spec = json_add_object(study, early_stops[stop->rule]);
+    if (stop->rule == EARLY_CONVEX) {
+        add_wide_count(spec, "maxStepCount", stop->max_steps);
+        add_wide_count(spec, "minStepCount", stop->min_steps);
+        add_wide_count(spec, "minMeasurementCount", stop->min_measurements);
+    }
+    if (stop->by_time)
+        json_add_bool(spec, "useElapsedDuration", true);
+}
+
 void vertex_add_study(cJSON *root, const struct job *job)
 {
     cJSON *study = json_add_object(root, "studySpec");
@@ -256,9 +298,6 @@ void vertex_add_study(cJSON *root, const struct job *job)
         json_add_string(study, "algorithm", "RANDOM_SEARCH");
     if (job->selection == SELECT_BEST)
         json_add_string(study, "measurementSelectionType", "BEST_MEASUREMENT");
-    if (job->early_stop.rule == EARLY_MEDIAN)
-        json_add_object(study, "medianAutomatedStoppingSpec");
-    if (job->early_stop.rule == EARLY_DECAY)
-        json_add_object(study, "decayCurveStoppingSpec");
+    add_early_stop(study, &job->early_stop);
     add_stopping(study, job);
 }

@@ -35,5 +35,6 @@ enum {
 };
 
 #define HT_MAX_GRID 1000000 /* points a grid may have */
+#define HT_MAX_STEPS 9007199254740992 /* of a trial; exact as a double */
 
 #endif

@@ -226,6 +226,32 @@ static void the_machine_of_no_replica_is_echoed(void)
                "\"n1-highcpu-16\"");
 }
 
+static bool loses(const struct job *job, const char *path)
+{
+    struct diag diag;
+    diag_init(&diag, arena, "spec", NULL, 0);
+    cJSON_Delete(job_write_aip(job, &diag));
+    for (const struct diag_item *item = diag.first; item; item = item->next)
+        if (strcmp(item->path, path) == 0)
+            return true;
+    return false;
+}
+
+/* AI Platform can say that trials stop early, and not by which rule. */
+static void another_rule_than_decay_is_told_as_a_loss(void)
+{
+    struct diag diag;
+    struct job *job = sample("flowers-grid.yaml", &diag);
+    if (job == NULL)
+        return;
+    CHECK(job->early_stop.rule == EARLY_DECAY);
+    CHECK(!loses(job, "earlyStopping"));
+    job->early_stop.min_trials = 9;
+    CHECK(loses(job, "earlyStopping"));
+    job->early_stop = (struct early_stop){.rule = EARLY_MEDIAN};
+    CHECK(loses(job, "earlyStopping"));
+}
+
 static void gcloud_s_own_words_raise_no_warning(void)
 {
     struct diag diag;
@@ -506,6 +532,7 @@ int main(void)
     RUN(what_has_no_effect_is_kept_and_named);
     RUN(what_is_kept_has_vertex_s_names);
     RUN(gcloud_s_own_words_raise_no_warning);
+    RUN(another_rule_than_decay_is_told_as_a_loss);
     RUN(a_bucket_is_passed_on_untouched);
     RUN(machines_and_their_gpus_are_asked_for);
     RUN(the_machine_of_no_replica_is_echoed);

@@ -252,12 +252,31 @@ static void draw_until(struct stopping *until)
                    until->no_progress || until->no_progress_ms);
 }
 
+static void draw_early_stop(struct early_stop *stop, enum job_kind kind)
+{
+    stop->rule = (enum job_early_stop)below(6);
+    if (stop->rule == EARLY_NONE)
+        return;
+    stop->by_time = coin();
+    stop->min_steps = (int64_t)below(3);
+    if (coin() || stop->rule == EARLY_HYPERBAND)
+        stop->max_steps = 3 + (int64_t)below(100);
+    if (stop->rule == EARLY_ASHA || stop->rule == EARLY_HYPERBAND) {
+        stop->factor = coin() ? 2 + (int64_t)below(9) : 0;
+        stop->pauses = kind != JOB_STUDY && coin();
+    } else {
+        stop->min_trials = (int64_t)below(9);
+        stop->min_measurements = (int64_t)below(9);
+    }
+}
+
 static void draw_study(struct job *job)
 {
     struct metric_goal *metrics = arena_alloc(arena, 3, sizeof *metrics);
     job->n_metrics = 1 + below(3);
     for (size_t i = 0; i < job->n_metrics; i++)
-        metrics[i] = (struct metric_goal){draw_name("m", i), coin()};
+        metrics[i] = (struct metric_goal){.name = draw_name("m", i),
+                                          .maximize = coin()};
     job->metrics = metrics;
     job->space = draw_space();
     job->constraints = draw_constraints(&job->space);
@@ -267,7 +286,7 @@ static void draw_study(struct job *job)
     job->has_seed = coin();
     job->seed = job->has_seed ? (int64_t)(draw() >> 1) : 0;
     job->selection = (enum job_selection)below(2);
-    job->early_stop.rule = (enum job_early_stop)below(3);
+    draw_early_stop(&job->early_stop, job->kind);
     draw_until(&job->until);
 }
 
@@ -508,6 +527,15 @@ static void check_kept(const struct kept *a, const struct kept *b)
     CHECK(n == m);
 }
 
+static void check_early_stop(const struct early_stop *a,
+                             const struct early_stop *b)
+{
+    CHECK(a->rule == b->rule && a->by_time == b->by_time);
+    CHECK(a->min_steps == b->min_steps && a->max_steps == b->max_steps);
+    CHECK(a->min_trials == b->min_trials && a->factor == b->factor);
+    CHECK(a->min_measurements == b->min_measurements && a->pauses == b->pauses);
+}
+
 static void check_study(const struct job *a, const struct job *b)
 {
     CHECK(a->space.n == b->space.n);
@@ -519,8 +547,8 @@ static void check_study(const struct job *a, const struct job *b)
               a->metrics[i].maximize == b->metrics[i].maximize);
     CHECK(a->algorithm == b->algorithm && a->has_seed == b->has_seed);
     CHECK(a->seed == b->seed && a->selection == b->selection);
-    CHECK(a->early_stop.rule == b->early_stop.rule &&
-          a->max_trials == b->max_trials);
+    check_early_stop(&a->early_stop, &b->early_stop);
+    CHECK(a->max_trials == b->max_trials);
     CHECK(a->parallel == b->parallel && a->max_failed == b->max_failed);
     check_until(&a->until, &b->until);
 }

@@ -196,7 +196,10 @@ static void every_field_arrives_in_the_job(void)
     CHECK(job->until.time_ms == 5400000 && job->until.no_progress == 7);
     CHECK(job->trial_timeout_ms == 90000 && job->grace_ms == 250);
     CHECK(job->max_failed == 3 && job->retries == 0);
-    CHECK(job->early_stop.rule == EARLY_DECAY && job->selection == SELECT_BEST);
+    CHECK(job->early_stop.rule == EARLY_ASHA && job->early_stop.pauses);
+    CHECK(job->early_stop.min_steps == 2 && job->early_stop.max_steps == 54);
+    CHECK(job->early_stop.factor == 4 && job->early_stop.by_time);
+    CHECK(job->selection == SELECT_BEST);
     CHECK(job->has_seed && job->seed == INT64_MAX);
     CHECK(job->args_mode == ARGS_APPEND && job->substitute);
     CHECK_TEXT(job->pools[0].image, "registry.local/train:7");
@@ -305,7 +308,20 @@ static const struct other_word {
     {"max_duration: 3h", "did you mean \"until.time\"?"},
     {"target: 0.9", "did you mean \"until.target\"?"},
     {"algorithm: GRID_SEARCH", "did you mean \"grid\"?"},
-    {"earlyStopping: true", "one of none, median, decay"},
+    {"earlyStopping: true", "one of none, median, decay, convex, asha"},
+    {"pruner: median", "did you mean \"earlyStopping\"?"},
+    {"earlyStopping: successive_halving", "did you mean \"asha\"?"},
+    {"earlyStopping: HyperbandPruner", "did you mean \"hyperband\"?"},
+    {"earlyStopping: MedianPruner", "did you mean \"median\"?"},
+    {"earlyStopping: {type: asha}", "did you mean \"rule\"?"},
+    {"earlyStopping: {rule: asha, reduction_factor: 4}",
+     "did you mean \"factor\"?"},
+    {"earlyStopping: {rule: asha, grace_period: 4}",
+     "did you mean \"minSteps\"?"},
+    {"earlyStopping: {rule: asha, max_t: 4}", "did you mean \"maxSteps\"?"},
+    {"earlyStopping: {rule: decay, useElapsedDuration: true}",
+     "write \"by: time\""},
+    {"earlyStopping: {minSteps: 4}", "write \"earlyStopping: {rule: median}\""},
     {"passEnv: HOME", "write [HOME]"},
     {"metric: a", "write \"goal: maximize METRIC\""},
     {"objective: a", "write \"goal: maximize METRIC\""},
@@ -439,7 +455,8 @@ static const struct node *schema_of(const struct node *root, const char *field)
     while (*field) {
         const size_t len = strcspn(field, ".");
         const char *part = arena_strndup(arena, field, len);
-        const struct node *map = node_find(schema, "properties");
+        const struct node *map =
+            node_find(resolve(root, schema), "properties");
         const struct node *found = node_find(map, part);
         schema = found
                      ? found
@@ -493,6 +510,7 @@ static void schema_and_reader_list_the_same_fields(void)
     CHECK(n == count_properties(root) + types +
                    count_properties(node_find(definitions, "parameter")) +
                    count_properties(node_find(definitions, "secret")) +
+                   count_properties(node_find(definitions, "earlyStopping")) +
                    count_properties(node_find(definitions, "replica")));
     text_free(&file);
     text_free(&fields);

@@ -276,6 +276,71 @@ static void running_trials_finish_unless_google_says_asap(void)
     }
 }
 
+/* ---- early stopping ---- */
+
+#define RULED(study, hypertune)                                                \
+    "{\"displayName\":\"s\",\"studySpec\":{\"metrics\":[{\"metricId\":"        \
+    "\"a\",\"goal\":\"MAXIMIZE\"}],\"parameters\":[{\"parameterId\":\"x\","    \
+    "\"doubleValueSpec\":{\"minValue\":0,\"maxValue\":1}}]" study              \
+    "}" hypertune "}"
+
+/* What studySpec has words for stands there alone. */
+static void early_stopping_is_written_as_it_was_said(void)
+{
+    static const char *const texts[] = {
+        RULED(",\"medianAutomatedStoppingSpec\":{}", ""),
+        RULED(",\"decayCurveStoppingSpec\":{\"useElapsedDuration\":true}", ""),
+        RULED(",\"convexAutomatedStoppingSpec\":{\"maxStepCount\":\"90\","
+              "\"minStepCount\":\"9\",\"minMeasurementCount\":\"4\","
+              "\"useElapsedDuration\":true}",
+              ""),
+        RULED(",\"convexAutomatedStoppingSpec\":{\"maxStepCount\":\"90\","
+              "\"learningRateParameterName\":\"x\","
+              "\"updateAllStoppedTrials\":true}",
+              ""),
+        RULED(",\"medianAutomatedStoppingSpec\":{}",
+              ",\"hypertune\":{\"earlyStopping\":{\"rule\":\"median\","
+              "\"minTrials\":9}}"),
+        RULED("", ",\"hypertune\":{\"earlyStopping\":\"asha\"}"),
+        RULED("", ",\"hypertune\":{\"earlyStopping\":{\"rule\":"
+                  "\"hyperband\",\"by\":\"time\",\"minSteps\":2,"
+                  "\"maxSteps\":54,\"factor\":4}}"),
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct diag diag;
+        const struct job *job = read_kind(texts[i], JOB_STUDY, &diag);
+        CHECK(job != NULL && job->early_stop.rule != EARLY_NONE);
+        CHECK_TEXT(job ? written(job) : "refused", texts[i]);
+    }
+}
+
+static void the_older_name_of_the_convex_rule_is_understood(void)
+{
+    struct diag diag;
+    const struct job *job =
+        read_kind(RULED(",\"convexStopConfig\":{\"maxNumSteps\":\"90\","
+                        "\"minNumSteps\":\"9\",\"autoregressiveOrder\":"
+                        "\"5\",\"useSeconds\":true}",
+                        ""),
+                  JOB_STUDY, &diag);
+    CHECK(job != NULL && diag.warnings == 0);
+    CHECK_TEXT(job ? written(job) : "refused",
+               RULED(",\"convexAutomatedStoppingSpec\":{\"maxStepCount\":"
+                     "\"90\",\"minStepCount\":\"9\","
+                     "\"useElapsedDuration\":true}",
+                     ""));
+}
+
+static void only_trials_of_runners_can_pause(void)
+{
+    struct diag diag;
+    CHECK(read_kind(RULED("", ",\"hypertune\":{\"earlyStopping\":{\"rule\":"
+                              "\"asha\",\"pause\":true}}"),
+                    JOB_STUDY, &diag) == NULL);
+    CHECK_TEXT(diag.first->path, "hypertune.earlyStopping.pause");
+    CHECK_TEXT(diag.first->text, "only trials that a runner runs can pause");
+}
+
 /* ---- custom jobs ---- */
 
 #define CUSTOM(spec) "{\"displayName\":\"c\",\"jobSpec\":{" spec "}}"
@@ -509,6 +574,10 @@ static const struct {
      "," TRIAL "}",
      "studySpec.decayCurveStoppingSpec", "one early stopping rule"},
     {"{\"studySpec\":{" METRICS ",\"parameters\":[" LR
+     "],\"decayCurveStoppingSpec\":{}}," TRIAL
+     ",\"hypertune\":{\"earlyStopping\":\"median\"}}",
+     "hypertune.earlyStopping", "studySpec names the rule decay"},
+    {"{\"studySpec\":{" METRICS ",\"parameters\":[" LR
      "],\"observationNoise\":\"MEDIUM\"}," TRIAL "}",
      "studySpec.observationNoise", "one of OBSERVATION_NOISE_UNSPECIFIED"},
     {"{\"studySpec\":{\"metrics\":[{\"metricId\":\"a\",\"goal\":1,"
@@ -596,6 +665,9 @@ int main(void)
     RUN(a_long_chain_of_conditions_is_read_back);
     RUN(every_stopping_rule_is_understood_and_told);
     RUN(running_trials_finish_unless_google_says_asap);
+    RUN(early_stopping_is_written_as_it_was_said);
+    RUN(the_older_name_of_the_convex_rule_is_understood);
+    RUN(only_trials_of_runners_can_pause);
     RUN(a_custom_job_is_one_trial_without_parameters);
     RUN(a_python_package_is_run_as_its_module);
     RUN(stored_jobs_are_told_apart_by_their_members);
