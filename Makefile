@@ -105,7 +105,7 @@ $(B)/obj/%.o: %.c Makefile
 # each operation and its order, so the numbers do not change.
 $(B)/obj/algorithms/kernel.o $(B)/obj/algorithms/gp_fit.o: \
   CFLAGS += $(if $(SAN)$(filter coverage,$(MODE)),,-O3 -fno-math-errno \
-  -fno-trapping-math)
+  -fno-trapping-math -DHT_VECTOR)
 
 define make_archive
 $(call archive,$(1)): $(call obj,$(2))

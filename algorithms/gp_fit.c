@@ -10,6 +10,7 @@
 
 #include "algorithms/lbfgs.h"
 #include "algorithms/rng.h"
+#include "algorithms/vector.h"
 #include "proto/arena.h"
 
 /* Hyperparameters closer than this make no difference to a suggestion. */
@@ -20,18 +21,16 @@ struct gp_fit {
     struct gp *gp;
     enum prior prior;
     double *inverse; /* of the covariance, rows of the capacity */
-    double *distance, *shares;
+    double *distance;
 };
 
 struct gp_fit *gp_fit_new(struct gp *gp, enum prior prior)
 {
     struct gp_fit *fit = ht_xcalloc(1, sizeof *fit);
-    const size_t dim = gp->rows->encoding->dim;
     fit->gp = gp;
     fit->prior = prior;
     fit->inverse = ht_xcalloc(gp->cap * gp->cap, sizeof *fit->inverse);
     fit->distance = ht_xcalloc(gp->cap, sizeof *fit->distance);
-    fit->shares = ht_xcalloc(dim * gp->cap + 1, sizeof *fit->shares);
     return fit;
 }
 
@@ -41,7 +40,6 @@ void gp_fit_free(struct gp_fit *fit)
         return;
     free(fit->inverse);
     free(fit->distance);
-    free(fit->shares);
     free(fit);
 }
 
@@ -58,34 +56,29 @@ static bool invert(struct gp_fit *fit)
     return gsl_linalg_cholesky_invert(&inverse.matrix) == GSL_SUCCESS;
 }
 
-/* Row i's part of sum_{j<i} W_ij slope_ij D_c(i,j), W = S^-1 - a a^T, for
- * every c. Sums stay apart by j until the end: that has no order to keep, so
- * compilers make vector code of it. */
-static void add_row(struct gp_fit *fit, size_t i)
+/* W_ij slope_ij for j < i in place of row i of the inverse, W = S^-1 - a a^T.
+ */
+VECTOR static void find_shares(struct gp_fit *fit, size_t i)
 {
     const struct gp *gp = fit->gp;
-    const size_t dim = gp->rows->encoding->dim;
-    double x[HT_MAX_PARAMETERS];
-    double *restrict share = fit->inverse + i * gp->cap;
-    const double *restrict slope = gp->slopes + i * gp->cap;
+    const double *weights = gp->weights, *slope = gp->slopes + i * gp->cap;
+    double *share = fit->inverse + i * gp->cap;
     for (size_t j = 0; j < i; j++)
-        share[j] = (share[j] - gp->weights[i] * gp->weights[j]) * slope[j];
-    rows_get(gp->rows, i, x);
-    for (size_t c = 0; c < dim; c++) {
-        double *restrict sum = fit->shares + c * gp->cap;
-        const double *restrict distance = fit->distance;
-        kernel_distance(gp->rows, c, x[c], i, fit->distance);
-        for (size_t j = 0; j < i; j++)
-            sum[j] += share[j] * distance[j];
-    }
+        share[j] = (share[j] - weights[i] * weights[j]) * slope[j];
 }
 
-static double sum_of(size_t n, const double v[])
+/* Adds row i's part of sum_{j<i} W_ij slope_ij D_c(i,j), for every c. */
+static void add_row(struct gp_fit *fit, size_t i, double gradient[])
 {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += v[i];
-    return sum;
+    const struct gp *gp = fit->gp;
+    double x[HT_MAX_PARAMETERS];
+    find_shares(fit, i);
+    rows_get(gp->rows, i, x);
+    for (size_t c = 0; c < gp->rows->encoding->dim; c++) {
+        kernel_distance(gp->rows, c, x[c], i, fit->distance);
+        gradient[c] +=
+            cblas_ddot((int)i, fit->inverse + i * gp->cap, 1, fit->distance, 1);
+    }
 }
 
 /* By lengths from the pairs. By noise: 1/2 noise tr W. By signal: S = K +
@@ -101,12 +94,11 @@ static void find_gradient(struct gp_fit *fit, double gradient[])
             fit->inverse[i * gp->cap + i] - gp->weights[i] * gp->weights[i];
         explained += gp->weights[i] * (gp->y[i] - gp->mean);
     }
-    memset(fit->shares, 0, dim * gp->cap * sizeof *fit->shares);
+    memset(gradient, 0, dim * sizeof *gradient);
     for (size_t i = 0; i < n; i++)
-        add_row(fit, i);
+        add_row(fit, i, gradient);
     for (size_t c = 0; c < dim; c++)
-        gradient[c] =
-            gp->kernel.weight[c] * sum_of(n, fit->shares + c * gp->cap);
+        gradient[c] *= gp->kernel.weight[c];
     gradient[dim] = 0.5 * ((double)n - explained - gp->noise * trace);
     gradient[dim + 1] = 0.5 * gp->noise * trace;
 }

@@ -1,6 +1,6 @@
 /* Loops over columns of plain arrays, each without a branch or a call, so that
- * compilers make vector code of them. No operation is reordered by that: the
- * numbers are the same on every machine. */
+ * compilers make vector code of them (vector.h). No operation is reordered by
+ * that: the numbers are the same on every machine. */
 #include "algorithms/kernel.h"
 
 #include <math.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/vector.h"
 #include "proto/arena.h"
 
 enum { BLOCK = 256 }; /* rows at a time: what stays in the first cache */
@@ -92,15 +93,15 @@ static void column_distance(const struct coordinate *at, const double v[],
         present_distance(v, u, n, distance);
 }
 
-void kernel_distance(const struct rows *rows, size_t c, double u, size_t n,
-                     double distance[])
+VECTOR void kernel_distance(const struct rows *rows, size_t c, double u,
+                            size_t n, double distance[])
 {
     column_distance(&rows->encoding->at[c], rows->columns + c * rows->cap, u, n,
                     distance);
 }
 
-void kernel_difference(const struct rows *rows, size_t c, double u, size_t n,
-                       double difference[])
+VECTOR void kernel_difference(const struct rows *rows, size_t c, double u,
+                              size_t n, double difference[])
 {
     const double *v = rows->columns + c * rows->cap;
     for (size_t i = 0; i < n; i++)
@@ -180,8 +181,8 @@ static void block_r2(const struct kernel *kernel, const struct rows *rows,
     }
 }
 
-void kernel_row(const struct kernel *kernel, const struct rows *rows,
-                const double x[], size_t n, double k[], double slope[])
+VECTOR void kernel_row(const struct kernel *kernel, const struct rows *rows,
+                       const double x[], size_t n, double k[], double slope[])
 {
     double r2[BLOCK];
     for (size_t from = 0; from < n; from += BLOCK) {
