@@ -26,6 +26,8 @@ struct goal {
     double safe_share; /* of trials that must be safe, 0: not asked */
 };
 
+struct prior_study;
+
 /* What all searches of one study have in common, for its whole life. */
 struct setting {
     const struct space *space; /* borrowed */
@@ -33,6 +35,9 @@ struct setting {
     size_t n_goals; /* 0: no metric; goals[0] is an objective otherwise */
     struct goal goals[SETTING_METRICS];
     enum noise noise; /* what its owner said of it */
+    /* Earlier studies to learn from, borrowed for the call of new(). */
+    size_t n_priors;
+    const struct prior_study *priors;
 };
 
 /* One finished trial as the model sees it. */
@@ -43,6 +48,14 @@ struct observation {
     const double *values;      /* setting->n_goals, borrowed; NaN: not told */
     double variance; /* of values[0] where it is a prediction, not a result:
                         the trial was stopped early; otherwise 0 */
+};
+
+/* What another study found, told as results in this space. */
+struct prior_study {
+    const bool *shared; /* by parameter: it was searched there, too; values of
+                           others say nothing */
+    size_t n;
+    const struct observation *results; /* in their order */
 };
 
 /* Points that must not be suggested again. */
