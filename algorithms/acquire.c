@@ -44,7 +44,7 @@ struct spot { /* a place and its promise */
 /* A point so close to a known one that its result is known as well. */
 static bool is_known(const struct acquire *acquire, const double x[])
 {
-    const struct rows *rows = acquire->acquisition->models[0]->rows;
+    const struct rows *rows = acquire->acquisition->guide->rows;
     const size_t dim = rows->encoding->dim;
     for (size_t i = 0; i < rows->n; i++) {
         double most = 0;
@@ -140,8 +140,7 @@ static void draw_back(const struct slope_search *search, const double from[])
 static void list_slopes(struct slope_search *search)
 {
     const struct encoding *encoding = search->acquire->candidates.encoding;
-    const double *weight =
-        search->acquire->acquisition->models[0]->kernel.weight;
+    const double *weight = search->acquire->acquisition->guide->kernel.weight;
     for (size_t c = 0; c < encoding->dim; c++) {
         if (encoding->at[c].kind != COORDINATE_CONTINUOUS ||
             search->x[c] == COORDINATE_ABSENT)
@@ -298,7 +297,7 @@ static double separation(const struct acquire *acquire, const double a[],
                          const double b[])
 {
     const struct encoding *encoding = acquire->candidates.encoding;
-    const double *weight = acquire->acquisition->models[0]->kernel.weight;
+    const double *weight = acquire->acquisition->guide->kernel.weight;
     double sum = 0;
     for (size_t c = 0; c < encoding->dim; c++) {
         if (a[c] == b[c])

@@ -9,10 +9,12 @@
 
 #include "algorithms/acquire.h"
 #include "algorithms/algorithm.h"
+#include "algorithms/belief.h"
 #include "algorithms/design.h"
 #include "algorithms/explain.h"
-#include "algorithms/goal_model.h"
 #include "algorithms/history.h"
+#include "algorithms/rng.h"
+#include "algorithms/transfer.h"
 #include "algorithms/untried.h"
 #include "proto/arena.h"
 #include "proto/limits.h"
@@ -27,8 +29,8 @@ struct bayesian {
     struct setting setting;
     struct encoding encoding;
     struct history history;
-    struct goal_hyper objective;
-    struct hyper feasibility;
+    struct transfer *transfer; /* owned */
+    struct belief_hyper hyper;
 };
 
 static enum ht_status bayesian_new(const struct setting *setting, void **state,
@@ -42,9 +44,9 @@ static enum ht_status bayesian_new(const struct setting *setting, void **state,
     bayesian->setting = *setting;
     encoding_init(&bayesian->encoding, setting->space);
     history_init(&bayesian->history, &bayesian->encoding, setting->n_goals);
-    goal_hyper_init(&bayesian->objective, 0);
-    bayesian->feasibility =
-        (struct hyper){.target = {ASPECT_FEASIBILITY, 0}, .prior = PRIOR_UNIT};
+    bayesian->transfer = transfer_new(setting, &bayesian->encoding);
+    transfer_support(bayesian->transfer, &bayesian->history);
+    belief_hyper_init(&bayesian->hyper);
     *state = bayesian;
     return HT_OK;
 }
@@ -55,6 +57,7 @@ static void bayesian_free(void *state)
     if (bayesian == NULL)
         return;
     history_fini(&bayesian->history);
+    transfer_free(bayesian->transfer);
     encoding_fini(&bayesian->encoding);
     free(bayesian);
 }
@@ -71,13 +74,32 @@ static enum ht_status bayesian_observe(void *state,
 
 /* ---- before there is a model ---- */
 
+/* First points come until there is something to model. What earlier studies
+ * found counts, so beside a good one only its best points are tried first. */
 static bool is_design(const struct bayesian *bayesian,
                       const struct suggest_request *request)
 {
     const struct history *history = &bayesian->history;
+    const size_t seeds = transfer_seeds(bayesian->transfer);
+    const size_t before = transfer_results(bayesian->transfer);
     const size_t created = history->n + request->n_pending;
-    return created < design_size(bayesian->encoding.dim, request->max_trials) ||
-           history_feasible(history, history->n) < LEAST_FEASIBLE;
+    return request->ordinal < seeds ||
+           created + before <
+               design_size(bayesian->encoding.dim, request->max_trials) ||
+           history_feasible(history, history->n) <
+               (before > 0 ? 1 : LEAST_FEASIBLE);
+}
+
+static bool find_first(const struct bayesian *bayesian,
+                       const struct suggest_request *request, uint64_t index,
+                       double x[])
+{
+    if (index < transfer_seeds(bayesian->transfer)) {
+        transfer_seed(bayesian->transfer, (size_t)index, x);
+        return true;
+    }
+    return design_point(&bayesian->encoding, request->constraints,
+                        bayesian->setting.seed, index, x);
 }
 
 static bool find_design(const struct bayesian *bayesian,
@@ -86,9 +108,8 @@ static bool find_design(const struct bayesian *bayesian,
 {
     double x[HT_MAX_PARAMETERS];
     for (uint64_t i = 0; i < DESIGN_TRIES; i++) {
-        if (!design_point(&bayesian->encoding, request->constraints,
-                          bayesian->setting.seed,
-                          request->ordinal + i * DESIGN_TRIES, x))
+        if (!find_first(bayesian, request, request->ordinal + i * DESIGN_TRIES,
+                        x))
             continue;
         encoding_decode(&bayesian->encoding, x, point);
         if (request_allows(request, point))
@@ -99,118 +120,63 @@ static bool find_design(const struct bayesian *bayesian,
 
 /* ---- the suggestion ---- */
 
-struct known { /* a result's place and what the model makes of it */
-    double mean;
-    size_t order; /* among equal ones */
-    double x[HT_MAX_PARAMETERS];
-};
-
-static int compare_known(const void *a, const void *b)
-{
-    const struct known *x = a, *y = b;
-    if (x->mean != y->mean)
-        return x->mean > y->mean ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
-}
-
-/* The best known points, and for each coordinate the value it had in the best
- * point where it was present. */
-static void list_known(const struct gp *gp, struct candidates *candidates,
-                       double fill[])
-{
-    const struct encoding *encoding = gp->rows->encoding;
-    const size_t n = gp->n_seen;
-    struct known *known = ht_xcalloc(n, sizeof *known);
-    for (size_t i = 0; i < n; i++) {
-        rows_get(gp->rows, i, known[i].x);
-        known[i].mean = gp_mean(gp, known[i].x);
-        known[i].order = i;
-    }
-    qsort(known, n, sizeof *known, compare_known);
-    for (size_t i = 0; i < n && i < CANDIDATES_KNOWN; i++)
-        memcpy(candidates->known[candidates->n_known++], known[i].x,
-               sizeof known[i].x);
-    for (size_t c = 0; c < encoding->dim; c++) {
-        size_t i = 0;
-        while (i < n && known[i].x[c] == COORDINATE_ABSENT)
-            i++;
-        fill[c] = i < n ? known[i].x[c] : encoding->at[c].usual;
-    }
-    free(known);
-}
-
 /* Pending points count as come out as the models foretell. */
 static void believe(const struct encoding *encoding,
                     const struct suggest_request *request, size_t newest,
-                    struct goal_model *model)
+                    struct belief *belief)
 {
     double x[HT_MAX_PARAMETERS];
     for (size_t i = request->n_pending - newest; i < request->n_pending; i++) {
         encoding_encode(encoding, request->pending[i], x);
-        goal_model_believe(model, x);
+        belief_add(belief, x);
     }
 }
 
-static void promise_of(const struct goal_model *model,
-                       const struct gp *feasibility,
-                       struct acquisition *acquisition)
-{
-    *acquisition =
-        (struct acquisition){.n = model->n, .feasibility = feasibility};
-    for (size_t k = 0; k < model->n; k++) {
-        acquisition->models[k] = model->models[k];
-        acquisition->incumbents[k] = goal_model_best(model, k);
-    }
-}
-
-/* The point that promises most by these models. */
+/* The point that promises most by what is believed. */
 static bool most_promising(const struct bayesian *bayesian,
                            const struct suggest_request *request,
-                           const struct goal_model *model,
-                           const struct gp *feasibility, struct value point[],
+                           const struct belief *belief, struct value point[],
                            struct reason *reason)
 {
+    const uint64_t seed = bayesian->setting.seed, ordinal = request->ordinal;
+    const struct rng_place rays = {seed, ordinal, RNG_RAYS};
+    const struct rng_place trade = {seed, ordinal, RNG_TRADE};
     struct acquisition acquisition;
     double fill[HT_MAX_PARAMETERS], x[HT_MAX_PARAMETERS];
-    promise_of(model, feasibility, &acquisition);
+    belief_promise(belief, &rays, &acquisition);
     struct acquire acquire = {
         .acquisition = &acquisition,
         .request = request,
         .candidates = {.encoding = &bayesian->encoding,
-                       .seed = bayesian->setting.seed,
-                       .ordinal = request->ordinal,
+                       .seed = seed,
+                       .ordinal = ordinal,
                        .fill = fill,
                        .constraints = request->constraints}};
-    list_known(model->models[0], &acquire.candidates, fill);
-    if (!acquire_point(&acquire, point))
-        return false;
-    encoding_encode(&bayesian->encoding, point, x);
-    explain(&bayesian->history, 1, model, &acquisition, x, reason);
-    return true;
+    belief_known(belief, &trade, &acquire.candidates, fill);
+    const bool found = acquire_point(&acquire, point);
+    if (found) {
+        encoding_encode(&bayesian->encoding, point, x);
+        explain(&bayesian->history, belief->n, belief->goals, &acquisition, x,
+                reason);
+    }
+    acquisition_fini(&acquisition);
+    return found;
 }
 
 static bool find_promising(struct bayesian *bayesian,
                            const struct suggest_request *request,
                            struct value point[], struct reason *reason)
 {
-    const struct history *history = &bayesian->history;
-    const uint64_t seed = bayesian->setting.seed;
     const size_t pending =
         request->n_pending < MODEL_PENDING ? request->n_pending : MODEL_PENDING;
-    struct goal_model model;
-    struct gp *feasibility = NULL;
-    bool found =
-        goal_model_init(&model, history, &bayesian->objective, seed, pending);
+    struct belief belief;
+    bool found = belief_init(&belief, &bayesian->setting, &bayesian->history,
+                             &bayesian->hyper, pending);
     if (found) {
-        believe(&bayesian->encoding, request, pending, &model);
-        if (history_feasible(history, history->n) < history->n)
-            feasibility =
-                feasibility_model(history, &bayesian->feasibility, seed);
-        found = most_promising(bayesian, request, &model, feasibility, point,
-                               reason);
+        believe(&bayesian->encoding, request, pending, &belief);
+        found = most_promising(bayesian, request, &belief, point, reason);
     }
-    gp_free(feasibility);
-    goal_model_fini(&model);
+    belief_fini(&belief);
     return found;
 }
 

@@ -38,16 +38,31 @@ static void find_nearest(const struct history *history,
     }
 }
 
-/* A point is chosen for its mean when that is better than anything known, or
- * when not enough is open there to hope for more than the mean. */
-static enum reason_kind kind_of(const struct goal_model *model,
-                                const double x[])
+/* Little is open there of the value of any goal. */
+static bool is_known(size_t n, const struct goal_model models[],
+                     const double x[])
 {
-    double mean, variance;
-    goal_model_predict(model, x, &mean, &variance);
-    const bool known = variance < known_share * model->models[0]->kernel.signal;
-    return known || mean >= goal_model_best(model, 0) ? REASON_EXPLOITS
-                                                      : REASON_EXPLORES;
+    for (size_t k = 0; k < n; k++) {
+        double mean, variance;
+        goal_model_predict(&models[k], x, &mean, &variance);
+        if (variance >= known_share * models[k].models[0]->kernel.signal)
+            return false;
+    }
+    return true;
+}
+
+/* The mean alone is beyond the best that is known. */
+static bool is_better(const struct acquisition *acquisition, const double x[])
+{
+    for (size_t i = 0; i < acquisition->n_outlooks; i++) {
+        const struct outlook *outlook = &acquisition->outlooks[i];
+        double mean[SETTING_METRICS];
+        for (size_t k = 0; k < outlook->front.m; k++)
+            mean[k] = gp_mean(outlook->models[k], x);
+        if (!pareto_has(&outlook->front, mean))
+            return true;
+    }
+    return false;
 }
 
 void explain(const struct history *history, size_t n,
@@ -56,7 +71,10 @@ void explain(const struct history *history, size_t n,
              struct reason *reason)
 {
     double gradient[HT_MAX_PARAMETERS];
-    *reason = (struct reason){.kind = kind_of(&models[0], x), .n_predicted = n};
+    /* For its mean, or when not enough is open to hope for more than that. */
+    const bool exploits = is_known(n, models, x) || is_better(acquisition, x);
+    *reason = (struct reason){
+        .kind = exploits ? REASON_EXPLOITS : REASON_EXPLORES, .n_predicted = n};
     reason->acquisition = acquisition_value(acquisition, x, gradient);
     for (size_t k = 0; k < n; k++)
         goal_model_quantiles(&models[k], x, &reason->predicted[k]);

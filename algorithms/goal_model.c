@@ -94,17 +94,6 @@ void goal_model_believe(struct goal_model *model, const double x[])
         gp_believe(model->models[k], x);
 }
 
-double goal_model_best(const struct goal_model *model, size_t k)
-{
-    const struct gp *gp = model->models[k];
-    double x[HT_MAX_PARAMETERS], best = -INFINITY;
-    for (size_t i = 0; i < gp->rows->n; i++) {
-        rows_get(gp->rows, i, x);
-        best = fmax(best, gp_mean(gp, x));
-    }
-    return best;
-}
-
 double goal_model_mean(const struct goal_model *model, const double x[])
 {
     double sum = 0;

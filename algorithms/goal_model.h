@@ -43,9 +43,6 @@ struct gp *target_model(const struct history *history, struct hyper *hyper,
 /* Believes that a pending point comes out as each model foretells. */
 void goal_model_believe(struct goal_model *model, const double x[]);
 
-/* The best mean of model k over the points it has seen. */
-double goal_model_best(const struct goal_model *model, size_t k);
-
 /* The mean of the warped latent value at x: much cheaper than its variance. */
 double goal_model_mean(const struct goal_model *model, const double x[]);
 

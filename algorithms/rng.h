@@ -18,6 +18,8 @@ enum rng_use {
     RNG_SWEEP = 4 << 10,  /* the order of coordinates, by start and round */
     RNG_NUDGE = 5 << 10,  /* steps away from known points */
     RNG_DRAWN = 6 << 10,  /* ways of random points to what is allowed */
+    RNG_RAYS = 7 << 10,   /* directions of a volume's rays */
+    RNG_TRADE = 8 << 10,  /* which of many trade-offs are known best */
     RNG_LOCAL = 16 << 10, /* candidates near known points, by candidate */
     RNG_INSIDE = 20 << 10 /* ways of candidates to what is allowed, as well */
 };

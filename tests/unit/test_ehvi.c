@@ -1,0 +1,301 @@
+#include <math.h>
+
+#include "algorithms/ehvi.h"
+#include "algorithms/normal.h"
+#include "tests/check.h"
+#include "tests/lib/oracles.h"
+
+static const struct rng_place place = {11, 4, RNG_RAYS};
+
+static void read_front(const cJSON *points, struct pareto *front)
+{
+    const cJSON *each;
+    pareto_init(front, 2);
+    cJSON_ArrayForEach(each, points)
+    {
+        const double values[] = {cJSON_GetArrayItem(each, 0)->valuedouble,
+                                 cJSON_GetArrayItem(each, 1)->valuedouble};
+        pareto_add(front, values, 0);
+    }
+}
+
+/* Points that share a sphere, so that none dominates another. */
+static void some_front(size_t m, size_t n, struct pareto *front)
+{
+    pareto_init(front, m);
+    for (uint64_t i = 0; i < n; i++) {
+        double values[SETTING_METRICS], squares = 0;
+        for (size_t k = 0; k < m; k++) {
+            values[k] = 0.05 + rng_unit(&place, 100 * i + k);
+            squares += values[k] * values[k];
+        }
+        for (size_t k = 0; k < m; k++)
+            values[k] /= sqrt(squares);
+        pareto_add(front, values, (int64_t)i);
+    }
+}
+
+/* What a point alone adds to the volume. */
+static double added(const struct pareto *front, const double reference[],
+                    const double y[])
+{
+    struct pareto with;
+    pareto_init(&with, front->m);
+    for (size_t i = 0; i < front->n; i++)
+        pareto_add(&with, pareto_values(front, i), 0);
+    for (size_t k = 0; k < front->m; k++)
+        if (!(y[k] > reference[k])) {
+            pareto_fini(&with);
+            return 0;
+        }
+    pareto_add(&with, y, 0);
+    const double gain =
+        hypervolume(&with, reference) - hypervolume(front, reference);
+    pareto_fini(&with);
+    return gain;
+}
+
+static void the_volume_of_two_objectives_is_the_reference(void)
+{
+    cJSON *all;
+    const cJSON *given = oracle("hv2", &all);
+    struct pareto front;
+    double reference[2];
+    read_front(cJSON_GetObjectItem(given, "points"), &front);
+    oracle_numbers(given, "ref", 2, reference);
+    CHECK(oracle_near(hypervolume(&front, reference),
+                      oracle_number(given, "hv"), 1e-12));
+    pareto_fini(&front);
+    cJSON_Delete(all);
+}
+
+/* Inclusion and exclusion of three boxes. */
+static void the_volume_of_three_objectives_is_counted_once(void)
+{
+    static const double a[] = {3, 2, 1}, b[] = {1, 3, 2}, c[] = {2, 1, 3};
+    static const double reference[] = {0, 0, 0};
+    struct pareto front;
+    pareto_init(&front, 3);
+    CHECK(hypervolume(&front, reference) == 0);
+    pareto_add(&front, a, 0);
+    CHECK(oracle_near(hypervolume(&front, reference), 6, 1e-12));
+    pareto_add(&front, b, 0);
+    CHECK(oracle_near(hypervolume(&front, reference), 6 + 6 - 2, 1e-12));
+    pareto_add(&front, c, 0);
+    CHECK(
+        oracle_near(hypervolume(&front, reference), 3 * 6 - 3 * 2 + 1, 1e-12));
+    pareto_fini(&front);
+}
+
+static void points_below_the_reference_count_nothing(void)
+{
+    static const double a[] = {1, 1}, b[] = {2, -1}, reference[] = {0, 0};
+    struct pareto front;
+    struct boxes boxes;
+    pareto_init(&front, 2);
+    pareto_add(&front, a, 0);
+    pareto_add(&front, b, 0);
+    CHECK(hypervolume(&front, reference) == 1);
+    CHECK(boxes_init(&boxes, &front, reference, 100));
+    for (size_t i = 0; i < boxes.n; i++)
+        CHECK(boxes.edges[1][boxes.items[i].low[1]] >= 0);
+    boxes_fini(&boxes);
+    pareto_fini(&front);
+}
+
+/* Every place above the reference is either covered or in just one box. */
+static void boxes_are_the_rest_of_the_space(void)
+{
+    static const double reference[] = {0, 0, 0, 0};
+    for (size_t m = 1; m <= 4; m++) {
+        struct pareto front;
+        struct boxes boxes;
+        some_front(m, 9, &front);
+        CHECK(boxes_init(&boxes, &front, reference, 2000));
+        for (uint64_t i = 0; i < 2000; i++) {
+            double y[4];
+            size_t in = 0;
+            for (size_t k = 0; k < m; k++)
+                y[k] = 1.2 * rng_unit(&place, 100000 + 10 * i + k);
+            for (size_t j = 0; j < boxes.n; j++) {
+                const struct box *box = &boxes.items[j];
+                bool inside = true;
+                for (size_t k = 0; k < m; k++)
+                    inside = inside && y[k] >= boxes.edges[k][box->low[k]] &&
+                             (box->high[k] == boxes.n_edges[k] ||
+                              y[k] < boxes.edges[k][box->high[k]]);
+                in += inside;
+            }
+            CHECK(in == (pareto_has(&front, y) ? 0 : 1));
+        }
+        CHECK(m == 1 || boxes.n > 1);
+        boxes_fini(&boxes);
+        CHECK(boxes_init(&boxes, &front, reference, 1) == (m == 1));
+        boxes_fini(&boxes);
+        pareto_fini(&front);
+    }
+}
+
+static void the_gain_of_two_objectives_is_the_reference(void)
+{
+    cJSON *all;
+    const cJSON *given = oracle("ehvi2", &all);
+    struct pareto front;
+    struct ehvi ehvi;
+    double reference[2], mean[2], deviation[2];
+    read_front(cJSON_GetObjectItem(given, "front"), &front);
+    oracle_numbers(given, "ref", 2, reference);
+    oracle_numbers(given, "mu", 2, mean);
+    oracle_numbers(given, "sigma", 2, deviation);
+    const double variance[] = {deviation[0] * deviation[0],
+                               deviation[1] * deviation[1]};
+    ehvi_init(&ehvi, &front, reference, &place);
+    CHECK(oracle_near(exp(ehvi_log(&ehvi, mean, variance, NULL, NULL)),
+                      oracle_number(given, "ehvi"), 1e-12));
+    ehvi_fini(&ehvi);
+    pareto_fini(&front);
+    cJSON_Delete(all);
+}
+
+static void the_gain_of_one_objective_is_the_expected_improvement(void)
+{
+    static const double best[] = {0.7}, reference[] = {0};
+    struct pareto front;
+    struct ehvi ehvi;
+    pareto_init(&front, 1);
+    pareto_add(&front, best, 0);
+    ehvi_init(&ehvi, &front, reference, &place);
+    for (int i = 0; i < 50; i++) {
+        const double mean = -40 + i, variance = 0.01 + 0.05 * i;
+        double by_mean, by_variance, want_mean, want_variance;
+        const double want = normal_log_excess(mean, variance, best[0],
+                                              &want_mean, &want_variance);
+        CHECK(ehvi_log(&ehvi, &mean, &variance, &by_mean, &by_variance) ==
+              want);
+        CHECK(oracle_near(by_mean, want_mean, 1e-12));
+        CHECK(oracle_near(by_variance, want_variance, 1e-12));
+    }
+    ehvi_fini(&ehvi);
+    pareto_fini(&front);
+}
+
+/* Against the mean over many results drawn from the beliefs. */
+static void check_by_drawing(size_t m, size_t n, size_t draws, double tolerance)
+{
+    static const double reference[] = {0, 0, 0, 0};
+    const double mean[] = {0.6, 0.8, 0.5, 0.6};
+    const double variance[] = {0.04, 0.01, 0.09, 0.04};
+    struct pareto front;
+    struct ehvi ehvi;
+    double sum = 0;
+    some_front(m, n, &front);
+    ehvi_init(&ehvi, &front, reference, &place);
+    for (uint64_t i = 0; i < draws; i++) {
+        const struct rng_place draw = {5, i, 0};
+        double y[4];
+        for (size_t k = 0; k < m; k++)
+            y[k] = mean[k] + sqrt(variance[k]) * rng_normal(&draw, k);
+        sum += pareto_has(&front, y) ? 0 : added(&front, reference, y);
+    }
+    const double drawn = sum / (double)draws;
+    const double got = exp(ehvi_log(&ehvi, mean, variance, NULL, NULL));
+    CHECK(fabs(got - drawn) <= tolerance * drawn);
+    if (fabs(got - drawn) > tolerance * drawn)
+        printf("# m %zu: %g, drawn %g\n", m, got, drawn);
+    ehvi_fini(&ehvi);
+    pareto_fini(&front);
+}
+
+static void the_gain_of_three_objectives_is_that_of_drawn_results(void)
+{
+    check_by_drawing(2, 6, 20000, 0.03);
+    check_by_drawing(3, 6, 20000, 0.03);
+}
+
+/* 32 directions are few, but the same for all points. */
+static void rays_measure_what_boxes_are_too_many_for(void)
+{
+    check_by_drawing(4, 6, 4000, 0.3);
+    check_by_drawing(3, 80, 1000, 0.3);
+}
+
+static void check_slopes(size_t m, size_t n)
+{
+    static const double reference[] = {0, 0, 0, 0, 0};
+    struct pareto front;
+    struct ehvi ehvi;
+    some_front(m, n, &front);
+    ehvi_init(&ehvi, &front, reference, &place);
+    for (int i = 0; i < 40; i++) {
+        double mean[5], variance[5], by_mean[5], by_variance[5];
+        for (size_t k = 0; k < m; k++) {
+            mean[k] = -1 + 0.05 * i + 0.3 * (double)k;
+            variance[k] = pow(10, -2 + 0.05 * i - 0.4 * (double)k);
+        }
+        ehvi_log(&ehvi, mean, variance, by_mean, by_variance);
+        for (size_t k = 0; k < 2 * m; k++) {
+            double *at = k < m ? &mean[k] : &variance[k - m];
+            const double slope = k < m ? by_mean[k] : by_variance[k - m];
+            const double before = *at, h = 1e-5 * fmin(1, fabs(before) + 1e-3);
+            *at = before + h;
+            const double above = ehvi_log(&ehvi, mean, variance, NULL, NULL);
+            *at = before - h;
+            const double below = ehvi_log(&ehvi, mean, variance, NULL, NULL);
+            *at = before;
+            CHECK(oracle_near(slope, (above - below) / (2 * h), 1e-5));
+        }
+    }
+    ehvi_fini(&ehvi);
+    pareto_fini(&front);
+}
+
+static void slopes_are_those_of_differences(void)
+{
+    check_slopes(2, 12);
+    check_slopes(3, 9);
+    check_slopes(3, 90);
+    check_slopes(5, 9);
+}
+
+/* Far from every improvement, and where strips are narrower than rounding. */
+static void the_logarithm_is_finite_everywhere(void)
+{
+    static const double reference[] = {0, 0};
+    const double a[] = {1, 1}, b[] = {1 + 1e-15, 1 - 1e-15}, c[] = {0.5, 2};
+    struct pareto front;
+    struct ehvi ehvi;
+    pareto_init(&front, 2);
+    pareto_add(&front, a, 0);
+    pareto_add(&front, b, 0);
+    pareto_add(&front, c, 0);
+    ehvi_init(&ehvi, &front, reference, &place);
+    double last = -INFINITY;
+    for (int i = 0; i <= 60; i++) {
+        const double at = -1000 + pow(i, 1.7);
+        const double mean[] = {at, at}, variance[] = {1e-4, 1};
+        double by_mean[2], by_variance[2];
+        const double log =
+            ehvi_log(&ehvi, mean, variance, by_mean, by_variance);
+        CHECK(isfinite(log) && log > last);
+        CHECK(isfinite(by_mean[0]) && isfinite(by_mean[1]));
+        CHECK(isfinite(by_variance[0]) && isfinite(by_variance[1]));
+        last = log;
+    }
+    ehvi_fini(&ehvi);
+    pareto_fini(&front);
+}
+
+int main(void)
+{
+    RUN(the_volume_of_two_objectives_is_the_reference);
+    RUN(the_volume_of_three_objectives_is_counted_once);
+    RUN(points_below_the_reference_count_nothing);
+    RUN(boxes_are_the_rest_of_the_space);
+    RUN(the_gain_of_two_objectives_is_the_reference);
+    RUN(the_gain_of_one_objective_is_the_expected_improvement);
+    RUN(the_gain_of_three_objectives_is_that_of_drawn_results);
+    RUN(rays_measure_what_boxes_are_too_many_for);
+    RUN(slopes_are_those_of_differences);
+    RUN(the_logarithm_is_finite_everywhere);
+    return check_done();
+}
