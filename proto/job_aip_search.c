@@ -207,6 +207,17 @@ static void read_goal(const struct field_reader *reader, struct place at,
         minimize == 0;
 }
 
+static void read_resumed(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    const char **name = arena_alloc(reader->arena, 1, sizeof *name);
+    const struct field row = {.name = field->name};
+    field_text(reader, at, &row, name);
+    if (at.node->kind == NODE_STRING && (*name)[0] != '\0')
+        *(struct strings *)(void *)((char *)into + field->offset) =
+            (struct strings){1, name};
+}
+
 static const struct field search_rows[] = {
     {.name = "goal", .read = read_goal, .offset = AIP(metric)},
     {.name = "hyperparameterMetricTag",
@@ -218,7 +229,9 @@ static const struct field search_rows[] = {
     {.name = "params", .read = read_params},
     {.name = "algorithm", .read = read_algorithm},
     {.name = "enableTrialEarlyStopping", .read = read_early_stop},
-    {.name = "resumePreviousJobId", .read = keep_text},
+    {.name = "resumePreviousJobId",
+     .read = read_resumed,
+     .offset = JOB(warm_start)},
     {0}};
 
 void aip_search(const struct field_reader *reader, struct place at,

@@ -112,6 +112,9 @@ static void add_search(const struct aip_writer *writer)
         json_add_string(search, "algorithm", "RANDOM_SEARCH");
     if (job->early_stop.rule != EARLY_NONE)
         json_add_bool(search, "enableTrialEarlyStopping", true);
+    if (job->warm_start.n == 1)
+        json_add_string(search, "resumePreviousJobId",
+                        job->warm_start.items[0]);
     cJSON *params = json_add_array(search, "params");
     for (size_t i = 0; i < job->space.n; i++)
         add_param(writer, params, &job->space.params[i]);
@@ -335,6 +338,7 @@ static void name_losses(const struct aip_writer *writer)
         {"displayName", is_named_apart(job)},
         {"goal", job->n_metrics > 1},
         {"constraints", job->constraints.n > 0},
+        {"warmStart", job->warm_start.n > 1},
         {"seed", job->has_seed},
         {"selection", job->selection != SELECT_LAST},
         {"earlyStopping", has_other_rule(&job->early_stop)},

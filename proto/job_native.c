@@ -178,6 +178,7 @@ static const struct field root_rows[] = {
     {.name = "goal", .read = native_goal},
     {.name = "parameters", .read = native_parameters},
     {"constraints", read_constraints, JOB(constraints), 0, HT_MAX_ENV, NULL},
+    {"warmStart", read_text_or_texts, JOB(warm_start), 0, HT_MAX_PRIORS, NULL},
     {.name = "algorithm",
      .read = read_algorithm,
      .offset = JOB(algorithm),

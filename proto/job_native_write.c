@@ -234,6 +234,7 @@ static void add_study(cJSON *root, const struct job *job, bool full)
     for (size_t i = 0; i < job->space.n; i++)
         add_parameter(parameters, &job->space, &job->space.params[i]);
     add_strings(root, "constraints", &job->constraints);
+    add_strings(root, "warmStart", &job->warm_start);
     if (job->algorithm != ALGORITHM_DEFAULT)
         json_add_string(root, "algorithm", algorithms[job->algorithm]);
     if (job->has_seed)

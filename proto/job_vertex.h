@@ -19,6 +19,7 @@ struct vertex_draft {
     struct place gcs_output; /* an outputUriPrefix in Google's storage */
     int64_t study_trials;    /* studyStoppingConfig.maxNumTrials, 0: none */
     bool should_stop_asap;   /* studyStoppingConfig.shouldStopAsap */
+    struct place no_priors;  /* where transfer learning is ruled out */
     bool disable_retries;    /* Scheduling.disableRetries */
     bool has_retries;        /* hypertune says it, so Google's is mute */
 };

@@ -74,16 +74,30 @@ static void read_convex_config(const struct field_reader *reader,
     note_rule(reader, at, EARLY_CONVEX, into);
 }
 
+/* Nothing is transferred unless hypertune.warmStart says so, so there is
+ * nothing to do but to remember it. */
+static void read_no_transfer(const struct field_reader *reader, struct place at,
+                             const struct field *field, void *into)
+{
+    bool flag = false;
+    (void)field;
+    if (!node_bool(at.node, &flag)) {
+        field_wrong_kind(reader, at, "true or false");
+        return;
+    }
+    ((struct vertex_draft *)into)->no_priors = flag ? at : (struct place){0};
+    keep_silently(reader, at);
+}
+
 static void read_transfer(const struct field_reader *reader, struct place at,
                           const struct field *field, void *into)
 {
     static const struct field rows[] = {
-        {.name = "disableTransferLearning", .read = keep_flag},
+        {.name = "disableTransferLearning", .read = read_no_transfer},
         {.name = "priorStudyNames", .read = field_skip},
         {0}};
     (void)field;
-    (void)into;
-    keep_message(reader, at, rows);
+    field_read_map(reader, at, rows, into);
 }
 
 /* ---- the end of the study ---- */
@@ -286,4 +300,7 @@ void vertex_finish_study(const struct field_reader *reader,
         read_metrics(reader, &vertex->draft);
     if (vertex->draft.parameters.node)
         vertex_read_parameters(reader, vertex);
+    if (vertex->no_priors.node != NULL && vertex->draft.job.warm_start.n > 0)
+        field_error(reader, vertex->no_priors,
+                    "contradicts hypertune.warmStart");
 }

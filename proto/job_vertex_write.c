@@ -212,6 +212,7 @@ static void add_hypertune(cJSON *root, const struct job *job)
         json_add_double(hypertune, "target", job->until.target);
     add_run(hypertune, job);
     add_strings(hypertune, "constraints", &job->constraints);
+    add_strings(hypertune, "warmStart", &job->warm_start);
     vertex_add_extras(hypertune, &job->space);
     add_kept(root, hypertune, job);
     if (hypertune->child)

@@ -165,8 +165,7 @@ static void what_has_no_effect_is_kept_and_named(void)
         "trainingInput.masterConfig.diskConfig.bootDiskType",
         "trainingInput.scheduling.priority",
         "trainingInput.scheduling.resilientToWorkerRestart",
-        "trainingInput.scheduling.strategy",
-        "trainingInput.hyperparameters.resumePreviousJobId"};
+        "trainingInput.scheduling.strategy"};
     if (job == NULL)
         return;
     CHECK(diag.warnings == sizeof paths / sizeof *paths);
@@ -175,6 +174,22 @@ static void what_has_no_effect_is_kept_and_named(void)
             CHECK_TEXT("no warning", paths[i]);
     }
     CHECK_TEXT(kept_json(job, "trainingInput.scheduling.priority"), "5");
+}
+
+static void a_resumed_job_is_one_to_learn_from(void)
+{
+    struct diag diag;
+    const struct job *job = sample("resnet-tf2.yaml", &diag);
+    if (job == NULL)
+        return;
+    CHECK(job->warm_start.n == 1);
+    CHECK_TEXT(job->warm_start.items[0], "resnet_tf2_first");
+    cJSON *written = job_write_aip(job, &diag);
+    const cJSON *input = cJSON_GetObjectItem(written, "trainingInput");
+    const cJSON *search = cJSON_GetObjectItem(input, "hyperparameters");
+    CHECK_TEXT(cJSON_GetObjectItem(search, "resumePreviousJobId")->valuestring,
+               "resnet_tf2_first");
+    cJSON_Delete(written);
 }
 
 /* So that a job that moves from one service of Google's to the other does not
@@ -530,6 +545,7 @@ int main(void)
     RUN(an_evaluator_makes_the_master_a_chief);
     RUN(a_module_is_run_by_python);
     RUN(what_has_no_effect_is_kept_and_named);
+    RUN(a_resumed_job_is_one_to_learn_from);
     RUN(what_is_kept_has_vertex_s_names);
     RUN(gcloud_s_own_words_raise_no_warning);
     RUN(another_rule_than_decay_is_told_as_a_loss);
