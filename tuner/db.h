@@ -72,10 +72,14 @@ enum ht_status db_study_list(struct db *db, struct arena *arena,
 enum ht_status db_study_open_count(struct db *db, int64_t *n,
                                    struct ht_error *err);
 
-/* Trials by state. */
+/* Trials by state: those of the search, and those that confirm them. */
 struct trial_counts {
     int64_t of[TRIAL_CANCELLED + 1];
+    int64_t confirming[TRIAL_CANCELLED + 1];
 };
+/* Both of them. */
+int64_t trial_counts_all(const struct trial_counts *counts,
+                         enum trial_state state);
 enum ht_status db_trial_counts(struct db *db, int64_t study,
                                struct trial_counts *counts,
                                struct ht_error *err);

@@ -50,7 +50,8 @@ enum ht_status db_trial_of_client(struct db *db, struct arena *arena,
     const enum ht_status status =
         db_query(db, &stmt, err,
                  "SELECT " DB_TRIAL_COLUMNS " FROM trials INDEXED BY "
-                 "trials_best WHERE study=? AND state=2 AND client=? "
+                 "trials_open WHERE study=? AND state=2 AND state<=3 "
+                 "AND client=? "
                  "ORDER BY id",
                  "is", study, client);
     return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
@@ -87,7 +88,7 @@ enum ht_status db_trial_erase(struct db *db, const struct trial_row *row,
         "DELETE FROM attempts WHERE study=? AND trial=?",
         "DELETE FROM trials WHERE study=? AND id=?",
     };
-    enum ht_status status = db_trial_count(db, row->study, row->state, -1, err);
+    enum ht_status status = db_trial_count(db, row, row->state, -1, err);
     for (size_t i = 0; status == HT_OK && i < sizeof parts / sizeof *parts; i++)
         status = db_run(db, err, parts[i], "ii", row->study, row->id);
     return status;

@@ -81,13 +81,14 @@ const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
 #define DB_STUDY_COLUMNS                                                       \
     "id, project, location, name, display, spec, state, reason, revision, "    \
     "seed, next_trial, exhausted, ends_as, stale_trials, used_ms, "            \
-    "created_ms, started_ms, ended_ms, updated_ms, kind, gain_ms, refusals"
+    "created_ms, started_ms, ended_ms, updated_ms, kind, gain_ms, refusals, "  \
+    "confirmations, ended"
 #define DB_TRIAL_COLUMNS                                                       \
     "study, id, state, params, replicate, ordinal, attempt, failures, "        \
     "losses, "                                                                 \
     "objective, final_step, final_metrics, latest_metrics, latest_step, "      \
     "reason, revision, created_ms, started_ms, ended_ms, client, added, "      \
-    "final_elapsed_ms, why, stop"
+    "final_elapsed_ms, why, stop, confirms"
 #define DB_ATTEMPT_COLUMNS                                                     \
     "study, trial, n, state, outcome, runner, exit_code, signal, reason, "     \
     "winner, created_ms, started_ms, ended_ms, facts, outputs"

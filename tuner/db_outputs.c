@@ -5,7 +5,7 @@
 /* Each state's best by the index of objectives, then the best of both. */
 #define RANKED_IN(state, order)                                                \
     "SELECT * FROM (SELECT id, objective FROM trials "                         \
-    "INDEXED BY trials_best WHERE study=?1 AND state=" state                   \
+    "INDEXED BY trials_best WHERE study=?1 AND confirms=0 AND state=" state    \
     " AND objective IS NOT NULL ORDER BY objective " order ", id LIMIT ?2)"
 #define RANKING(order)                                                         \
     "SELECT id FROM (" RANKED_IN("4", order) " UNION ALL " RANKED_IN(          \

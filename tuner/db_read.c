@@ -32,6 +32,8 @@ void db_read_study(sqlite3_stmt *stmt, struct arena *arena,
         .kind = (enum job_kind)sqlite3_column_int(stmt, 19),
         .gain_ms = sqlite3_column_int64(stmt, 20),
         .refusals = sqlite3_column_int64(stmt, 21),
+        .confirmations = sqlite3_column_int64(stmt, 22),
+        .ended = db_column_text(arena, stmt, 23),
     };
 }
 
@@ -64,6 +66,7 @@ void db_read_trial(sqlite3_stmt *stmt, struct arena *arena,
         .final_elapsed_ms = sqlite3_column_int64(stmt, 21),
         .why = db_column_text(arena, stmt, 22),
         .stop = db_column_text(arena, stmt, 23),
+        .confirms = sqlite3_column_int64(stmt, 24),
     };
 }
 
@@ -243,6 +246,12 @@ enum ht_status db_study_list(struct db *db, struct arena *arena,
 
 /* --- trials --- */
 
+int64_t trial_counts_all(const struct trial_counts *counts,
+                         enum trial_state state)
+{
+    return counts->of[state] + counts->confirming[state];
+}
+
 enum ht_status db_trial_counts(struct db *db, int64_t study,
                                struct trial_counts *counts,
                                struct ht_error *err)
@@ -250,11 +259,16 @@ enum ht_status db_trial_counts(struct db *db, int64_t study,
     sqlite3_stmt *stmt;
     enum ht_status status =
         db_query(db, &stmt, err,
-                 "SELECT state, n FROM trial_counts WHERE study=?", "i", study);
-    struct trial_counts found = {{0}};
+                 "SELECT state, n-confirming, confirming FROM trial_counts "
+                 "WHERE study=?",
+                 "i", study);
+    struct trial_counts found = {0};
     bool row = status == HT_OK;
-    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row)
-        found.of[sqlite3_column_int(stmt, 0)] = sqlite3_column_int64(stmt, 1);
+    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
+        const int state = sqlite3_column_int(stmt, 0);
+        found.of[state] = sqlite3_column_int64(stmt, 1);
+        found.confirming[state] = sqlite3_column_int64(stmt, 2);
+    }
     if (status == HT_OK)
         *counts = found;
     return status;
@@ -335,11 +349,10 @@ enum ht_status db_trial_waiting(struct db *db, struct arena *arena,
                                 struct trial_list *list, struct ht_error *err)
 {
     sqlite3_stmt *stmt;
-    /* A waiting trial has no objective: the index then runs in id order. */
     const enum ht_status status = db_query(
         db, &stmt, err,
-        "SELECT " DB_TRIAL_COLUMNS " FROM trials INDEXED BY trials_best "
-        "WHERE study=? AND state=1 AND objective IS NULL AND id>? "
+        "SELECT " DB_TRIAL_COLUMNS " FROM trials INDEXED BY trials_open "
+        "WHERE study=? AND state=1 AND state<=3 AND id>? "
         "ORDER BY id LIMIT ?",
         "iii", study, after, (int64_t)DB_WAITING_PAGE);
     return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
@@ -347,9 +360,9 @@ enum ht_status db_trial_waiting(struct db *db, struct arena *arena,
 
 #define BEST_IN(state, extreme)                                                \
     "SELECT * FROM (SELECT " DB_TRIAL_COLUMNS " FROM trials "                  \
-    "INDEXED BY trials_best WHERE study=?1 AND state=" state                   \
-    " AND objective=(SELECT " extreme                                          \
-    "(objective) FROM trials WHERE study=?1 AND state=" state ") "             \
+    "INDEXED BY trials_best WHERE study=?1 AND confirms=0 AND state=" state    \
+    " AND objective=(SELECT " extreme "(objective) FROM trials "               \
+    "WHERE study=?1 AND confirms=0 AND state=" state ") "                      \
     "ORDER BY id LIMIT 1)"
 /* SUCCEEDED and STOPPED. */
 #define BEST_OF(extreme, order)                                                \

@@ -87,10 +87,11 @@ enum ht_status db_study_save(struct db *db, const struct study_row *row,
     return db_run(db, err,
                   "UPDATE studies SET spec=?2, display=?3, state=?4, "
                   "reason=?5, exhausted=?6, ends_as=?7, started_ms=?8, "
-                  "ended_ms=?9 WHERE id=?1",
-                  "issisiiii", row->id, row->spec, row->display,
+                  "ended_ms=?9, ended=?10 WHERE id=?1",
+                  "issisiiiis", row->id, row->spec, row->display,
                   (int64_t)row->state, row->reason, (int64_t)row->exhausted,
-                  (int64_t)row->ends_as, row->started_ms, row->ended_ms);
+                  (int64_t)row->ends_as, row->started_ms, row->ended_ms,
+                  row->ended == NULL ? "" : row->ended);
 }
 
 enum ht_status db_study_add_revision(struct db *db, int64_t study,
@@ -109,12 +110,15 @@ enum ht_status db_study_add_revision(struct db *db, int64_t study,
     return status == HT_OK ? db_integer(db, stmt, 0, revision, err) : status;
 }
 
-enum ht_status db_study_take_trial_id(struct db *db, int64_t study, int64_t *id,
+enum ht_status db_study_take_trial_id(struct db *db, int64_t study,
+                                      bool confirms, int64_t *id,
                                       struct ht_error *err)
 {
     enum ht_status status =
-        db_run(db, err, "UPDATE studies SET next_trial=next_trial+1 WHERE id=?",
-               "i", study);
+        db_run(db, err,
+               "UPDATE studies SET next_trial=next_trial+1, "
+               "confirmations=confirmations+?2 WHERE id=?1",
+               "ii", study, (int64_t)confirms);
     sqlite3_stmt *stmt;
     if (status == HT_OK)
         status =
@@ -251,13 +255,13 @@ enum ht_status db_trial_insert(struct db *db, const struct trial_row *row,
     const enum ht_status status = db_run(
         db, err,
         "INSERT INTO trials(study, id, state, params, replicate, "
-        "ordinal, reason, created_ms, client, added, why) "
-        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "ordinal, reason, created_ms, client, added, why, confirms) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT(study, params, replicate) DO NOTHING",
-        "iiisiisisis", row->study, row->id, (int64_t)row->state, row->params,
+        "iiisiisisisi", row->study, row->id, (int64_t)row->state, row->params,
         row->replicate, row->ordinal, row->reason, row->created_ms,
         row->client == NULL ? "" : row->client, (int64_t)row->added,
-        row->why == NULL ? "" : row->why);
+        row->why == NULL ? "" : row->why, row->confirms);
     if (status == HT_OK)
         *inserted = sqlite3_changes64(db->handle) > 0;
     return status;
@@ -289,14 +293,16 @@ enum ht_status db_trial_set_latest(struct db *db, int64_t study, int64_t trial,
                   "iiis", study, trial, step, metrics);
 }
 
-enum ht_status db_trial_count(struct db *db, int64_t study,
+enum ht_status db_trial_count(struct db *db, const struct trial_row *row,
                               enum trial_state state, int64_t change,
                               struct ht_error *err)
 {
     return db_run(db, err,
-                  "INSERT INTO trial_counts(study, state, n) VALUES(?, ?, ?) "
-                  "ON CONFLICT(study, state) DO UPDATE SET n=n+excluded.n",
-                  "iii", study, (int64_t)state, change);
+                  "INSERT INTO trial_counts(study, state, n, confirming) "
+                  "VALUES(?, ?, ?, ?) ON CONFLICT(study, state) DO UPDATE SET "
+                  "n=n+excluded.n, confirming=confirming+excluded.confirming",
+                  "iiii", row->study, (int64_t)state, change,
+                  row->confirms != 0 ? change : 0);
 }
 
 enum ht_status db_trial_common_failure(struct db *db, struct arena *arena,

@@ -42,13 +42,15 @@ enum ht_status db_study_name_taken(struct db *db, const char *project,
                                    bool *taken, struct ht_error *err);
 enum ht_status db_study_insert(struct db *db, const struct study_row *row,
                                struct ht_error *err);
-/* Writes spec, display, state, reason, exhausted, ends_as, times. */
+/* Writes spec, display, state, reason, exhausted, ends_as, ended, times. */
 enum ht_status db_study_save(struct db *db, const struct study_row *row,
                              struct ht_error *err);
 enum ht_status db_study_add_revision(struct db *db, int64_t study,
                                      int64_t wall_ms, int64_t *revision,
                                      struct ht_error *err);
-enum ht_status db_study_take_trial_id(struct db *db, int64_t study, int64_t *id,
+/* *id: of the next trial; one that confirms another is counted as such. */
+enum ht_status db_study_take_trial_id(struct db *db, int64_t study,
+                                      bool confirms, int64_t *id,
                                       struct ht_error *err);
 enum ht_status db_study_set_progress(struct db *db, int64_t study,
                                      int64_t stale, int64_t gain_ms,
@@ -89,7 +91,8 @@ enum ht_status db_trial_save(struct db *db, const struct trial_row *row,
 enum ht_status db_trial_set_latest(struct db *db, int64_t study, int64_t trial,
                                    int64_t step, const char *metrics,
                                    struct ht_error *err);
-enum ht_status db_trial_count(struct db *db, int64_t study,
+/* `change` more trials like this one are in that state. */
+enum ht_status db_trial_count(struct db *db, const struct trial_row *row,
                               enum trial_state state, int64_t change,
                               struct ht_error *err);
 /* Trials not final yet. */

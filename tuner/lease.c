@@ -98,6 +98,23 @@ static enum ht_status has_gpus(struct leasing *now, const struct job *job,
     return HT_OK;
 }
 
+/* More may wait than are to run at a time: those that somebody added, retried
+ * or confirms. */
+static enum ht_status has_room(struct leasing *now,
+                               const struct study_row *study,
+                               const struct job *job, bool *has,
+                               struct ht_error *err)
+{
+    struct trial_counts counts;
+    const enum ht_status status =
+        db_trial_counts(core_db(now->core), study->id, &counts, err);
+    if (status == HT_OK)
+        *has = trial_counts_all(&counts, TRIAL_ACTIVE) +
+                   trial_counts_all(&counts, TRIAL_STOPPING) <
+               job->parallel;
+    return status;
+}
+
 /* Whether the runner can run an attempt of the study now. */
 static enum ht_status suits(struct leasing *now, int64_t id, bool *does,
                             struct ht_error *err)
@@ -105,8 +122,11 @@ static enum ht_status suits(struct leasing *now, int64_t id, bool *does,
     struct study_row study;
     const struct job *job;
     struct fitting_lack lack;
-    const enum ht_status status = find_job(now, id, &study, &job, err);
-    if (status != HT_OK)
+    enum ht_status status = find_job(now, id, &study, &job, err);
+    *does = false;
+    if (status == HT_OK)
+        status = has_room(now, &study, job, does, err);
+    if (status != HT_OK || !*does)
         return status;
     *does = fitting_allows(now->req->arena, &now->runner->rules, job, &lack);
     return *does ? has_gpus(now, job, does, err) : HT_OK;

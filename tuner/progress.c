@@ -34,7 +34,8 @@ int64_t progress_used_ms(struct core *core, const struct study_row *study)
 enum ht_status progress_count(struct core *core, const struct study_row *study,
                               struct ht_error *err)
 {
-    const bool counts = study->state == STUDY_RUNNING;
+    const bool counts =
+        study->state == STUDY_RUNNING && !study_only_confirms(study);
     const bool counted =
         memory_study(core_memory(core), study->id)->clock_mark_ms > 0;
     const int64_t used_ms = progress_used_ms(core, study);

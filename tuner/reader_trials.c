@@ -83,8 +83,9 @@ static enum ht_status no_best(struct reader *reader,
         db_trial_counts(reader->db, study->id, &counts, err);
     if (status != HT_OK)
         return status;
-    int64_t running = counts.of[TRIAL_ACTIVE] + counts.of[TRIAL_STOPPING];
-    int64_t waiting = counts.of[TRIAL_REQUESTED];
+    int64_t running = trial_counts_all(&counts, TRIAL_ACTIVE) +
+                      trial_counts_all(&counts, TRIAL_STOPPING);
+    int64_t waiting = trial_counts_all(&counts, TRIAL_REQUESTED);
     if (running + waiting > 0)
         return ht_fail(err, HT_NOT_FOUND,
                        "study \"%s\" has no succeeded trial yet (%lld running, "

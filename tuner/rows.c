@@ -159,3 +159,13 @@ bool trial_state_is_final(enum trial_state state)
 {
     return state >= TRIAL_SUCCEEDED;
 }
+
+int64_t study_trials_made(const struct study_row *study)
+{
+    return study->next_trial - 1 - study->confirmations;
+}
+
+bool study_only_confirms(const struct study_row *study)
+{
+    return study->ended != NULL && study->ended[0] != '\0';
+}

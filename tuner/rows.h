@@ -72,9 +72,12 @@ struct study_row {
     int64_t stale_trials;     /* ended in a row without a better objective */
     int64_t used_ms;          /* time spent RUNNING, for until.time */
     int64_t created_ms, started_ms, ended_ms, updated_ms;
-    enum job_kind kind; /* never changes */
-    int64_t gain_ms;    /* used_ms when the best objective last grew */
-    int64_t refusals;   /* attempts in a row that no runner could begin */
+    enum job_kind kind;    /* never changes */
+    int64_t gain_ms;       /* used_ms when the best objective last grew */
+    int64_t refusals;      /* attempts in a row that no runner could begin */
+    int64_t confirmations; /* of the trials made, those that confirm others */
+    const char *ended; /* RUNNING again only for confirmations: the reason of
+                          the end (ends_as) that it goes back to; or "" */
 };
 
 struct trial_row {
@@ -100,6 +103,7 @@ struct trial_row {
     int64_t final_elapsed_ms; /* of the final measurement, -1: not said */
     const char *why;  /* JSON of why the search chose it (why.h), or "" */
     const char *stop; /* JSON of why it was stopped early, or "" */
+    int64_t confirms; /* the trial that it repeats, see confirm.h; 0: none */
 };
 
 /* What became of the output folders of an attempt that ended. */
@@ -164,6 +168,10 @@ const char *trial_state_vertex(enum trial_state state);
 const char *attempt_state_name(enum attempt_state state);
 const char *attempt_outcome_name(enum attempt_outcome outcome); /* "failed" */
 bool study_state_is_final(enum study_state state);
+/* Trials made so far, without those that confirm others. */
+int64_t study_trials_made(const struct study_row *study);
+/* Running again only for confirmations: no new points are tried. */
+bool study_only_confirms(const struct study_row *study);
 bool trial_state_is_final(enum trial_state state);
 
 #endif

@@ -250,7 +250,8 @@ static enum ht_status change_trial(struct search_study *study, struct db *db,
         return status;
     if (change_of(event) == CHANGE_ENDED)
         return end_trial(study, event, &trial, point, err);
-    open_add(&study->open, trial.id, point, space->n);
+    if (trial.confirms == 0) /* else its point has been believed already */
+        open_add(&study->open, trial.id, point, space->n);
     point_set_add(&study->taken, trial.params);
     if (study->newest_trial < trial.id)
         study->newest_trial = trial.id;

@@ -130,9 +130,9 @@ enum ht_status state_move_trial(struct core *core, struct trial_row *row,
     struct db *db = core_db(core);
     enum ht_status status = state_event(core, &event, err);
     if (status == HT_OK)
-        status = db_trial_count(db, row->study, row->state, -1, err);
+        status = db_trial_count(db, row, row->state, -1, err);
     if (status == HT_OK)
-        status = db_trial_count(db, row->study, to, 1, err);
+        status = db_trial_count(db, row, to, 1, err);
     if (status != HT_OK)
         return status;
     row->state = to;

@@ -197,9 +197,10 @@ static enum ht_status read_body(struct change *change, struct ht_error *err)
 
 static enum ht_status reopen(struct change *change, struct ht_error *err)
 {
-    const int64_t created = change->row.next_trial - 1;
-    if (!study_state_is_final(change->row.state) ||
-        change->job->max_trials <= created)
+    const int64_t created = study_trials_made(&change->row);
+    const bool over = study_state_is_final(change->row.state) ||
+                      study_only_confirms(&change->row);
+    if (!over || change->job->max_trials <= created)
         return HT_OK;
     change->row.exhausted = false;
     return study_reopen(

@@ -12,6 +12,7 @@ static bool lets_finish(struct core *core, const struct study_row *row)
 {
     const struct job *job;
     return row->state == STUDY_STOPPING && row->ends_as == STUDY_SUCCEEDED &&
+           !study_only_confirms(row) &&
            memory_job(core_memory(core), row, &job, NULL) == HT_OK &&
            job->until.let_finish;
 }
@@ -34,13 +35,33 @@ enum ht_status study_begin_end(struct core *core, struct arena *arena,
                                struct study_row *row, enum study_state as,
                                const char *reason, struct ht_error *err)
 {
-    if (row->kind == JOB_STUDY)
+    if (study_only_confirms(row)) { /* as it had ended before */
+        as = row->ends_as;
+        reason = row->ended;
+    }
+    if (row->kind == JOB_STUDY) {
+        row->ended = "";
         return state_move_study(core, row, as, reason, err);
+    }
     const enum study_state via =
         as == STUDY_CANCELLED ? STUDY_CANCELLING : STUDY_STOPPING;
     row->ends_as = as;
     const enum ht_status status = state_move_study(core, row, via, reason, err);
     return status == HT_OK ? end_open_trials(core, arena, row, err) : status;
+}
+
+static enum ht_status save_changed(struct core *core, struct study_row *row,
+                                   const char *reason, struct ht_error *err)
+{
+    row->reason = reason;
+    struct event_row event = {.study = row->id,
+                              .kind = "study.changed",
+                              .from = "",
+                              .to = "",
+                              .reason = reason,
+                              .data = ""};
+    const enum ht_status status = state_event(core, &event, err);
+    return status == HT_OK ? db_study_save(core_db(core), row, err) : status;
 }
 
 enum ht_status study_hasten_end(struct core *core, struct arena *arena,
@@ -50,16 +71,7 @@ enum ht_status study_hasten_end(struct core *core, struct arena *arena,
     if (!lets_finish(core, row))
         return HT_OK;
     row->ends_as = STUDY_STOPPED;
-    row->reason = reason;
-    struct event_row event = {.study = row->id,
-                              .kind = "study.changed",
-                              .from = "",
-                              .to = "",
-                              .reason = reason,
-                              .data = ""};
-    enum ht_status status = state_event(core, &event, err);
-    if (status == HT_OK)
-        status = db_study_save(core_db(core), row, err);
+    const enum ht_status status = save_changed(core, row, reason, err);
     return status == HT_OK ? end_open_trials(core, arena, row, err) : status;
 }
 
@@ -69,6 +81,7 @@ static enum ht_status close_study(struct settling *now,
 {
     struct ending outcome = *end;
     const enum ht_status status = study_resolve_end(now, &outcome, err);
+    now->row.ended = "";
     return status == HT_OK ? state_move_study(now->core, &now->row, outcome.as,
                                               outcome.reason, err)
                            : status;
@@ -105,6 +118,18 @@ enum ht_status study_reopen(struct core *core, struct study_row *row,
     const enum ht_status status = progress_restart(core, row, err);
     if (status != HT_OK)
         return status;
+    row->ended = "";
+    core_wake(core);
+    return study_state_is_final(row->state)
+               ? state_move_study(core, row, STUDY_RUNNING, reason, err)
+               : save_changed(core, row, reason, err);
+}
+
+enum ht_status study_confirm_on(struct core *core, struct study_row *row,
+                                const char *reason, struct ht_error *err)
+{
+    row->ends_as = row->state;
+    row->ended = row->reason;
     core_wake(core);
     return state_move_study(core, row, STUDY_RUNNING, reason, err);
 }

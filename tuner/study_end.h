@@ -9,7 +9,8 @@
 #include "tuner/rows.h"
 #include "tuner/study_rules.h"
 
-/* Begins the end: waiting trials are cancelled, running ones told to stop.
+/* Begins the end: waiting trials are cancelled, running ones told to stop. One
+ * that went on for confirmations alone ends as it had before, otherwise
  * `as` is the final state; STUDY_CANCELLED discards their results, and
  * STUDY_SUCCEEDED is an end by plan, that may let running ones finish. A study
  * that others run ends at once. */
@@ -30,8 +31,13 @@ enum ht_status study_end(struct settling *now, const struct ending *end,
 /* In STOPPING or CANCELLING: ends once nothing runs any more. */
 enum ht_status study_finish(struct settling *now, struct ht_error *err);
 
-/* Goes on after the end; counts without gain start anew. */
+/* Goes on after the end, or after having gone on for confirmations alone;
+ * counts without gain start anew. */
 enum ht_status study_reopen(struct core *core, struct study_row *row,
                             const char *reason, struct ht_error *err);
+/* After the end, only confirmations run; when they have ended, so does the
+ * study, as it had before. */
+enum ht_status study_confirm_on(struct core *core, struct study_row *row,
+                                const char *reason, struct ht_error *err);
 
 #endif

@@ -87,7 +87,7 @@ void study_ask(struct core *core, const struct study_row *row, int64_t n)
         return;
     const struct question question = {
         .study = row->id,
-        .ordinal = row->next_trial - 1,
+        .ordinal = study_trials_made(row),
         .n = (size_t)(n < ASK_AT_ONCE ? n : ASK_AT_ONCE)};
     core_defer(core, apply_ask, &question, sizeof question);
 }
@@ -136,9 +136,9 @@ static const char *wanted_reason(struct settling *now, int64_t slots)
 
 static const char *running_reason(struct settling *now)
 {
-    const int64_t active =
-        now->counts.of[TRIAL_ACTIVE] + now->counts.of[TRIAL_STOPPING];
-    const int64_t waiting = now->counts.of[TRIAL_REQUESTED];
+    const int64_t active = trial_counts_all(&now->counts, TRIAL_ACTIVE) +
+                           trial_counts_all(&now->counts, TRIAL_STOPPING);
+    const int64_t waiting = trial_counts_all(&now->counts, TRIAL_REQUESTED);
     bool any;
     const int64_t slots = memory_slots(core_memory(now->core), &any);
     if (refusal_paused(&now->row))

@@ -24,8 +24,10 @@ enum ht_status study_look(struct settling *now, struct ht_error *err)
 
 int64_t study_open_trials(const struct trial_counts *counts)
 {
-    return counts->of[TRIAL_PREPARED] + counts->of[TRIAL_REQUESTED] +
-           counts->of[TRIAL_ACTIVE] + counts->of[TRIAL_STOPPING];
+    return trial_counts_all(counts, TRIAL_PREPARED) +
+           trial_counts_all(counts, TRIAL_REQUESTED) +
+           trial_counts_all(counts, TRIAL_ACTIVE) +
+           trial_counts_all(counts, TRIAL_STOPPING);
 }
 
 int64_t study_wanted(const struct settling *now)
@@ -33,10 +35,10 @@ int64_t study_wanted(const struct settling *now)
     /* Of a study that others run, trials are made when they ask; a custom job
      * came with its one. */
     if (now->row.kind != JOB_TUNING || now->row.state != STUDY_RUNNING ||
-        now->row.exhausted)
+        now->row.exhausted || study_only_confirms(&now->row))
         return 0;
     const int64_t room = now->job->parallel - study_open_trials(&now->counts);
-    const int64_t left = now->job->max_trials - (now->row.next_trial - 1);
+    const int64_t left = now->job->max_trials - study_trials_made(&now->row);
     const int64_t n = room < left ? room : left;
     return n < 0 ? 0 : n;
 }
@@ -122,7 +124,7 @@ static enum ht_status all_done(struct settling *now, struct ending *end,
                                struct ht_error *err)
 {
     (void)err;
-    const int64_t created = now->row.next_trial - 1;
+    const int64_t created = study_trials_made(&now->row);
     if (study_open_trials(&now->counts) > 0)
         return HT_OK;
     if (now->job->max_trials > 0 && created >= now->job->max_trials)
@@ -181,6 +183,13 @@ static bool is_vetoed(const struct settling *now)
            completed < until->min_trials;
 }
 
+/* It ended before, and goes back to that when all is confirmed. */
+static void find_end_again(const struct settling *now, struct ending *end)
+{
+    if (study_open_trials(&now->counts) == 0)
+        *end = (struct ending){now->row.ends_as, now->row.ended};
+}
+
 enum ht_status study_find_end(struct settling *now, struct ending *end,
                               struct ht_error *err)
 {
@@ -192,6 +201,10 @@ enum ht_status study_find_end(struct settling *now, struct ending *end,
         {too_many_failed, false}, {target_reached, true}, {all_done, false},
         {time_over, true},        {no_progress, true},
     };
+    if (study_only_confirms(&now->row)) {
+        find_end_again(now, end);
+        return HT_OK;
+    }
     const bool vetoed = is_vetoed(now);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (vetoed && rules[i].may_be_vetoed)
@@ -226,7 +239,8 @@ static bool counts_time(const struct stopping *until)
 
 int64_t study_next_end_ms(const struct settling *now)
 {
-    if (now->row.state != STUDY_RUNNING && now->row.state != STUDY_PAUSED)
+    if ((now->row.state != STUDY_RUNNING && now->row.state != STUDY_PAUSED) ||
+        study_only_confirms(&now->row))
         return MEMORY_NEVER;
     const struct stopping *until = &now->job->until;
     const int64_t wall_ms = core_wall_ms(now->core);

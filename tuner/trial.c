@@ -69,12 +69,14 @@ enum ht_status trial_conclude(struct core *core, struct arena *arena,
                               struct deciding *now, enum trial_state to,
                               const char *reason, struct ht_error *err)
 {
-    const enum ht_status status =
-        progress_note(core, arena, &now->study, now->job,
-                      now->final.found ? &now->final.objective : NULL, err);
+    struct trial_row *trial = &now->pair->trial;
+    enum ht_status status = HT_OK;
+    if (trial->confirms == 0)
+        status =
+            progress_note(core, arena, &now->study, now->job,
+                          now->final.found ? &now->final.objective : NULL, err);
     if (status != HT_OK)
         return status;
-    struct trial_row *trial = &now->pair->trial;
     trial->has_objective = now->final.found;
     trial->objective = now->final.objective;
     trial->final_step = now->final.step;

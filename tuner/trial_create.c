@@ -10,7 +10,7 @@ static enum ht_status insert(struct core *core, const struct study_row *study,
 {
     struct db *db = core_db(core);
     enum ht_status status = HT_OK;
-    if (trial->added)
+    if (trial->added || trial->confirms != 0)
         status = db_trial_next_replicate(db, study->id, trial->params,
                                          &trial->replicate, err);
     return status == HT_OK ? db_trial_insert(db, trial, created, err) : status;
@@ -41,21 +41,23 @@ enum ht_status trial_create(struct core *core, struct study_row *study,
                        study->name, HT_MAX_TRIALS);
     trial->study = study->id;
     trial->id = study->next_trial;
-    trial->ordinal = trial->id - 1;
+    trial->ordinal = study_trials_made(study);
     trial->final_elapsed_ms = -1;
     trial->created_ms = core_wall_ms(core);
     trial->started_ms = trial->state == TRIAL_ACTIVE ? trial->created_ms : 0;
     enum ht_status status = insert(core, study, trial, created, err);
     if (status != HT_OK || !*created)
         return status;
-    status = db_study_take_trial_id(db, study->id, &trial->id, err);
+    status = db_study_take_trial_id(db, study->id, trial->confirms != 0,
+                                    &trial->id, err);
     if (status == HT_OK)
-        status = db_trial_count(db, study->id, trial->state, 1, err);
+        status = db_trial_count(db, trial, trial->state, 1, err);
     if (status == HT_OK)
         status = tell(core, trial, err);
     if (status != HT_OK)
         return status;
     study->next_trial = trial->id + 1;
+    study->confirmations += trial->confirms != 0;
     core_touch(core, study->id);
     return db_trial_save(db, trial, err);
 }

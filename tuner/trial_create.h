@@ -11,10 +11,11 @@
 #include "tuner/rows.h"
 
 /* Inserts a trial of the study. The caller has filled params, state
- * (REQUESTED or ACTIVE), reason, client and added; id, ordinal, times and
- * revision are filled in, and study->next_trial moves on. A point that the
- * search chose and that is taken already is left alone: *created is false. One
- * that a person added gets the next replicate number.
+ * (REQUESTED or ACTIVE), reason, client, added and confirms; id, ordinal,
+ * times and revision are filled in, and study->next_trial moves on. A point
+ * that the search chose and that is taken already is left alone: *created is
+ * false. One that a person added or that confirms another trial gets the next
+ * replicate number.
  * HT_LIMIT  the study has HT_MAX_TRIALS already */
 enum ht_status trial_create(struct core *core, struct study_row *study,
                             struct trial_row *trial, bool *created,

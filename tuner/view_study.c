@@ -76,7 +76,8 @@ static void add_time(cJSON *object, const char *key, int64_t wall_ms)
         json_add_int(object, key, wall_ms);
 }
 
-static void add_counts(cJSON *object, const struct trial_counts *counts)
+static void add_counts(cJSON *object, const char *key,
+                       const int64_t counts[TRIAL_CANCELLED + 1])
 {
     static const struct {
         enum trial_state state;
@@ -87,9 +88,9 @@ static void add_counts(cJSON *object, const struct trial_counts *counts)
         {TRIAL_STOPPED, "stopped"},       {TRIAL_FAILED, "failed"},
         {TRIAL_INFEASIBLE, "infeasible"}, {TRIAL_CANCELLED, "cancelled"},
     };
-    cJSON *map = json_add_object(object, "counts");
+    cJSON *map = json_add_object(object, key);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-        json_add_int(map, shown[i].key, counts->of[shown[i].state]);
+        json_add_int(map, shown[i].key, counts[shown[i].state]);
 }
 
 static enum ht_status add_best(cJSON *object, const struct viewing *view,
@@ -141,7 +142,9 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
     if (view->job == NULL)
         json_add_string(object, "damage", view->damage.text);
     json_add_int(object, "revision", study->revision);
-    add_counts(object, &counts);
+    add_counts(object, "counts", counts.of);
+    if (study->confirmations > 0)
+        add_counts(object, "confirming", counts.confirming);
     add_time(object, "createTimeMs", study->created_ms);
     add_time(object, "startTimeMs", study->started_ms);
     add_time(object, "endTimeMs", study->ended_ms);

@@ -129,6 +129,10 @@ static void add_own(cJSON *object, const struct trial_row *trial,
     json_add_string(own, "reason", trial->reason);
     add_stored(own, "why", trial->why);
     add_stored(own, "stop", trial->stop);
+    if (trial->replicate > 0)
+        json_add_int(own, "replicate", trial->replicate);
+    if (trial->confirms > 0)
+        json_add_int_text(own, "confirms", trial->confirms);
     if (trial->has_objective) {
         json_add_double(own, "objective", trial->objective);
         json_add_int_text(own, "step", trial->final_step);

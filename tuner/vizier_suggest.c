@@ -133,10 +133,10 @@ static int64_t room(const struct suggesting *now)
     const struct vizier_call *call = &now->call;
     const int64_t most =
         call->job->max_trials > 0 ? call->job->max_trials : HT_MAX_TRIALS;
-    const int64_t left = most - (call->study.next_trial - 1);
+    const int64_t left = most - study_trials_made(&call->study);
     const int64_t wanted = now->count - (int64_t)now->n;
     if (call->study.state != STUDY_RUNNING || call->study.exhausted ||
-        left <= 0)
+        study_only_confirms(&call->study) || left <= 0)
         return 0;
     return left < wanted ? left : wanted;
 }

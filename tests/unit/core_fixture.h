@@ -255,7 +255,7 @@ static inline bool fixture_await_trials(struct fixture *fixture, int64_t study,
 {
     struct db *db = fixture_db(fixture);
     const int64_t end_ms = clock_monotonic_ms() + DEADLINE_MS;
-    struct trial_counts counts = {{0}};
+    struct trial_counts counts = {0};
     while (db_trial_counts(db, study, &counts, NULL) == HT_OK &&
            counts.of[state] != number && clock_monotonic_ms() < end_ms)
         fixture_nap();
