@@ -31,6 +31,8 @@ struct stop_curve {
     uint64_t ordinal;          /* of its suggestion in the study, from 0 */
     const struct value *point; /* space->n settled values */
     enum stop_end end;
+    int64_t passed; /* rungs that it need not be judged at any more */
+    bool paused;    /* at rung `passed` */
     size_t n;
     const struct stop_point *points; /* `at` strictly increasing */
     const double *finals; /* STOP_END_WHOLE: the result, n_goals; else NULL */
@@ -62,7 +64,7 @@ struct stop_verdict {
     double value;     /* of the trial, what was compared; NaN: nothing was */
     double threshold; /* that it missed; NaN: none */
     size_t compared;  /* trials that the threshold is made of */
-    int64_t rung;     /* from 0; -1: the rule has none */
+    int64_t rung;     /* it was judged at, from 0; -1: at none */
     struct stop_prediction prediction;
 };
 
@@ -73,11 +75,26 @@ struct stop_rule {
      * to go on, with the newest place of the curve. */
     void (*judge)(const struct stop_study *study, size_t current,
                   struct stop_verdict *verdict);
+    /* Writes which paused curve may go on now; false: none. `last` when no
+     * other trial will come to the rungs: then the best goes on, however few
+     * there are. NULL where the rule never pauses. */
+    bool (*promote)(const struct stop_study *study, bool last, size_t *chosen);
 };
+
+/* What must be known before a rule judges; the study's options go before. */
+struct stop_guard {
+    int64_t trials;       /* that ended by themselves */
+    int64_t measurements; /* of the trial judged */
+    double share;         /* of the way to where trials end by themselves */
+};
+bool stop_guard_opens(const struct stop_guard *guard,
+                      const struct stop_study *study, size_t current);
 
 extern const struct stop_rule median_rule;
 extern const struct stop_rule decay_rule;
 extern const struct stop_rule convex_rule;
+extern const struct stop_rule asha_rule;
+extern const struct stop_rule hyperband_rule;
 
 /* NULL for EARLY_NONE. */
 const struct stop_rule *stop_rule_find(enum job_early_stop rule);
