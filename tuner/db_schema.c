@@ -135,10 +135,25 @@ static const char fifth_schema[] =
     "CREATE INDEX trials_confirm ON trials(study, confirms)"
     " WHERE confirms<>0;";
 
+/* What a study starts from: jobs and results of earlier ones, as they were
+ * when it was created. They may be deleted without it. */
+static const char sixth_schema[] =
+    "CREATE TABLE priors("
+    " study INTEGER NOT NULL REFERENCES studies(id), n INTEGER NOT NULL,"
+    " origin INTEGER NOT NULL, resource TEXT NOT NULL, name TEXT NOT NULL,"
+    " spec TEXT NOT NULL, same INTEGER NOT NULL, shared INTEGER NOT NULL,"
+    " results INTEGER NOT NULL, PRIMARY KEY(study, n)"
+    ") STRICT, WITHOUT ROWID;"
+    "CREATE TABLE prior_results("
+    " study INTEGER NOT NULL, prior INTEGER NOT NULL, trial INTEGER NOT NULL,"
+    " state INTEGER NOT NULL, params TEXT NOT NULL, objective REAL,"
+    " final_metrics TEXT, PRIMARY KEY(study, prior, trial)"
+    ") STRICT, WITHOUT ROWID;";
+
 /* Append only: the index of a migration is the user_version it starts from. */
 const struct db_migration db_migrations[] = {
     {first_schema, NULL},  {second_schema, NULL}, {third_schema, NULL},
-    {fourth_schema, NULL}, {fifth_schema, NULL},
+    {fourth_schema, NULL}, {fifth_schema, NULL},  {sixth_schema, NULL},
 };
 const int db_migration_count =
     (int)(sizeof db_migrations / sizeof *db_migrations);
