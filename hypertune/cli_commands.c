@@ -127,6 +127,8 @@ const struct cli_command cli_commands[] = {
      "run failed trials again"},
     {"curves", cli_curves, "metric", "STUDY[/ID]...",
      "every measurement of the objective"},
+    {"importance", cli_importance, "metric", "STUDY",
+     "how much each parameter matters"},
     {"export", cli_export, "out", "STUDY", "all trials as csv, jsonl or json"},
     {"pause", cli_pause, "", "STUDY", "start no more trials for now"},
     {"resume", cli_resume, "", "STUDY", "go on after pause"},

@@ -41,8 +41,8 @@ cli_run cli_check, cli_write_spec;
 cli_run cli_list, cli_describe;
 /* cli_trials.c */
 cli_run cli_trials, cli_trial, cli_best;
-/* cli_curves.c, cli_export.c */
-cli_run cli_curves, cli_export;
+/* cli_curves.c, cli_export.c, cli_importance.c */
+cli_run cli_curves, cli_export, cli_importance;
 /* cli_add.c, cli_fetch.c */
 cli_run cli_add, cli_fetch;
 /* cli_steer.c */

@@ -8,6 +8,7 @@
 #include "hypertune/cli_study.h"
 #include "hypertune/cli_summary.h"
 #include "hypertune/cli_table.h"
+#include "hypertune/cli_why.h"
 #include "proto/clock.h"
 #include "proto/diag.h"
 
@@ -315,6 +316,7 @@ static void describe_trial(const struct cli_study *study,
     text_puts(out, "\n");
     if (node_get_string(ours, "outputs", "")[0] != '\0')
         text_printf(out, "outputs %s\n", node_get_string(ours, "outputs", ""));
+    cli_why_describe(trial, out);
     cli_attempts_describe(trial, out);
 }
 

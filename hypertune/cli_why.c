@@ -1,0 +1,53 @@
+#include "hypertune/cli_why.h"
+
+#include <string.h>
+
+#include "hypertune/cli_study.h"
+
+static const char *kind_words(const char *kind)
+{
+    static const char *const words[][2] = {
+        {"DRAWN", "drawn, no model is behind it"},
+        {"DESIGN", "one of the first points, spread evenly"},
+        {"EXPLOITS", "the model expects a good value there"},
+        {"EXPLORES", "little is known there"},
+        {"REPEATS", "measured again, since results are noisy"},
+        {"SEED", "a good point of an earlier study"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], kind) == 0)
+            return words[i][1];
+    return kind;
+}
+
+/* "expected accuracy 0.93 (0.91 to 0.94 in two of three cases)" */
+static void describe_predicted(const struct node *predicted, struct text *out)
+{
+    for (const struct node *goal = predicted ? predicted->first : NULL;
+         goal != NULL; goal = goal->next) {
+        text_puts(out, "expected ");
+        text_escape(out, node_get_string(goal, "metric", ""));
+        text_printf(out, " %.6g (%.6g to %.6g in two of three cases)\n",
+                    node_get_double(goal, "median", 0),
+                    node_get_double(goal, "low", 0),
+                    node_get_double(goal, "high", 0));
+    }
+}
+
+void cli_why_describe(const struct node *trial, struct text *out)
+{
+    const struct node *why = node_find(node_find(trial, "hypertune"), "why");
+    const struct node *nearest = node_find(why, "nearest");
+    if (why == NULL)
+        return;
+    text_puts(out, "why ");
+    text_escape(out, kind_words(node_get_string(why, "kind", "")));
+    if (nearest != NULL) {
+        text_puts(out, "; nearest is trial ");
+        text_escape(out, cli_scalar(node_find(nearest, "trial")));
+        text_printf(out, ", %.2g lengths away",
+                    node_get_double(nearest, "distance", 0));
+    }
+    text_puts(out, "\n");
+    describe_predicted(node_find(why, "predicted"), out);
+}

@@ -1,0 +1,124 @@
+"""What a study teaches: importances, slices of its model, and why a point was
+chosen. Clients bring the results, so no runner is needed."""
+
+import math
+
+import harness
+import tap
+import vizier
+
+LR = {"parameterId": "lr",
+      "doubleValueSpec": {"minValue": 1e-4, "maxValue": 1},
+      "scaleType": "UNIT_LOG_SCALE"}
+UNITS = {"parameterId": "units",
+         "integerValueSpec": {"minValue": "1", "maxValue": "8"}}
+OPT = {"parameterId": "opt", "categoricalValueSpec": {"values": ["a", "s"]}}
+
+
+def loss(point):
+    return (100 + 10 * (math.log10(point["lr"]) + 2) ** 2 +
+            0.2 * abs(point["units"] - 3) + (point["opt"] == "s"))
+
+
+class Taught(vizier.Study):
+    """A study with a model that learns a known loss."""
+
+    def __init__(self, results):
+        super().__init__(server, LR, UNITS, OPT,
+                         algorithm="ALGORITHM_UNSPECIFIED")
+        self.teach(results)
+
+    def teach(self, results):
+        for _ in range(results):
+            trial, = self.suggest(1)["trials"]
+            self.complete("/v1/" + trial["name"],
+                          loss(vizier.values(trial["parameters"])))
+
+    def ours(self, what):
+        return "/hypertune/v1/studies/%s/%s" % (self.name.split("/")[-1], what)
+
+    def asked(self, what):
+        return self.good("GET", self.ours(what))
+
+    def denied(self, what):
+        status, answer = self.server.call("GET", self.ours(what))
+        tap.equal(status, 400, what)
+        return answer["error"]["message"]
+
+
+def holds(condition, what=""):
+    tap.equal(bool(condition), True, what)
+
+
+def importances_come_with_enough_results():
+    study = Taught(4)
+    few = study.asked("importances")
+    tap.equal((few["trials"], few["importances"]), (4, []))
+    study.teach(16)
+    many = study.asked("importances")
+    tap.equal((many["metric"], many["trials"]), ("loss", 20))
+    listed = many["importances"]
+    tap.equal(sorted(i["parameter"] for i in listed), ["lr", "opt", "units"])
+    holds(abs(sum(i["share"] for i in listed) - 1) < 1e-9, listed)
+    shares = [i["share"] for i in listed]
+    tap.equal(shares, sorted(shares, reverse=True))
+    strongest = max(listed, key=lambda i: i["total"])
+    tap.equal(strongest["parameter"], "lr", listed)
+
+
+def a_slice_is_in_the_users_units():
+    study = Taught(25)
+    line = study.asked("slice?x=lr&points=9")
+    tap.equal(line["axes"][0]["parameter"], "lr")
+    values = line["axes"][0]["values"]
+    tap.equal(len(values), 9)
+    holds(abs(values[0] - 1e-4) < 1e-9 and abs(values[-1] - 1) < 1e-6)
+    for low, median, high in zip(line["low"], line["median"], line["high"]):
+        holds(low <= median <= high)
+    best = min(range(9), key=lambda i: line["median"][i])
+    holds(abs(math.log10(values[best]) + 2) <= 1, line)
+    holds(99 < min(line["median"]) < 103, line)
+    plane = study.asked("slice?x=opt&y=units&points=8")
+    tap.equal(plane["axes"][0]["values"], ["a", "s"])
+    tap.equal([len(row) for row in plane["median"]], [8, 8])
+
+
+def wrong_questions_get_a_sentence():
+    study = Taught(0)
+    holds("too few results" in study.denied("slice?x=lr"))
+    study.teach(6)
+    for question, words in (
+            ("slice", "x: name the parameter"),
+            ("slice?x=nothing", 'x: the study has no parameter "nothing"'),
+            ("slice?x=lr&y=lr", "y: is the same parameter"),
+            ("slice?x=lr&points=1", "points"),
+            ("slice?x=lr&metric=acc", 'the study has no "acc"'),
+            ("importances?metric=acc", 'the study has no "acc"')):
+        said = study.denied(question)
+        holds(words in said, said)
+
+
+def every_suggestion_says_why():
+    study = Taught(12)
+    trials = study.asked("trials")["trials"]
+    whys = [t["hypertune"]["why"] for t in trials]
+    tap.equal(whys[0]["kind"], "DESIGN")
+    modelled = [(t, w) for t, w in zip(trials, whys) if "predicted" in w]
+    holds(len(modelled) >= 2, whys)
+    for trial, why in modelled:
+        holds(why["kind"] in ("EXPLOITS", "EXPLORES"), why)
+        predicted = why["predicted"][0]
+        tap.equal(predicted["metric"], "loss")
+        holds(predicted["low"] <= predicted["median"] <= predicted["high"])
+        holds(50 < predicted["median"] < 300, predicted)
+        holds(int(why["nearest"]["trial"]) < int(trial["id"]), why)
+        holds(why["nearest"]["distance"] > 0, why)
+
+
+with harness.Server("--runner", "none") as server:
+    tap.run([
+        importances_come_with_enough_results,
+        a_slice_is_in_the_users_units,
+        wrong_questions_get_a_sentence,
+        every_suggestion_says_why,
+    ])
