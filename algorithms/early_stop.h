@@ -31,8 +31,8 @@ struct stop_curve {
     uint64_t ordinal;          /* of its suggestion in the study, from 0 */
     const struct value *point; /* space->n settled values */
     enum stop_end end;
-    int64_t passed; /* rungs that it need not be judged at any more */
-    bool paused;    /* at rung `passed` */
+    int64_t passed; /* rungs that are behind it: the next is judged */
+    bool paused;    /* at that one */
     size_t n;
     const struct stop_point *points; /* `at` strictly increasing */
     const double *finals; /* STOP_END_WHOLE: the result, n_goals; else NULL */
@@ -64,7 +64,8 @@ struct stop_verdict {
     double value;     /* of the trial, what was compared; NaN: nothing was */
     double threshold; /* that it missed; NaN: none */
     size_t compared;  /* trials that the threshold is made of */
-    int64_t rung;     /* it was judged at, from 0; -1: at none */
+    int64_t rung;     /* it was judged at, from 0; -1: at none. Otherwise: */
+    double goals[SETTING_METRICS]; /* of the trial there; NaN: not told */
     struct stop_prediction prediction;
 };
 
@@ -89,6 +90,12 @@ struct stop_guard {
 };
 bool stop_guard_opens(const struct stop_guard *guard,
                       const struct stop_study *study, size_t current);
+
+/* For rules that look at each objective by itself, when all say to stop: with
+ * several it takes a prediction that hardly may be as good as any in its own
+ * way. */
+void stop_hopeless(const struct stop_study *study, size_t current,
+                   struct stop_verdict *verdict);
 
 extern const struct stop_rule median_rule;
 extern const struct stop_rule decay_rule;
