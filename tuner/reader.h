@@ -80,6 +80,7 @@ reader_handler read_job;                                  /* reader_job.c */
 reader_handler read_lookup, read_optimal;                 /* reader_vizier.c */
 reader_handler read_trials, read_trial;                   /* reader_trials.c */
 reader_handler read_best, read_logs;                      /* reader_trials.c */
+reader_handler read_confirmation;                         /* reader_trials.c */
 reader_handler read_measurements;            /* reader_measurements.c */
 reader_handler read_importances, read_slice; /* reader_insight.c */
 reader_handler read_server, read_runners, read_events; /* reader_facts.c */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proto/json.h"
+#include "tuner/confirm.h"
 #include "tuner/logs.h"
 #include "tuner/reader_walk.h"
 #include "tuner/view.h"
@@ -96,6 +97,25 @@ static enum ht_status no_best(struct reader *reader,
                    study_state_name(study->state), study->reason);
 }
 
+/* Whether the best trial is as good as it looks. */
+static enum ht_status add_confirmation(struct reader *reader,
+                                       struct request *req,
+                                       const struct study_row *study,
+                                       const struct job *job, cJSON *trial,
+                                       struct ht_error *err)
+{
+    cJSON *view;
+    const enum ht_status status =
+        confirm_view(reader->db, req->arena, study, job, &view, err);
+    if (status == HT_NOT_FOUND) /* deleted since */
+        return HT_OK;
+    if (status == HT_OK)
+        cJSON_AddItemToObject(
+            cJSON_GetObjectItemCaseSensitive(trial, "hypertune"),
+            "confirmation", view);
+    return status;
+}
+
 enum ht_status read_best(struct reader *reader, struct request *req,
                          struct ht_error *err)
 {
@@ -117,8 +137,24 @@ enum ht_status read_best(struct reader *reader, struct request *req,
     if (status == HT_OK)
         status = view_trial(reader->db, req->arena, &study, job, &best, false,
                             &item, err);
+    if (status == HT_OK && study.confirmations > 0)
+        status = add_confirmation(reader, req, &study, job, item, err);
     if (status == HT_OK)
         json_print(item, &req->reply);
+    return status;
+}
+
+enum ht_status read_confirmation(struct reader *reader, struct request *req,
+                                 struct ht_error *err)
+{
+    struct study_row study;
+    struct job *job;
+    cJSON *view;
+    enum ht_status status = find_study(reader, req, &study, &job, err);
+    if (status == HT_OK)
+        status = confirm_view(reader->db, req->arena, &study, job, &view, err);
+    if (status == HT_OK)
+        json_print(view, &req->reply);
     return status;
 }
 

@@ -113,6 +113,8 @@ const struct route route_table[] = {
     CHANGE("POST", ANY, OURS "/studies/{study}:pause", study_pause),
     CHANGE("POST", ANY, OURS "/studies/{study}:resume", study_resume),
     CHANGE("POST", ANY, OURS "/studies/{study}:stop", study_stop),
+    CHANGE("POST", ANY, OURS "/studies/{study}:confirm", study_confirm),
+    QUERY(ANY, OURS "/studies/{study}/confirmation", read_confirmation),
     CHANGE("PATCH", ANY, OURS "/studies/{study}", study_change),
     QUERY(ANY, OURS "/studies/{study}/best", read_best),
     MODEL(ANY, OURS "/studies/{study}/importances", read_importances),

@@ -20,4 +20,7 @@ request_handler study_stop;
 /* study_change.c */
 request_handler study_change; /* PATCH, see docs/http.md */
 
+/* study_confirm.c; body: {"top", "seeds"}; replies with the confirmation */
+request_handler study_confirm;
+
 #endif

@@ -1,0 +1,37 @@
+#include "tuner/db_confirm.h"
+
+#include "tuner/db_internal.h"
+
+#define FINALISTS(order)                                                       \
+    "SELECT " DB_TRIAL_COLUMNS " FROM (SELECT *, row_number() OVER "           \
+    "(PARTITION BY params ORDER BY objective " order ", id) AS place "         \
+    "FROM trials INDEXED BY trials_best WHERE study=?1 AND confirms=0 "        \
+    "AND state IN (4, 5) AND objective IS NOT NULL) "                          \
+    "WHERE place=1 ORDER BY objective " order ", id LIMIT ?2"
+
+enum ht_status db_confirm_finalists(struct db *db, struct arena *arena,
+                                    const struct ranking *ranking,
+                                    struct trial_list *list,
+                                    struct ht_error *err)
+{
+    static const char highest[] = FINALISTS("DESC");
+    static const char lowest[] = FINALISTS("ASC");
+    sqlite3_stmt *stmt;
+    const enum ht_status status =
+        db_query(db, &stmt, err, ranking->maximize ? highest : lowest, "ii",
+                 ranking->study, ranking->n);
+    return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
+}
+
+enum ht_status db_confirm_list(struct db *db, struct arena *arena,
+                               int64_t study, struct trial_list *list,
+                               struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    const enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT " DB_TRIAL_COLUMNS " FROM trials INDEXED BY trials_confirm "
+        "WHERE study=? AND confirms<>0 ORDER BY confirms, id",
+        "i", study);
+    return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
+}

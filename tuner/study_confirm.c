@@ -1,0 +1,166 @@
+#include <string.h>
+
+#include "proto/json.h"
+#include "tuner/confirm.h"
+#include "tuner/core.h"
+#include "tuner/db_confirm.h"
+#include "tuner/memory.h"
+#include "tuner/study.h"
+#include "tuner/study_end.h"
+#include "tuner/trial_body.h"
+#include "tuner/trial_create.h"
+
+enum { DEFAULT_TOP = 3, MOST_TOP = 20, DEFAULT_SEEDS = 5, MOST_SEEDS = 100 };
+
+/* One request to confirm. */
+struct confirming {
+    struct core *core;
+    struct request *req;
+    struct study_row study;
+    const struct job *job;
+    int64_t top, seeds; /* points; runs of each */
+    int64_t made;       /* trials created */
+};
+
+static const struct field confirm_fields[] = {
+    {.name = "top",
+     .read = field_whole,
+     .offset = offsetof(struct confirming, top),
+     .min = 1,
+     .max = MOST_TOP},
+    {.name = "seeds",
+     .read = field_whole,
+     .offset = offsetof(struct confirming, seeds),
+     .min = 1,
+     .max = MOST_SEEDS},
+    {0}};
+
+static enum ht_status read_body(struct confirming *now, struct ht_error *err)
+{
+    now->top = DEFAULT_TOP;
+    now->seeds = DEFAULT_SEEDS;
+    const enum ht_status status =
+        trial_body_read(now->req, confirm_fields, now, err);
+    return status == HT_OK ? trial_body_check(now->req, err) : status;
+}
+
+static enum ht_status find_study(struct confirming *now, struct ht_error *err)
+{
+    const struct request *req = now->req;
+    const enum ht_status status =
+        db_study_find(core_db(now->core), req->arena, &req->scope, req->study,
+                      &now->study, err);
+    if (status != HT_OK)
+        return status;
+    const struct study_row *study = &now->study;
+    if (study->state == STUDY_STOPPING || study->state == STUDY_CANCELLING ||
+        study->state == STUDY_CANCELLED)
+        return ht_fail(err, HT_PRECONDITION, "study %.128s is %s", study->name,
+                       study_state_name(study->state));
+    return memory_job(core_memory(now->core), study, &now->job, err);
+}
+
+/* The points to confirm; one that has confirmations already is known by the
+ * trial that they confirm. */
+static enum ht_status choose(struct confirming *now, struct finalist_list *list,
+                             struct ht_error *err)
+{
+    struct db *db = core_db(now->core);
+    struct arena *arena = now->req->arena;
+    const struct ranking ranking = {now->study.id,
+                                    now->job->metrics[0].maximize, now->top};
+    struct trial_list best;
+    struct finalist_list before;
+    enum ht_status status =
+        db_confirm_finalists(db, arena, &ranking, &best, err);
+    if (status == HT_OK && best.n == 0)
+        return ht_fail(err, HT_PRECONDITION,
+                       "study %.128s has no result to confirm",
+                       now->study.name);
+    if (status == HT_OK)
+        status = confirm_read(db, arena, now->study.id, &before, err);
+    if (status != HT_OK)
+        return status;
+    list->items = arena_alloc(arena, best.n, sizeof *list->items);
+    list->n = best.n;
+    for (size_t i = 0; i < best.n; i++) {
+        const struct trial_row *row = &best.rows[i];
+        list->items[i] = (struct finalist){
+            .trial = row->id, .params = row->params, .found = row};
+        for (size_t j = 0; j < before.n; j++)
+            if (strcmp(before.items[j].params, row->params) == 0)
+                list->items[i] = before.items[j];
+    }
+    return HT_OK;
+}
+
+/* Runs that have a result or may still get one. */
+static int64_t count_runs(const struct finalist *finalist)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < finalist->n; i++)
+        n += confirm_counts(finalist, &finalist->runs[i]) ||
+             !trial_state_is_final(finalist->runs[i].state);
+    return n;
+}
+
+static enum ht_status create(struct confirming *now,
+                             const struct finalist *finalist,
+                             struct ht_error *err)
+{
+    bool created;
+    struct trial_row trial = {
+        .state = TRIAL_REQUESTED,
+        .params = finalist->params,
+        .reason = arena_printf(now->req->arena, "confirms trial %lld",
+                               (long long)finalist->trial),
+        .client = "",
+        .confirms = finalist->trial};
+    now->made++;
+    return trial_create(now->core, &now->study, &trial, &created, err);
+}
+
+/* One run of each, then the next of each: when it is broken off, all have about
+ * as many. */
+static enum ht_status create_missing(struct confirming *now,
+                                     const struct finalist_list *list,
+                                     struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    for (int64_t run = 0; run < now->seeds; run++)
+        for (size_t i = 0; status == HT_OK && i < list->n; i++)
+            if (count_runs(&list->items[i]) <= run)
+                status = create(now, &list->items[i], err);
+    if (status != HT_OK || now->made == 0)
+        return status;
+    core_wake(now->core);
+    return study_state_is_final(now->study.state)
+               ? study_confirm_on(now->core, &now->study,
+                                  "confirms its best trials", err)
+               : HT_OK;
+}
+
+enum ht_status study_confirm(struct core *core, struct request *req,
+                             struct ht_error *err)
+{
+    struct confirming now = {.core = core, .req = req};
+    struct finalist_list list = {0};
+    cJSON *view;
+    enum ht_status status = read_body(&now, err);
+    if (status == HT_OK)
+        status = find_study(&now, err);
+    if (status == HT_OK && now.job->n_metrics == 0)
+        return ht_fail(err, HT_PRECONDITION,
+                       "\"%.128s\" has no objective to confirm",
+                       now.study.name);
+    if (status == HT_OK)
+        status = choose(&now, &list, err);
+    if (status == HT_OK)
+        status = create_missing(&now, &list, err);
+    if (status == HT_OK)
+        status = confirm_view(core_db(core), req->arena, &now.study, now.job,
+                              &view, err);
+    if (status == HT_OK)
+        json_print(view, &req->reply);
+    return status;
+}
