@@ -7,6 +7,7 @@
 #include "proto/job.h"
 #include "proto/text.h"
 #include "tuner/point_set.h"
+#include "tuner/prior.h"
 #include "tuner/result.h"
 #include "tuner/search_method.h"
 #include "tuner/why.h"
@@ -131,9 +132,13 @@ static enum ht_status begin(struct search_study *study, struct db *db,
         study->job->constraints.items, &study->constraints, err);
     if (status != HT_OK)
         return status;
-    const struct setting setting =
-        search_setting(study->job, (uint64_t)row.seed);
-    return study->algorithm->new (&setting, &study->state, err);
+    struct setting setting = search_setting(study->job, (uint64_t)row.seed);
+    struct arena *priors = arena_new();
+    status = prior_read(db, priors, study->id, study->job, &setting, err);
+    if (status == HT_OK)
+        status = study->algorithm->new (&setting, &study->state, err);
+    arena_free(priors);
+    return status;
 }
 
 /* As if nothing had been read yet. */

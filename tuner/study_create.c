@@ -5,6 +5,7 @@
 #include "tuner/core.h"
 #include "tuner/db_write.h"
 #include "tuner/fitting.h"
+#include "tuner/prior_copy.h"
 #include "tuner/search_method.h"
 #include "tuner/state.h"
 #include "tuner/study.h"
@@ -206,6 +207,8 @@ static enum ht_status create(struct core *core, struct request *req,
         status = choose_name(core, req, job, id, err);
     if (status == HT_OK)
         status = insert(core, req, job, id, err);
+    if (status == HT_OK && kind != JOB_CUSTOM)
+        status = prior_copy(core, req, job, id, &warnings, err);
     if (status == HT_OK && kind == JOB_CUSTOM)
         status = create_only_trial(core, req, id, err);
     return status == HT_OK ? study_reply_warned(core, req, id, &warnings, err)

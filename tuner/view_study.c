@@ -5,6 +5,7 @@
 #include "proto/clock.h"
 #include "proto/json.h"
 #include "proto/node.h"
+#include "tuner/db_prior.h"
 #include "tuner/search_method.h"
 
 enum { RPC_CANCELLED = 1 }; /* google.rpc.Code */
@@ -124,6 +125,49 @@ static enum ht_status add_search(cJSON *object, const struct viewing *view,
     return add_best(object, view, err);
 }
 
+static void add_prior(cJSON *array, const struct prior_row *prior)
+{
+    cJSON *item = json_push_object(array);
+    json_add_string(item, "study", prior->name);
+    json_add_string(item, "resource", prior->resource);
+    json_add_int(item, "results", prior->results);
+    json_add_int(item, "sharedParameters", prior->shared);
+    json_add_bool(item, "sameSpace", prior->same);
+}
+
+/* Google's list of what a study learns from is output only. */
+static void add_prior_names(cJSON *spec, const struct prior_list *list)
+{
+    static const char key[] = "transferLearningConfig";
+    cJSON *config = cJSON_GetObjectItemCaseSensitive(spec, key);
+    if (config == NULL)
+        config = json_add_object(spec, key);
+    cJSON *names = json_add_array(config, "priorStudyNames");
+    for (size_t i = 0; i < list->n; i++)
+        json_push_string(names, list->rows[i].resource);
+}
+
+static enum ht_status add_priors(cJSON *resource, const struct viewing *view,
+                                 struct ht_error *err)
+{
+    struct prior_list list;
+    if (view->job == NULL || view->job->warm_start.n == 0 ||
+        view->study->kind == JOB_CUSTOM)
+        return HT_OK;
+    const enum ht_status status =
+        db_prior_list(view->db, view->arena, view->study->id, &list, err);
+    if (status != HT_OK)
+        return status;
+    cJSON *object =
+        cJSON_GetObjectItemCaseSensitive(resource, "hypertuneStatus");
+    cJSON *array = json_add_array(object, "warmStart");
+    for (size_t i = 0; i < list.n; i++)
+        add_prior(array, &list.rows[i]);
+    add_prior_names(cJSON_GetObjectItemCaseSensitive(resource, "studySpec"),
+                    &list);
+    return HT_OK;
+}
+
 /* Adds hypertuneStatus to the resource. */
 static enum ht_status add_status(cJSON *resource, const struct viewing *view,
                                  struct ht_error *err)
@@ -148,7 +192,8 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
     add_time(object, "createTimeMs", study->created_ms);
     add_time(object, "startTimeMs", study->started_ms);
     add_time(object, "endTimeMs", study->ended_ms);
-    return add_search(object, view, err);
+    const enum ht_status searched = add_search(object, view, err);
+    return searched == HT_OK ? add_priors(resource, view, err) : searched;
 }
 
 static void move_members(cJSON *from, cJSON *to)
