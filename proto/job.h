@@ -159,7 +159,7 @@ struct job {
     struct pairs labels;
 
     struct space space;
-    size_t n_metrics; /* metrics[0] is the objective; 0 in a JOB_CUSTOM */
+    size_t n_metrics; /* objectives, then safety metrics; 0 in a JOB_CUSTOM */
     const struct metric_goal *metrics;
     enum job_algorithm algorithm;
     bool has_seed;
@@ -246,6 +246,8 @@ cJSON *job_write_native(const struct job *job);
 enum ht_status job_parse(struct arena *arena, const char *json,
                          struct job **job, struct ht_error *err);
 
+/* How many metrics are to be improved; safety metrics stand behind them. */
+size_t job_objectives(const struct job *job);
 /* Whether replicas run in containers: all of a job's pools do or none. */
 bool job_needs_images(const struct job *job);
 /* Whether trainers are told of gs://... anywhere: an argument, a variable, a

@@ -336,7 +336,8 @@ static void name_losses(const struct aip_writer *writer)
         bool lost;
     } losses[] = {
         {"displayName", is_named_apart(job)},
-        {"goal", job->n_metrics > 1},
+        {"goal", job_objectives(job) > 1},
+        {"safety", job->n_metrics > job_objectives(job)},
         {"constraints", job->constraints.n > 0},
         {"warmStart", job->warm_start.n > 1},
         {"seed", job->has_seed},

@@ -181,10 +181,28 @@ static void check_constraints(const struct field_reader *reader,
 
 /* ---- study ---- */
 
-static void check_metrics(const struct field_reader *reader,
-                          const struct job_draft *draft)
+/* Objectives before safety metrics, each in the order they were said: whoever
+ * wants the first objective takes the first metric. */
+static void order_metrics(const struct field_reader *reader, struct job *job)
 {
-    const struct job *job = &draft->job;
+    struct metric_goal *ordered =
+        arena_alloc(reader->arena, job->n_metrics + 1, sizeof *ordered);
+    size_t n = 0;
+    for (int safety = 0; safety < 2; safety++)
+        for (size_t i = 0; i < job->n_metrics; i++)
+            if (job->metrics[i].safety == (safety == 1))
+                ordered[n++] = job->metrics[i];
+    job->metrics = ordered;
+}
+
+static void check_metrics(const struct field_reader *reader,
+                          struct job_draft *draft)
+{
+    struct job *job = &draft->job;
+    order_metrics(reader, job);
+    if (job->n_metrics > 0 && job->metrics[0].safety)
+        field_error(reader, draft->metrics,
+                    "has safety metrics only: nothing is left to improve");
     if (job->n_metrics > HT_MAX_METRICS)
         field_error(reader, draft->metrics, "has %zu metrics, at most %d",
                     job->n_metrics, HT_MAX_METRICS);

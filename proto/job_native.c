@@ -176,6 +176,7 @@ static const struct field root_rows[] = {
     {.name = "name", .read = job_name, .offset = JOB(name)},
     {"labels", field_pairs, JOB(labels), 0, 64, NULL},
     {.name = "goal", .read = native_goal},
+    {.name = "safety", .read = native_safety},
     {.name = "parameters", .read = native_parameters},
     {"constraints", read_constraints, JOB(constraints), 0, HT_MAX_ENV, NULL},
     {"warmStart", read_text_or_texts, JOB(warm_start), 0, HT_MAX_PRIORS, NULL},

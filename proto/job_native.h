@@ -27,6 +27,7 @@ struct native_draft {
 };
 
 field_function native_goal; /* rows of the root; `into` is the draft */
+field_function native_safety;
 field_function native_parameters;
 field_function native_replicas;
 field_function native_command; /* rows of a pool; the offset is its place */
@@ -51,6 +52,10 @@ void native_finish_pools(const struct field_reader *reader,
 /* Warns of commands and patterns that will not do what they look like. */
 void native_lint(const struct field_reader *reader,
                  struct native_draft *native);
+
+/* Adds what the study improves and keeps within bounds: "goal" and "safety",
+ * each a text or a list of them. */
+void native_add_goals(cJSON *root, const struct job *job);
 
 /* The job in native names. NATIVE_SPEC is what job_write_native() promises;
  * NATIVE_FULL has the defaults written out and what only other forms can say,

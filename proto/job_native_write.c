@@ -53,23 +53,7 @@ static void add_pairs(cJSON *object, const char *key, const struct pairs *pairs)
     }
 }
 
-/* ---- goal and parameters ---- */
-
-static void add_goal(cJSON *root, const struct job *job)
-{
-    cJSON *list = job->n_metrics > 1 ? json_add_array(root, "goal") : NULL;
-    for (size_t i = 0; i < job->n_metrics; i++) {
-        struct text text = {0};
-        text_printf(&text, "%s %s",
-                    job->metrics[i].maximize ? "maximize" : "minimize",
-                    job->metrics[i].name);
-        if (list)
-            json_push_string(list, text.data);
-        else
-            json_add_string(root, "goal", text.data);
-        text_free(&text);
-    }
-}
+/* ---- parameters ---- */
 
 static void push_numbers(cJSON *array, const struct param *param)
 {
@@ -229,7 +213,7 @@ static void add_study(cJSON *root, const struct job *job, bool full)
 {
     static const char *const algorithms[] = {NULL, "bayesian", "grid",
                                              "random"};
-    add_goal(root, job);
+    native_add_goals(root, job);
     cJSON *parameters = json_add_object(root, "parameters");
     for (size_t i = 0; i < job->space.n; i++)
         add_parameter(parameters, &job->space, &job->space.params[i]);

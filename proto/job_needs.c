@@ -3,6 +3,14 @@
 
 #include "proto/job.h"
 
+size_t job_objectives(const struct job *job)
+{
+    size_t n = 0;
+    while (n < job->n_metrics && !job->metrics[n].safety)
+        n++;
+    return n;
+}
+
 bool job_needs_images(const struct job *job)
 {
     for (size_t i = 0; i < job->n_pools; i++)

@@ -225,6 +225,8 @@ enum goal { GOAL_UNSPECIFIED, GOAL_MAXIMIZE, GOAL_MINIMIZE };
 struct metric_draft {
     const char *name;
     enum goal goal;
+    bool safety;
+    double threshold, safe_share;
 };
 
 static const struct field_choice goals[] = {
@@ -233,16 +235,22 @@ static const struct field_choice goals[] = {
     {"MINIMIZE", 2, GOAL_MINIMIZE},
     {NULL, 0, 0}};
 
+/* A threshold that is not given is 0, as in Vertex. */
 static void read_safety(const struct field_reader *reader, struct place at,
                         const struct field *field, void *into)
 {
     static const struct field rows[] = {
-        {.name = "safetyThreshold", .read = keep_real},
-        {.name = "desiredMinSafeTrialsFraction", .read = keep_real, .max = 1},
+        {.name = "safetyThreshold",
+         .read = field_real,
+         .offset = offsetof(struct metric_draft, threshold)},
+        {.name = "desiredMinSafeTrialsFraction",
+         .read = field_real,
+         .offset = offsetof(struct metric_draft, safe_share),
+         .max = 1},
         {0}};
     (void)field;
-    (void)into;
-    keep_message(reader, at, rows);
+    ((struct metric_draft *)into)->safety = true;
+    field_read_map(reader, at, rows, into);
 }
 
 static const struct field metric_rows[] = {
@@ -270,6 +278,9 @@ static void read_metric(const struct field_reader *reader, struct place at,
         field_error(reader, at, "goal is missing: MAXIMIZE or MINIMIZE");
     metric->name = said.name ? said.name : "";
     metric->maximize = said.goal == GOAL_MAXIMIZE;
+    metric->safety = said.safety;
+    metric->threshold = said.threshold;
+    metric->safe_share = said.safe_share;
 }
 
 static void read_metrics(const struct field_reader *reader,

@@ -280,17 +280,27 @@ static void add_early_stop(cJSON *study, const struct early_stop *stop)
         json_add_bool(spec, "useElapsedDuration", true);
 }
 
+static void add_metric(cJSON *metrics, const struct metric_goal *goal)
+{
+    cJSON *metric = json_push_object(metrics);
+    json_add_string(metric, "metricId", goal->name);
+    json_add_string(metric, "goal", goal->maximize ? "MAXIMIZE" : "MINIMIZE");
+    if (!goal->safety)
+        return;
+    cJSON *safety = json_add_object(metric, "safetyConfig");
+    json_add_double(safety, "safetyThreshold", goal->threshold);
+    if (goal->safe_share > 0)
+        json_add_double(safety, "desiredMinSafeTrialsFraction",
+                        goal->safe_share);
+}
+
 void vertex_add_study(cJSON *root, const struct job *job)
 {
     cJSON *study = json_add_object(root, "studySpec");
     cJSON *metrics = json_add_array(study, "metrics");
     struct listing listing = {.space = &job->space};
-    for (size_t i = 0; i < job->n_metrics; i++) {
-        cJSON *metric = json_push_object(metrics);
-        json_add_string(metric, "metricId", job->metrics[i].name);
-        json_add_string(metric, "goal",
-                        job->metrics[i].maximize ? "MAXIMIZE" : "MINIMIZE");
-    }
+    for (size_t i = 0; i < job->n_metrics; i++)
+        add_metric(metrics, &job->metrics[i]);
     list_parameters(&listing, json_add_array(study, "parameters"));
     if (job->algorithm == ALGORITHM_GRID)
         json_add_string(study, "algorithm", "GRID_SEARCH");

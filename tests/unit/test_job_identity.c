@@ -272,11 +272,17 @@ static void draw_early_stop(struct early_stop *stop, enum job_kind kind)
 
 static void draw_study(struct job *job)
 {
-    struct metric_goal *metrics = arena_alloc(arena, 3, sizeof *metrics);
-    job->n_metrics = 1 + below(3);
+    struct metric_goal *metrics = arena_alloc(arena, 5, sizeof *metrics);
+    const size_t objectives = 1 + below(3);
+    job->n_metrics = objectives + below(3);
     for (size_t i = 0; i < job->n_metrics; i++)
         metrics[i] = (struct metric_goal){.name = draw_name("m", i),
-                                          .maximize = coin()};
+                                          .maximize = coin(),
+                                          .safety = i >= objectives};
+    for (size_t i = objectives; i < job->n_metrics; i++) {
+        metrics[i].threshold = draw_double();
+        metrics[i].safe_share = coin() ? (double)below(1001) / 1000 : 0;
+    }
     job->metrics = metrics;
     job->space = draw_space();
     job->constraints = draw_constraints(&job->space);
@@ -376,7 +382,6 @@ static void draw_kept(struct job *job)
         int kinds; /* one bit each */
     } members[] = {
         {"studySpec.observationNoise", "\"HIGH\"", 3},
-        {"studySpec.metrics[0].safetyConfig.safetyThreshold", "0.5", 3},
         {"encryptionSpec.kmsKeyName", "\"key\"", 5},
         {"trialJobSpec.network", "\"n\"", 1},
         {"trialJobSpec.models", "[\"a\",\"b\"]", 1},
@@ -544,7 +549,10 @@ static void check_study(const struct job *a, const struct job *b)
     CHECK(a->n_metrics == b->n_metrics);
     for (size_t i = 0; i < a->n_metrics && i < b->n_metrics; i++)
         CHECK(same_text(a->metrics[i].name, b->metrics[i].name) &&
-              a->metrics[i].maximize == b->metrics[i].maximize);
+              a->metrics[i].maximize == b->metrics[i].maximize &&
+              a->metrics[i].safety == b->metrics[i].safety &&
+              a->metrics[i].threshold == b->metrics[i].threshold &&
+              a->metrics[i].safe_share == b->metrics[i].safe_share);
     CHECK(a->algorithm == b->algorithm && a->has_seed == b->has_seed);
     CHECK(a->seed == b->seed && a->selection == b->selection);
     check_early_stop(&a->early_stop, &b->early_stop);

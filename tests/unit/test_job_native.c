@@ -239,6 +239,68 @@ static void every_wish_of_a_container_arrives(void)
     CHECK_TEXT(job->pools[2].machine, "n1-standard-4");
 }
 
+static const struct job *with_metrics(const char *metrics, struct diag *diag)
+{
+    struct text text = {0};
+    text_printf(&text, "%s\nparameters: {x: [1, 2]}\ncommand: [run]\n",
+                metrics);
+    const struct job *job = read_text(arena_strdup(arena, text.data), diag);
+    text_free(&text);
+    return job;
+}
+
+static void goals_and_safety_arrive_in_that_order(void)
+{
+    struct diag diag;
+    const struct job *job =
+        with_metrics("safety: [a b >= -1e3 for 90% of trials, c<=0.5]\n"
+                     "goal: [minimize loss, maximize accuracy]",
+                     &diag);
+    CHECK(job != NULL && job->n_metrics == 4 && job_objectives(job) == 2);
+    if (job == NULL || job->n_metrics != 4)
+        return;
+    CHECK_TEXT(job->metrics[0].name, "loss");
+    CHECK(!job->metrics[0].maximize && job->metrics[1].maximize);
+    const struct metric_goal *safe = &job->metrics[2];
+    CHECK_TEXT(safe->name, "a b");
+    CHECK(safe->safety && safe->maximize && safe->threshold == -1000);
+    CHECK(safe->safe_share == 0.9);
+    CHECK_TEXT(safe[1].name, "c");
+    CHECK(safe[1].safety && !safe[1].maximize && safe[1].threshold == 0.5);
+    CHECK(safe[1].safe_share == 0);
+    job = with_metrics("goal: minimize loss\n"
+                       "safety: memory <= 4 for 0.25 of trials",
+                       &diag);
+    CHECK(job != NULL && job->n_metrics == 2 &&
+          job->metrics[1].safe_share == 0.25);
+}
+
+static void safety_that_says_no_bound_is_refused(void)
+{
+    static const char *const broken[] = {
+        "memory",
+        "memory < 4",
+        "memory == 4",
+        "<= 4",
+        "memory <= much",
+        "memory <= 4 of trials",
+        "memory <= 4 for 0% of trials",
+        "memory <= 4 for 120% of trials",
+        "memory <= 4 for 0.5",
+        "[]",
+        "7",
+        "memory <= 1e999",
+        "loss <= 4",
+    };
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        struct diag diag;
+        if (with_metrics(arena_printf(arena, "goal: minimize loss\nsafety: %s",
+                                      broken[i]),
+                         &diag) != NULL)
+            CHECK_TEXT(broken[i], "to be refused");
+    }
+}
+
 static void parameters_of_every_kind_arrive(void)
 {
     const struct space *space = &good(GOOD "/everything.yaml")->space;
@@ -455,8 +517,7 @@ static const struct node *schema_of(const struct node *root, const char *field)
     while (*field) {
         const size_t len = strcspn(field, ".");
         const char *part = arena_strndup(arena, field, len);
-        const struct node *map =
-            node_find(resolve(root, schema), "properties");
+        const struct node *map = node_find(resolve(root, schema), "properties");
         const struct node *found = node_find(map, part);
         schema = found
                      ? found
@@ -524,6 +585,8 @@ int main(void)
     RUN(every_good_spec_survives_the_native_form);
     RUN(every_field_arrives_in_the_job);
     RUN(every_wish_of_a_container_arrives);
+    RUN(goals_and_safety_arrive_in_that_order);
+    RUN(safety_that_says_no_bound_is_refused);
     RUN(parameters_of_every_kind_arrive);
     RUN(short_forms_choose_their_type);
     RUN(all_faults_are_told_at_once);

@@ -585,6 +585,9 @@ static const struct {
      "\"parameters\":[" LR "]}," TRIAL "}",
      "studySpec.metrics[0].safetyConfig.desiredMinSafeTrialsFraction",
      "must be from 0 to 1"},
+    {"{\"studySpec\":{\"metrics\":[{\"metricId\":\"a\",\"goal\":1,"
+     "\"safetyConfig\":{}}],\"parameters\":[" LR "]}," TRIAL "}",
+     "studySpec.metrics", "nothing is left to improve"},
     {POOL("[{\"containerSpec\":{\"imageUri\":\"i\"},\"machineSpec\":"
           "{\"acceleratorType\":\"TPU_V3\"}}]"),
      "trialJobSpec.workerPoolSpecs[0].machineSpec.acceleratorType", "no TPUs"},
@@ -653,6 +656,30 @@ static void what_cannot_be_read_back_is_corrupt(void)
     CHECK(job == NULL);
 }
 
+/* Whoever wants the objective takes the first metric. */
+static void safety_metrics_stand_behind_the_objectives(void)
+{
+    struct diag diag;
+    const struct job *job = read_text(
+        "{\"studySpec\":{\"metrics\":["
+        "{\"metricId\":\"memory\",\"goal\":\"MINIMIZE\",\"safetyConfig\":"
+        "{\"safetyThreshold\":4,\"desiredMinSafeTrialsFraction\":0.8}},"
+        "{\"metricId\":\"accuracy\",\"goal\":\"MAXIMIZE\"},"
+        "{\"metricId\":\"margin\",\"goal\":\"MAXIMIZE\",\"safetyConfig\":{}}],"
+        "\"parameters\":[" LR "]}," TRIAL "}",
+        &diag);
+    CHECK(job != NULL && job->n_metrics == 3 && job_objectives(job) == 1);
+    if (job == NULL || job->n_metrics != 3)
+        return;
+    CHECK_TEXT(job->metrics[0].name, "accuracy");
+    CHECK(job->metrics[1].safety && !job->metrics[1].maximize);
+    CHECK(job->metrics[1].threshold == 4 && job->metrics[1].safe_share == 0.8);
+    CHECK(job->metrics[2].safety && job->metrics[2].threshold == 0);
+    CHECK(strstr(written(job),
+                 "\"safetyConfig\":{\"safetyThreshold\":4,"
+                 "\"desiredMinSafeTrialsFraction\":0.8}") != NULL);
+}
+
 int main(void)
 {
     json_init();
@@ -665,6 +692,7 @@ int main(void)
     RUN(a_long_chain_of_conditions_is_read_back);
     RUN(every_stopping_rule_is_understood_and_told);
     RUN(running_trials_finish_unless_google_says_asap);
+    RUN(safety_metrics_stand_behind_the_objectives);
     RUN(early_stopping_is_written_as_it_was_said);
     RUN(the_older_name_of_the_convex_rule_is_understood);
     RUN(only_trials_of_runners_can_pause);
