@@ -178,34 +178,27 @@ void gp_predict(const struct gp *gp, size_t m, const double x[], double mean[],
         gp_base_predict(gp, m, x, mean, variance);
 }
 
-/* With v = S^-1 k: dmean = weights . dk, dvariance = -2 v . dk, and
- * dk/dx_c = -slope w_c difference_c. */
+/* With v = S^-1 k: dmean = weights . dk, dvariance = -2 v . dk. */
 void gp_predict_slopes(const struct gp *gp, const double x[], double *mean,
                        double *variance, struct gp_slopes *slopes)
 {
     const struct encoding *encoding = gp->rows->encoding;
     const size_t n = gp->rows->n;
-    double *v = gp->scratch, *slope = v + gp->cap, *by_mean = slope + gp->cap;
-    double *difference = by_mean + gp->cap;
+    double *v = gp->scratch, *slope = v + gp->cap, *dk = slope + gp->cap;
     kernel_row(&gp->kernel, gp->rows, x, n, v, slope);
     *mean = gp->mean + cblas_ddot((int)n, gp->weights, 1, v, 1);
     solve_lower(gp, n, false, v);
     *variance = fmax(gp->kernel.signal - cblas_ddot((int)n, v, 1, v, 1),
                      least_variance);
     solve_lower(gp, n, true, v);
-    for (size_t i = 0; i < n; i++) {
-        by_mean[i] = gp->weights[i] * slope[i];
-        v[i] *= slope[i];
-    }
     for (size_t c = 0; c < encoding->dim; c++) {
-        const double w = gp->kernel.weight[c];
         slopes->mean[c] = slopes->variance[c] = 0;
         if (encoding->at[c].kind != COORDINATE_CONTINUOUS ||
             x[c] == COORDINATE_ABSENT)
             continue;
-        kernel_difference(gp->rows, c, x[c], n, difference);
-        slopes->mean[c] = -w * cblas_ddot((int)n, by_mean, 1, difference, 1);
-        slopes->variance[c] = 2 * w * cblas_ddot((int)n, v, 1, difference, 1);
+        kernel_by_place(&gp->kernel, gp->rows, c, x[c], n, slope, dk);
+        slopes->mean[c] = cblas_ddot((int)n, gp->weights, 1, dk, 1);
+        slopes->variance[c] = -2 * cblas_ddot((int)n, v, 1, dk, 1);
     }
     if (gp->base != NULL)
         gp_base_slopes(gp, x, mean, variance, slopes);

@@ -25,7 +25,8 @@ struct gp {
     double *y;     /* their values */
     double *own;   /* variance of each around its result, beside the noise */
 
-    /* set by gp_condition() */
+    /* set by gp_condition(), but kernel.apart, which is its owner's: 0 unless
+     * set before */
     struct kernel kernel;
     double noise;    /* variance of one value around the latent function */
     double mean;     /* m */

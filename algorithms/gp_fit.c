@@ -10,7 +10,6 @@
 
 #include "algorithms/lbfgs.h"
 #include "algorithms/rng.h"
-#include "algorithms/vector.h"
 #include "proto/arena.h"
 
 /* Hyperparameters closer than this make no difference to a suggestion. */
@@ -20,8 +19,8 @@ enum { COLD_ITERATIONS = 100 };
 struct gp_fit {
     struct gp *gp;
     enum prior prior;
-    double *inverse; /* of the covariance, rows of the capacity */
-    double *distance;
+    double *inverse;   /* of the covariance, rows of the capacity */
+    double *by_length; /* of one row */
 };
 
 struct gp_fit *gp_fit_new(struct gp *gp, enum prior prior)
@@ -30,7 +29,7 @@ struct gp_fit *gp_fit_new(struct gp *gp, enum prior prior)
     fit->gp = gp;
     fit->prior = prior;
     fit->inverse = ht_xcalloc(gp->cap * gp->cap, sizeof *fit->inverse);
-    fit->distance = ht_xcalloc(gp->cap, sizeof *fit->distance);
+    fit->by_length = ht_xcalloc(gp->cap, sizeof *fit->by_length);
     return fit;
 }
 
@@ -39,7 +38,7 @@ void gp_fit_free(struct gp_fit *fit)
     if (fit == NULL)
         return;
     free(fit->inverse);
-    free(fit->distance);
+    free(fit->by_length);
     free(fit);
 }
 
@@ -56,28 +55,19 @@ static bool invert(struct gp_fit *fit)
     return gsl_linalg_cholesky_invert(&inverse.matrix) == GSL_SUCCESS;
 }
 
-/* W_ij slope_ij for j < i in place of row i of the inverse, W = S^-1 - a a^T.
- */
-VECTOR static void find_shares(struct gp_fit *fit, size_t i)
-{
-    const struct gp *gp = fit->gp;
-    const double *weights = gp->weights, *slope = gp->slopes + i * gp->cap;
-    double *share = fit->inverse + i * gp->cap;
-    for (size_t j = 0; j < i; j++)
-        share[j] = (share[j] - weights[i] * weights[j]) * slope[j];
-}
-
-/* Adds row i's part of sum_{j<i} W_ij slope_ij D_c(i,j), for every c. */
+/* Adds row i's part of sum_{j<i} W_ij dk_ij/dln(length_c), for every c, where
+ * W = S^-1 - a a^T takes the place of the inverse. */
 static void add_row(struct gp_fit *fit, size_t i, double gradient[])
 {
     const struct gp *gp = fit->gp;
     double x[HT_MAX_PARAMETERS];
-    find_shares(fit, i);
+    double *row = fit->inverse + i * gp->cap;
+    cblas_daxpy((int)i, -gp->weights[i], gp->weights, 1, row, 1);
     rows_get(gp->rows, i, x);
     for (size_t c = 0; c < gp->rows->encoding->dim; c++) {
-        kernel_distance(gp->rows, c, x[c], i, fit->distance);
-        gradient[c] +=
-            cblas_ddot((int)i, fit->inverse + i * gp->cap, 1, fit->distance, 1);
+        kernel_by_length(&gp->kernel, gp->rows, c, x[c], i,
+                         gp->slopes + i * gp->cap, fit->by_length);
+        gradient[c] += cblas_ddot((int)i, row, 1, fit->by_length, 1);
     }
 }
 
@@ -97,8 +87,6 @@ static void find_gradient(struct gp_fit *fit, double gradient[])
     memset(gradient, 0, dim * sizeof *gradient);
     for (size_t i = 0; i < n; i++)
         add_row(fit, i, gradient);
-    for (size_t c = 0; c < dim; c++)
-        gradient[c] *= gp->kernel.weight[c];
     gradient[dim] = 0.5 * ((double)n - explained - gp->noise * trace);
     gradient[dim + 1] = 0.5 * gp->noise * trace;
 }

@@ -93,21 +93,6 @@ static void column_distance(const struct coordinate *at, const double v[],
         present_distance(v, u, n, distance);
 }
 
-VECTOR void kernel_distance(const struct rows *rows, size_t c, double u,
-                            size_t n, double distance[])
-{
-    column_distance(&rows->encoding->at[c], rows->columns + c * rows->cap, u, n,
-                    distance);
-}
-
-VECTOR void kernel_difference(const struct rows *rows, size_t c, double u,
-                              size_t n, double difference[])
-{
-    const double *v = rows->columns + c * rows->cap;
-    for (size_t i = 0; i < n; i++)
-        difference[i] = u - (v[i] == COORDINATE_ABSENT ? 0.5 : v[i]);
-}
-
 /* ---- covariance ---- */
 
 /* exp(-s) for s >= 0 within 3 units of the last place, in operations that
@@ -166,11 +151,21 @@ static void block_row_slope(double signal, size_t n, const double r2[],
     }
 }
 
-static void block_r2(const struct kernel *kernel, const struct rows *rows,
-                     const double x[], size_t from, size_t n, double r2[])
+static void add_parts(double w, size_t n, const double distance[],
+                      double parts[])
+{
+    for (size_t i = 0; i < n; i++)
+        parts[i] += 1 / (1 + 0.5 * w * distance[i]);
+}
+
+/* r2, and the sum over coordinates where it has a share. */
+static void block_sums(const struct kernel *kernel, const struct rows *rows,
+                       const double x[], size_t from, size_t n, double r2[],
+                       double parts[])
 {
     double distance[BLOCK];
     memset(r2, 0, n * sizeof *r2);
+    memset(parts, 0, n * sizeof *parts);
     for (size_t c = 0; c < rows->encoding->dim; c++) {
         const double w = kernel->weight[c];
         column_distance(&rows->encoding->at[c],
@@ -178,19 +173,83 @@ static void block_r2(const struct kernel *kernel, const struct rows *rows,
                         distance);
         for (size_t i = 0; i < n; i++)
             r2[i] += w * distance[i];
+        if (kernel->apart > 0)
+            add_parts(w, n, distance, parts);
     }
+}
+
+/* The variance of the sum's every part. */
+static double part_signal(const struct kernel *kernel, const struct rows *rows)
+{
+    return kernel->signal * kernel->apart / (double)rows->encoding->dim;
 }
 
 VECTOR void kernel_row(const struct kernel *kernel, const struct rows *rows,
                        const double x[], size_t n, double k[], double slope[])
 {
-    double r2[BLOCK];
+    const double whole = kernel->signal * (1 - kernel->apart);
+    const double part = part_signal(kernel, rows);
+    double r2[BLOCK], parts[BLOCK];
     for (size_t from = 0; from < n; from += BLOCK) {
         const size_t len = n - from < BLOCK ? n - from : BLOCK;
-        block_r2(kernel, rows, x, from, len, r2);
+        block_sums(kernel, rows, x, from, len, r2, parts);
         if (slope == NULL)
-            block_row(kernel->signal, len, r2, k + from);
+            block_row(whole, len, r2, k + from);
         else
-            block_row_slope(kernel->signal, len, r2, k + from, slope + from);
+            block_row_slope(whole, len, r2, k + from, slope + from);
+        for (size_t i = 0; part > 0 && i < len; i++)
+            k[from + i] += part * parts[i];
+    }
+}
+
+/* ---- derivatives ---- */
+
+/* With p = 1/(1 + w D/2) both parts have derivatives of one form: by ln(length)
+ * (slope + part p^2) w D, by place -(slope + part p^2) w (u - v). */
+static void block_slope(double part, double w, size_t n, const double slope[],
+                        const double distance[], double all[])
+{
+    if (part == 0) {
+        memcpy(all, slope, n * sizeof *all);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double p = 1 / (1 + 0.5 * w * distance[i]);
+        all[i] = slope[i] + part * p * p;
+    }
+}
+
+VECTOR void kernel_by_length(const struct kernel *kernel,
+                             const struct rows *rows, size_t c, double u,
+                             size_t n, const double slope[], double by_length[])
+{
+    const double part = part_signal(kernel, rows), w = kernel->weight[c];
+    const double *v = rows->columns + c * rows->cap;
+    double distance[BLOCK], all[BLOCK];
+    for (size_t from = 0; from < n; from += BLOCK) {
+        const size_t len = n - from < BLOCK ? n - from : BLOCK;
+        column_distance(&rows->encoding->at[c], v + from, u, len, distance);
+        block_slope(part, w, len, slope + from, distance, all);
+        for (size_t i = 0; i < len; i++)
+            by_length[from + i] = all[i] * w * distance[i];
+    }
+}
+
+VECTOR void kernel_by_place(const struct kernel *kernel,
+                            const struct rows *rows, size_t c, double u,
+                            size_t n, const double slope[], double by_place[])
+{
+    const double part = part_signal(kernel, rows), w = kernel->weight[c];
+    const double *v = rows->columns + c * rows->cap;
+    double distance[BLOCK], all[BLOCK];
+    for (size_t from = 0; from < n; from += BLOCK) {
+        const size_t len = n - from < BLOCK ? n - from : BLOCK;
+        column_distance(&rows->encoding->at[c], v + from, u, len, distance);
+        block_slope(part, w, len, slope + from, distance, all);
+        for (size_t i = 0; i < len; i++) {
+            const double to =
+                v[from + i] == COORDINATE_ABSENT ? 0.5 : v[from + i];
+            by_place[from + i] = -all[i] * w * (u - to);
+        }
     }
 }

@@ -286,13 +286,36 @@ static void the_most_likely_hyperparameters_are_the_reference(void)
     encoding_fini(&encoding);
 }
 
-static void the_gradient_is_that_of_differences_beyond_one_block(void)
+static void a_share_of_the_signal_is_a_sum_over_coordinates(void)
 {
-    /* 300 rows are more than a block of the kernel's. */
-    enum { N = 300 };
     struct encoding encoding;
     encoding_init(&encoding, &space);
-    struct gp *gp = gp_new(&encoding, N, true);
+    /* like but for a number, a category and being present */
+    const double from[] = {0.1, 0.3, 0.5, 1};
+    const double to[] = {0.4, COORDINATE_ABSENT, 0.5, 2};
+    const struct kernel whole = {.weight = {2, 3, 5, 7}, .signal = 1};
+    struct kernel kernel = whole;
+    struct rows *rows = rows_new(&encoding, 1);
+    double k, alone;
+    kernel.apart = 0.25;
+    kernel.signal = 3;
+    rows_add(rows, from);
+    kernel_row(&whole, rows, to, 1, &alone, NULL);
+    kernel_row(&kernel, rows, to, 1, &k, NULL);
+    const double sum = 1 / 1.09 + 1 / (1 + 1.5 * (0.04 + 0.25)) + 1 + 1 / 4.5;
+    CHECK(fabs(k - 3 * (0.75 * alone + 0.25 * sum / 4)) < 1e-14);
+    kernel_row(&kernel, rows, from, 1, &k, NULL);
+    CHECK(fabs(k - 3) < 1e-14);
+    rows_free(rows);
+    encoding_fini(&encoding);
+}
+
+/* A model of 300 rows, which are more than a block of the kernel's. */
+static struct gp *large_gp(const struct encoding *encoding, double apart)
+{
+    enum { N = 300 };
+    struct gp *gp = gp_new(encoding, N, true);
+    gp->kernel.apart = apart;
     for (size_t i = 0; i < N; i++) {
         const double u = (double)i / N;
         double x[4] = {fmod(u * 7.3, 1), fmod(u * 11.9, 1),
@@ -301,6 +324,14 @@ static void the_gradient_is_that_of_differences_beyond_one_block(void)
             x[1] = COORDINATE_ABSENT;
         gp_add(gp, x, sin(9 * x[0]) + x[2] + (i % 3 == 0 ? x[1] : 0.3), 0);
     }
+    return gp;
+}
+
+static void the_gradient_is_that_of_differences(double apart)
+{
+    struct encoding encoding;
+    encoding_init(&encoding, &space);
+    struct gp *gp = large_gp(&encoding, apart);
     struct gp_fit *fit = gp_fit_new(gp, PRIOR_LONG);
     double theta[6] = {-1, -0.5, 0.2, 0.4, 0.1, -4}, gradient[6], other[6];
     CHECK(isfinite(gp_fit_evaluate(fit, theta, gradient)));
@@ -314,6 +345,39 @@ static void the_gradient_is_that_of_differences_beyond_one_block(void)
         CHECK(oracle_near(gradient[i], (above - below) / (2 * h), 1e-6));
     }
     gp_fit_free(fit);
+    gp_free(gp);
+    encoding_fini(&encoding);
+}
+
+static void the_gradient_is_that_of_differences_beyond_one_block(void)
+{
+    the_gradient_is_that_of_differences(0);
+    the_gradient_is_that_of_differences(0.3);
+}
+
+static void slopes_are_those_of_differences_with_a_sum_in_the_signal(void)
+{
+    static const double theta[6] = {-1, -0.5, 0.2, 0.4, 0.1, -4};
+    struct encoding encoding;
+    encoding_init(&encoding, &space);
+    struct gp *gp = large_gp(&encoding, 0.3);
+    double x[4] = {0.31, 0.62, 0.5, 2}, mean, variance;
+    struct gp_slopes slopes;
+    CHECK(gp_condition(gp, theta));
+    gp_predict_slopes(gp, x, &mean, &variance, &slopes);
+    for (size_t c = 0; c < 2; c++) {
+        const double h = 1e-5, at = x[c];
+        double above[2], below[2];
+        x[c] = at + h;
+        gp_predict(gp, 1, x, &above[0], &above[1]);
+        x[c] = at - h;
+        gp_predict(gp, 1, x, &below[0], &below[1]);
+        x[c] = at;
+        CHECK(
+            oracle_near(slopes.mean[c], (above[0] - below[0]) / (2 * h), 1e-6));
+        CHECK(oracle_near(slopes.variance[c], (above[1] - below[1]) / (2 * h),
+                          1e-6));
+    }
     gp_free(gp);
     encoding_fini(&encoding);
 }
@@ -348,7 +412,9 @@ int main(void)
     RUN(predictions_and_their_slopes_are_the_reference);
     RUN(a_believed_point_is_the_references_next_row);
     RUN(the_most_likely_hyperparameters_are_the_reference);
+    RUN(a_share_of_the_signal_is_a_sum_over_coordinates);
     RUN(the_gradient_is_that_of_differences_beyond_one_block);
+    RUN(slopes_are_those_of_differences_with_a_sum_in_the_signal);
     RUN(equal_points_with_different_values_are_a_model);
     return check_done();
 }
