@@ -185,6 +185,7 @@ void gp_predict_slopes(const struct gp *gp, const double x[], double *mean,
     const struct encoding *encoding = gp->rows->encoding;
     const size_t n = gp->rows->n;
     double *v = gp->scratch, *slope = v + gp->cap, *dk = slope + gp->cap;
+    const struct kernel_slopes shared = {&gp->kernel, gp->rows, x, n, slope};
     kernel_row(&gp->kernel, gp->rows, x, n, v, slope);
     *mean = gp->mean + cblas_ddot((int)n, gp->weights, 1, v, 1);
     solve_lower(gp, n, false, v);
@@ -196,7 +197,7 @@ void gp_predict_slopes(const struct gp *gp, const double x[], double *mean,
         if (encoding->at[c].kind != COORDINATE_CONTINUOUS ||
             x[c] == COORDINATE_ABSENT)
             continue;
-        kernel_by_place(&gp->kernel, gp->rows, c, x[c], n, slope, dk);
+        kernel_by_place(&shared, c, dk);
         slopes->mean[c] = cblas_ddot((int)n, gp->weights, 1, dk, 1);
         slopes->variance[c] = -2 * cblas_ddot((int)n, v, 1, dk, 1);
     }

@@ -158,23 +158,27 @@ static void add_parts(double w, size_t n, const double distance[],
         parts[i] += 1 / (1 + 0.5 * w * distance[i]);
 }
 
-/* r2, and the sum over coordinates where it has a share. */
+struct sums {
+    double r2[BLOCK];
+    double parts[BLOCK]; /* only where they have a share */
+};
+
 static void block_sums(const struct kernel *kernel, const struct rows *rows,
-                       const double x[], size_t from, size_t n, double r2[],
-                       double parts[])
+                       const double x[], size_t from, size_t n,
+                       struct sums *sums)
 {
     double distance[BLOCK];
-    memset(r2, 0, n * sizeof *r2);
-    memset(parts, 0, n * sizeof *parts);
+    memset(sums->r2, 0, n * sizeof *sums->r2);
+    memset(sums->parts, 0, n * sizeof *sums->parts);
     for (size_t c = 0; c < rows->encoding->dim; c++) {
         const double w = kernel->weight[c];
         column_distance(&rows->encoding->at[c],
                         rows->columns + c * rows->cap + from, x[c], n,
                         distance);
         for (size_t i = 0; i < n; i++)
-            r2[i] += w * distance[i];
+            sums->r2[i] += w * distance[i];
         if (kernel->apart > 0)
-            add_parts(w, n, distance, parts);
+            add_parts(w, n, distance, sums->parts);
     }
 }
 
@@ -189,67 +193,65 @@ VECTOR void kernel_row(const struct kernel *kernel, const struct rows *rows,
 {
     const double whole = kernel->signal * (1 - kernel->apart);
     const double part = part_signal(kernel, rows);
-    double r2[BLOCK], parts[BLOCK];
+    struct sums sums;
     for (size_t from = 0; from < n; from += BLOCK) {
         const size_t len = n - from < BLOCK ? n - from : BLOCK;
-        block_sums(kernel, rows, x, from, len, r2, parts);
+        block_sums(kernel, rows, x, from, len, &sums);
         if (slope == NULL)
-            block_row(whole, len, r2, k + from);
+            block_row(whole, len, sums.r2, k + from);
         else
-            block_row_slope(whole, len, r2, k + from, slope + from);
+            block_row_slope(whole, len, sums.r2, k + from, slope + from);
         for (size_t i = 0; part > 0 && i < len; i++)
-            k[from + i] += part * parts[i];
+            k[from + i] += part * sums.parts[i];
     }
 }
 
 /* ---- derivatives ---- */
 
 /* With p = 1/(1 + w D/2) both parts have derivatives of one form: by ln(length)
- * (slope + part p^2) w D, by place -(slope + part p^2) w (u - v). */
-static void block_slope(double part, double w, size_t n, const double slope[],
-                        const double distance[], double all[])
+ * (slope + part p^2) w D, by place -(slope + part p^2) w (u - v). This is
+ * (slope + part p^2) w, and D. */
+static void block_slope(const struct kernel_slopes *slopes, size_t c,
+                        size_t from, size_t n, double distance[], double all[])
 {
-    if (part == 0) {
-        memcpy(all, slope, n * sizeof *all);
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
+    const struct rows *rows = slopes->rows;
+    const double part = part_signal(slopes->kernel, rows);
+    const double w = slopes->kernel->weight[c];
+    column_distance(&rows->encoding->at[c],
+                    rows->columns + c * rows->cap + from, slopes->x[c], n,
+                    distance);
+    for (size_t i = 0; i < n; i++)
+        all[i] = w * slopes->slope[from + i];
+    for (size_t i = 0; part > 0 && i < n; i++) {
         const double p = 1 / (1 + 0.5 * w * distance[i]);
-        all[i] = slope[i] + part * p * p;
+        all[i] += w * part * p * p;
     }
 }
 
-VECTOR void kernel_by_length(const struct kernel *kernel,
-                             const struct rows *rows, size_t c, double u,
-                             size_t n, const double slope[], double by_length[])
+VECTOR void kernel_by_length(const struct kernel_slopes *slopes, size_t c,
+                             double by_length[])
 {
-    const double part = part_signal(kernel, rows), w = kernel->weight[c];
-    const double *v = rows->columns + c * rows->cap;
     double distance[BLOCK], all[BLOCK];
-    for (size_t from = 0; from < n; from += BLOCK) {
-        const size_t len = n - from < BLOCK ? n - from : BLOCK;
-        column_distance(&rows->encoding->at[c], v + from, u, len, distance);
-        block_slope(part, w, len, slope + from, distance, all);
+    for (size_t from = 0; from < slopes->n; from += BLOCK) {
+        const size_t len = slopes->n - from < BLOCK ? slopes->n - from : BLOCK;
+        block_slope(slopes, c, from, len, distance, all);
         for (size_t i = 0; i < len; i++)
-            by_length[from + i] = all[i] * w * distance[i];
+            by_length[from + i] = all[i] * distance[i];
     }
 }
 
-VECTOR void kernel_by_place(const struct kernel *kernel,
-                            const struct rows *rows, size_t c, double u,
-                            size_t n, const double slope[], double by_place[])
+VECTOR void kernel_by_place(const struct kernel_slopes *slopes, size_t c,
+                            double by_place[])
 {
-    const double part = part_signal(kernel, rows), w = kernel->weight[c];
-    const double *v = rows->columns + c * rows->cap;
+    const double *column = slopes->rows->columns + c * slopes->rows->cap;
+    const double u = slopes->x[c];
     double distance[BLOCK], all[BLOCK];
-    for (size_t from = 0; from < n; from += BLOCK) {
-        const size_t len = n - from < BLOCK ? n - from : BLOCK;
-        column_distance(&rows->encoding->at[c], v + from, u, len, distance);
-        block_slope(part, w, len, slope + from, distance, all);
-        for (size_t i = 0; i < len; i++) {
-            const double to =
-                v[from + i] == COORDINATE_ABSENT ? 0.5 : v[from + i];
-            by_place[from + i] = -all[i] * w * (u - to);
-        }
+    for (size_t from = 0; from < slopes->n; from += BLOCK) {
+        const size_t len = slopes->n - from < BLOCK ? slopes->n - from : BLOCK;
+        const double *v = column + from;
+        block_slope(slopes, c, from, len, distance, all);
+        for (size_t i = 0; i < len; i++)
+            by_place[from + i] =
+                -all[i] * (u - (v[i] == COORDINATE_ABSENT ? 0.5 : v[i]));
     }
 }

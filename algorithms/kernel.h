@@ -42,14 +42,20 @@ struct kernel {
 void kernel_row(const struct kernel *kernel, const struct rows *rows,
                 const double x[], size_t n, double k[], double slope[]);
 
-/* From the slopes, the derivatives of covariances of x and the first n rows by
- * ln(length_c), `u` being coordinate c of x. */
-void kernel_by_length(const struct kernel *kernel, const struct rows *rows,
-                      size_t c, double u, size_t n, const double slope[],
+/* What derivatives are made from: covariances of x and the first n rows. */
+struct kernel_slopes {
+    const struct kernel *kernel;
+    const struct rows *rows;
+    const double *x;
+    size_t n;
+    const double *slope; /* of kernel_row() */
+};
+
+/* The derivatives of the covariances by ln(length_c). */
+void kernel_by_length(const struct kernel_slopes *slopes, size_t c,
                       double by_length[]);
-/* The same by u, of a continuous coordinate that is present. */
-void kernel_by_place(const struct kernel *kernel, const struct rows *rows,
-                     size_t c, double u, size_t n, const double slope[],
+/* By x_c, of a continuous coordinate that is present. */
+void kernel_by_place(const struct kernel_slopes *slopes, size_t c,
                      double by_place[]);
 
 #endif
