@@ -157,6 +157,9 @@ static void describe_search(const struct job *job, struct text *out)
     if (job->has_seed)
         text_printf(out, ", seed %lld", (long long)job->seed);
     describe_ends(&job->until, out);
+    for (size_t i = 0; i < job->warm_start.n; i++)
+        text_printf(out, "%s%s", i == 0 ? ", learns from " : " and ",
+                    job->warm_start.items[i]);
     text_puts(out, "\n");
 }
 
@@ -255,7 +258,8 @@ static void describe_example(struct cli *cli, const struct job *job,
                              const struct value point[], const char *label,
                              struct text *out)
 {
-    struct strings words = command_line(cli->arena, job, &job->pools[0], point);
+    struct strings words =
+        command_line(cli->arena, job, &job->pools[0], point, 0);
     text_printf(out, "  %-11s ", label);
     add_words(&words, out);
 }

@@ -44,8 +44,9 @@ static void add_command(struct cli *cli, const struct cli_spec *spec,
     if (job->pools[0].image != NULL ||
         point_read(&job->space, params, point, NULL) != HT_OK)
         return;
-    struct strings words = command_line(cli->arena, job, &job->pools[0], point);
-    struct pairs env = command_env(cli->arena, job, &job->pools[0], point);
+    struct strings words =
+        command_line(cli->arena, job, &job->pools[0], point, 0);
+    struct pairs env = command_env(cli->arena, job, &job->pools[0], point, 0);
     text_puts(out, env.n > 0 ? "again: env" : "again:");
     for (size_t i = 0; i < env.n; i++)
         add_word(arena_printf(cli->arena, "%s=%s", env.items[i].name,

@@ -109,8 +109,19 @@ static bool mentions_absent(const struct job *job, const char *word,
     return false;
 }
 
+/* What stands for the seed in words, so that a shell that replaces the
+ * variable by itself sees the same. */
+static const char seed_reference[] = "${HYPERTUNE_SEED}";
+
+static size_t put_seed(struct text *text, int64_t seed)
+{
+    text_printf(text, "%lld", (long long)seed);
+    return sizeof seed_reference - 1;
+}
+
 static const char *substitute(struct arena *arena, const struct job *job,
-                              const char *word, const struct value point[])
+                              const char *word, const struct value point[],
+                              int64_t seed)
 {
     if (!job->substitute || strstr(word, "${") == NULL)
         return word;
@@ -118,10 +129,12 @@ static const char *substitute(struct arena *arena, const struct job *job,
     for (const char *c = word; *c;) {
         size_t len = 1;
         int i = reference_at(&job->space, c, &len);
-        if (i < 0)
-            text_append(&text, c, 1);
-        else
+        if (i >= 0)
             value_text(&job->space.params[i], point[i], &text);
+        else if (strncmp(c, seed_reference, sizeof seed_reference - 1) == 0)
+            len = put_seed(&text, seed);
+        else
+            text_append(&text, c, 1);
         c += len;
     }
     const char *result =
@@ -173,7 +186,8 @@ static const char *param_argument(struct arena *arena,
 }
 
 struct strings command_line(struct arena *arena, const struct job *job,
-                            const struct pool *pool, const struct value point[])
+                            const struct pool *pool, const struct value point[],
+                            int64_t seed)
 {
     const struct space *space = &job->space;
     size_t most = pool->command.n + pool->args.n + space->n;
@@ -182,10 +196,12 @@ struct strings command_line(struct arena *arena, const struct job *job,
     size_t n = 0;
     for (size_t i = 0; i < pool->command.n; i++)
         if (!mentions_absent(job, pool->command.items[i], point))
-            items[n++] = substitute(arena, job, pool->command.items[i], point);
+            items[n++] =
+                substitute(arena, job, pool->command.items[i], point, seed);
     for (size_t i = 0; i < pool->args.n; i++)
         if (!mentions_absent(job, pool->args.items[i], point))
-            items[n++] = substitute(arena, job, pool->args.items[i], point);
+            items[n++] =
+                substitute(arena, job, pool->args.items[i], point, seed);
     if (job->args_mode == ARGS_AUTO && job->substitute)
         mark_used(space, pool, used);
     for (size_t i = 0; i < space->n && job->args_mode != ARGS_NONE; i++)
@@ -253,7 +269,8 @@ static const char *expand(struct arena *arena, const char *value,
 }
 
 struct pairs command_env(struct arena *arena, const struct job *job,
-                         const struct pool *pool, const struct value point[])
+                         const struct pool *pool, const struct value point[],
+                         int64_t seed)
 {
     struct pair *items = arena_alloc(arena, pool->env.n + 1, sizeof *items);
     size_t n = 0;
@@ -263,7 +280,7 @@ struct pairs command_env(struct arena *arena, const struct job *job,
             continue;
         items[n].name = pair->name;
         items[n].value = job->substitute
-                             ? substitute(arena, job, pair->value, point)
+                             ? substitute(arena, job, pair->value, point, seed)
                              : expand(arena, pair->value, items, n);
         n++;
     }

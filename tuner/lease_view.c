@@ -41,8 +41,8 @@ static const char *trial_folder(const struct lease_facts *facts,
 static void add_argv(const struct lease_facts *facts, const struct pool *pool,
                      const struct value point[], cJSON *replica)
 {
-    const struct strings argv =
-        command_line(facts->arena, facts->job, pool, point);
+    const struct strings argv = command_line(
+        facts->arena, facts->job, pool, point, facts->pair->trial.replicate);
     add_strings(replica, "argv", &argv);
     const char *job_dir = trial_folder(facts, facts->job->job_dir);
     if (job_dir != NULL)
@@ -69,6 +69,18 @@ static void add_needs(const struct lease_facts *facts, const struct pool *pool,
     json_add_int(replica, "memory", needs.memory);
 }
 
+/* Trainers that begin by chance have another beginning in each repetition of a
+ * point, and the same in all points. */
+static void add_seed(const struct lease_facts *facts, cJSON *variables)
+{
+    const struct pair seed = {
+        "HYPERTUNE_SEED",
+        arena_printf(facts->arena, "%lld",
+                     (long long)facts->pair->trial.replicate)};
+    if (facts->job->kind == JOB_TUNING)
+        push_pairs(variables, &(struct pairs){1, &seed});
+}
+
 static void add_replicas(const struct lease_facts *facts, cJSON *out,
                          const struct value point[])
 {
@@ -76,7 +88,8 @@ static void add_replicas(const struct lease_facts *facts, cJSON *out,
     for (size_t i = 0; i < facts->job->n_pools; i++) {
         const struct pool *pool = &facts->job->pools[i];
         const struct pairs env =
-            command_env(facts->arena, facts->job, pool, point);
+            command_env(facts->arena, facts->job, pool, point,
+                        facts->pair->trial.replicate);
         for (int index = 0; index < pool->count; index++) {
             cJSON *replica = json_push_object(replicas);
             json_add_string(replica, "type", pool->type);
@@ -88,6 +101,7 @@ static void add_replicas(const struct lease_facts *facts, cJSON *out,
             if (pool->image)
                 push_pairs(variables, &facts->job->captured_env);
             push_pairs(variables, &env);
+            add_seed(facts, variables);
             add_optional(replica, "workdir", facts->job->workdir);
             add_needs(facts, pool, replica);
         }

@@ -83,9 +83,9 @@ static const struct pool pool = {.type = "master",
 static void unused_parameters_are_appended_in_order(void)
 {
     struct job job = make_job(ARGS_AUTO, true);
-    CHECK_TEXT(joined(command_line(arena, &job, &pool, point)),
+    CHECK_TEXT(joined(command_line(arena, &job, &pool, point, 0)),
                "train|--rate=0.1|${HOME}|$lr|0.1${net/depth|tail|--opt=s gd");
-    struct pairs variables = command_env(arena, &job, &pool, point);
+    struct pairs variables = command_env(arena, &job, &pool, point, 0);
     CHECK(variables.n == 1);
     CHECK_TEXT(variables.items[0].name, "DEPTH");
     CHECK_TEXT(variables.items[0].value, "<3>");
@@ -94,21 +94,21 @@ static void unused_parameters_are_appended_in_order(void)
 static void args_modes_append_all_or_none(void)
 {
     struct job job = make_job(ARGS_APPEND, true);
-    CHECK_TEXT(joined(command_line(arena, &job, &pool, point)),
+    CHECK_TEXT(joined(command_line(arena, &job, &pool, point, 0)),
                "train|--rate=0.1|${HOME}|$lr|0.1${net/depth|tail|--lr=0.1|"
                "--net/depth=3|--opt=s gd");
     job = make_job(ARGS_NONE, true);
-    CHECK_TEXT(joined(command_line(arena, &job, &pool, point)),
+    CHECK_TEXT(joined(command_line(arena, &job, &pool, point, 0)),
                "train|--rate=0.1|${HOME}|$lr|0.1${net/depth|tail");
 }
 
 static void other_forms_are_passed_untouched(void)
 {
     struct job job = make_job(ARGS_AUTO, false);
-    CHECK_TEXT(joined(command_line(arena, &job, &pool, point)),
+    CHECK_TEXT(joined(command_line(arena, &job, &pool, point, 0)),
                "train|--rate=${lr}|${HOME}|$lr|${lr}${net/depth|tail|--lr=0.1|"
                "--net/depth=3|--opt=s gd");
-    CHECK_TEXT(command_env(arena, &job, &pool, point).items[0].value,
+    CHECK_TEXT(command_env(arena, &job, &pool, point, 0).items[0].value,
                "<${net/depth}>");
 }
 
@@ -118,18 +118,18 @@ static void words_that_mention_an_absent_parameter_are_left_out(void)
     struct value absent[] = {point[0], point[1], point[2]};
     struct job job = make_job(ARGS_AUTO, true);
     absent[0].absent = absent[2].absent = true;
-    CHECK_TEXT(joined(command_line(arena, &job, &pool, absent)),
+    CHECK_TEXT(joined(command_line(arena, &job, &pool, absent, 0)),
                "train|${HOME}|$lr|tail");
-    CHECK(command_env(arena, &job, &pool, absent).n == 1);
+    CHECK(command_env(arena, &job, &pool, absent, 0).n == 1);
     absent[1].absent = true;
-    CHECK(command_env(arena, &job, &pool, absent).n == 0);
+    CHECK(command_env(arena, &job, &pool, absent, 0).n == 0);
     job = make_job(ARGS_APPEND, true);
     absent[0].absent = false;
-    CHECK_TEXT(joined(command_line(arena, &job, &pool, absent)),
+    CHECK_TEXT(joined(command_line(arena, &job, &pool, absent, 0)),
                "train|--rate=0.1|${HOME}|$lr|0.1${net/depth|tail|--lr=0.1");
     absent[0].absent = true;
     job.substitute = false; /* then a word mentions nothing */
-    CHECK_TEXT(joined(command_line(arena, &job, &pool, absent)),
+    CHECK_TEXT(joined(command_line(arena, &job, &pool, absent, 0)),
                "train|--rate=${lr}|${HOME}|$lr|${lr}${net/depth|tail");
     CHECK_TEXT(joined(command_params(arena, &job.space, absent)), "");
 }
@@ -146,12 +146,12 @@ static void variables_of_googles_forms_refer_to_earlier_ones(void)
                                        "21$$$()$$(x"};
     const struct pool google = {.type = "master", .env = {5, pairs}};
     struct job job = make_job(ARGS_AUTO, false);
-    struct pairs read = command_env(arena, &job, &google, point);
+    struct pairs read = command_env(arena, &job, &google, point, 0);
     CHECK(read.n == 5);
     for (size_t i = 0; i < read.n; i++)
         CHECK_TEXT(read.items[i].value, want[i]);
     job.substitute = true; /* the native form has no such references */
-    CHECK_TEXT(command_env(arena, &job, &google, point).items[1].value,
+    CHECK_TEXT(command_env(arena, &job, &google, point, 0).items[1].value,
                "<$(A)$(C)>");
 }
 
@@ -173,6 +173,23 @@ static void parameters_alone_come_in_declared_order(void)
                "--lr=0.1|--net/depth=3|--opt=s gd");
 }
 
+static void the_seed_is_the_number_of_the_repetition(void)
+{
+    static const char *const words[] = {"train", "--seed=${HYPERTUNE_SEED}",
+                                        "${HYPERTUNE_SEEDS}"};
+    static const struct pair variables[] = {{"RUN", "r${HYPERTUNE_SEED}"}};
+    const struct pool seeded = {
+        .count = 1, .command = {3, words}, .env = {1, variables}};
+    struct job job = make_job(ARGS_NONE, true);
+    CHECK_TEXT(joined(command_line(arena, &job, &seeded, point, 12)),
+               "train|--seed=12|${HYPERTUNE_SEEDS}");
+    CHECK_TEXT(command_env(arena, &job, &seeded, point, 12).items[0].value,
+               "r12");
+    job.substitute = false;
+    CHECK_TEXT(joined(command_line(arena, &job, &seeded, point, 12)),
+               "train|--seed=${HYPERTUNE_SEED}|${HYPERTUNE_SEEDS}");
+}
+
 int main(void)
 {
     arena = arena_new();
@@ -185,6 +202,7 @@ int main(void)
     RUN(variables_of_googles_forms_refer_to_earlier_ones);
     RUN(references_are_found_in_words_and_variables);
     RUN(parameters_alone_come_in_declared_order);
+    RUN(the_seed_is_the_number_of_the_repetition);
     arena_free(arena);
     return check_done();
 }

@@ -47,6 +47,7 @@ static void processes_get_the_shell_apart_from_the_job(void)
     CHECK_TEXT(value_of(node_find(attempt, "captured"), "GIVEN"), "by a shell");
     CHECK_TEXT(value_of(node_find(replica, "env"), "GIVEN"), "none");
     CHECK_TEXT(value_of(node_find(replica, "env"), "A"), "own");
+    CHECK_TEXT(value_of(node_find(replica, "env"), "HYPERTUNE_SEED"), "0");
     fixture_close(&f);
 }
 
