@@ -43,6 +43,8 @@ const struct option_spec cli_option_table[] = {
     OWN("algorithm", 0, OPTION_TEXT, algorithm, "NAME",
         "bayesian, grid or random"),
     OWN("seed", 0, OPTION_TEXT, seed, "N", "same seed, same suggestions"),
+    OWN("warm-start", 0, OPTION_LIST, warm_start, "STUDY[,STUDY]",
+        "learn from the results of earlier studies"),
     OWN("until", 0, OPTION_LIST, until, "WHAT",
         "target=0.99, time=2h, noProgress=20; watch: a state"),
     OWN("retries", 0, OPTION_WHOLE, retries, "N",
@@ -94,9 +96,9 @@ const struct option_spec cli_option_table[] = {
     {.name = NULL}};
 
 #define STUDY_FLAGS                                                            \
-    "name trials parallel maximize minimize param algorithm seed until "       \
-    "retries max-failed trial-timeout image env continue replace "             \
-    "if-not-exists"
+    "name trials parallel maximize minimize param algorithm seed "             \
+    "warm-start until retries max-failed trial-timeout image env continue "    \
+    "replace if-not-exists"
 
 const struct cli_command cli_commands[] = {
     {"submit", cli_submit, STUDY_FLAGS " wait dry-run", "[SPEC | -]",

@@ -55,7 +55,7 @@ struct cli_settings {
     int64_t timeout_ms;
     /* submit, run, check, set */
     const char *name, *maximize, *minimize, *algorithm, *seed, *image;
-    struct words params, until, env;
+    struct words params, until, env, warm_start;
     int64_t trials, parallel, retries, max_failed, trial_timeout_ms;
     bool wait, dry_run, resume, replace, if_not_exists, smoke, force;
     /* lists */

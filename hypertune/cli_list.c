@@ -261,6 +261,27 @@ static void describe_times(const struct cli_study *study, struct text *out)
     }
 }
 
+/* What the study started from: results of earlier ones. */
+static void describe_priors(const struct cli_study *study, struct text *out)
+{
+    const struct node *list = node_find(study->status, "warmStart");
+    const char *lead = "learns from ";
+    for (const struct node *one = list ? list->first : NULL; one != NULL;
+         one = one->next) {
+        const int64_t shared = node_get_int(one, "sharedParameters", 0);
+        text_puts(out, lead);
+        text_escape(out, node_get_string(one, "study", ""));
+        text_printf(out, ", %lld results, ",
+                    (long long)node_get_int(one, "results", 0));
+        if (node_get_bool(one, "sameSpace", false))
+            text_puts(out, "the same parameters\n");
+        else
+            text_printf(out, "%lld parameter%s in common\n", (long long)shared,
+                        shared == 1 ? "" : "s");
+        lead = "            ";
+    }
+}
+
 static void describe_study(struct cli *cli, const struct cli_study *study,
                            struct text *out)
 {
@@ -284,6 +305,7 @@ static void describe_study(struct cli *cli, const struct cli_study *study,
         text_printf(out, ", seed %s\n",
                     node_get_string(study->status, "seed", "-"));
     }
+    describe_priors(study, out);
     describe_counts(study, out);
     describe_times(study, out);
     if (best != NULL) {

@@ -252,6 +252,28 @@ static void apply_flags(struct cli *cli, struct source *source, struct job *job)
     }
 }
 
+/* All studies of all the flags, in place of the spec's. */
+static void apply_warm_start(struct cli *cli, struct source *source,
+                             struct job *job)
+{
+    const struct words *given = &cli->set.warm_start;
+    struct words names = {0};
+    for (size_t i = 0; i < given->n; i++) {
+        char *rest = arena_strdup(cli->arena, given->items[i]), *name;
+        while ((name = strsep(&rest, ",")) != NULL)
+            words_add(cli->arena, &names, name);
+    }
+    if (names.n == 0)
+        return;
+    job->warm_start = (struct strings){names.n, names.items};
+    if (job->kind == JOB_CUSTOM)
+        diag_error(&source->diag, 0, 0, "--warm-start",
+                   "has no meaning for a job without hyperparameters");
+    else if (names.n > HT_MAX_PRIORS)
+        diag_error(&source->diag, 0, 0, "--warm-start",
+                   "at most %d studies, not %zu", HT_MAX_PRIORS, names.n);
+}
+
 static bool same_words(const struct strings *a, const struct strings *b)
 {
     for (size_t i = 0; i < a->n && a->n == b->n; i++)
@@ -329,6 +351,7 @@ static int read_spec(struct cli *cli, struct source *source,
     if (spec->job == NULL)
         return CLI_DONE;
     apply_flags(cli, source, spec->job);
+    apply_warm_start(cli, source, spec->job);
     if (cli->set.image != NULL)
         apply_image(cli, source, spec->job);
     else
