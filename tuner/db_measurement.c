@@ -169,6 +169,36 @@ enum ht_status db_scores_set(struct db *db, const struct attempt_row *row,
         scores->has_best ? scores->best_metrics : NULL);
 }
 
+enum ht_status db_measurement_value(struct db *db,
+                                    const struct metric_question *question,
+                                    double *value, bool *found,
+                                    struct ht_error *err)
+{
+    const struct replica_key *key = &question->key;
+    sqlite3_stmt *stmt;
+    enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT j.value, j.type IN ('integer', 'real') "
+        "FROM measurements m, json_each(m.metrics) j "
+        "WHERE m.study=?1 AND m.trial=?2 AND m.attempt=?3 AND m.replica=?4 "
+        "AND j.key=?5 ORDER BY m.step>?6, abs(m.step-?6), m.time_ms DESC, "
+        "m.seq DESC LIMIT 1",
+        "iiissi", key->study, key->trial, key->attempt, key->replica,
+        question->metric, question->step);
+    bool row = false;
+    if (status == HT_OK)
+        status = db_step(db, stmt, &row, err);
+    if (status != HT_OK)
+        return status;
+    *found = row;
+    if (row) {
+        const bool number = sqlite3_column_int(stmt, 1) != 0;
+        *value = number ? sqlite3_column_double(stmt, 0) : NAN;
+        db_done(stmt);
+    }
+    return HT_OK;
+}
+
 /* --- writers --- */
 
 enum ht_status db_writer_get(struct db *db, const struct replica_key *key,

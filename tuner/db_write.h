@@ -95,10 +95,14 @@ enum ht_status db_trial_set_latest(struct db *db, int64_t study, int64_t trial,
 enum ht_status db_trial_count(struct db *db, const struct trial_row *row,
                               enum trial_state state, int64_t change,
                               struct ht_error *err);
-/* Trials not final yet. */
+/* Trials neither final nor paused. */
 enum ht_status db_trial_open(struct db *db, struct arena *arena, int64_t study,
                              size_t limit, struct trial_list *list,
                              struct ht_error *err);
+/* PAUSED ones, by id. */
+enum ht_status db_trial_paused(struct db *db, struct arena *arena,
+                               int64_t study, size_t limit,
+                               struct trial_list *list, struct ht_error *err);
 /* REQUESTED ones by id, above `after`, at most DB_WAITING_PAGE. */
 enum { DB_WAITING_PAGE = 100 };
 enum ht_status db_trial_waiting(struct db *db, struct arena *arena,
@@ -199,6 +203,18 @@ struct replica_key {
     int64_t study, trial, attempt;
     const char *replica;
 };
+
+/* What a replica reported of a metric at a step; where it did not, the last
+ * time before that, or else the first time after. NaN of what is no number. */
+struct metric_question {
+    struct replica_key key;
+    const char *metric;
+    int64_t step;
+};
+enum ht_status db_measurement_value(struct db *db,
+                                    const struct metric_question *question,
+                                    double *value, bool *found,
+                                    struct ht_error *err);
 /* *inserted is false when the key exists; then nothing has changed. */
 enum ht_status db_measurement_insert(struct db *db,
                                      const struct measurement_row *row,

@@ -8,6 +8,7 @@
 #include "tuner/db_write.h"
 #include "tuner/memory.h"
 #include "tuner/reason.h"
+#include "tuner/report_batch.h"
 #include "tuner/trial.h"
 
 enum {
@@ -39,7 +40,8 @@ static void add_names(struct arena *arena, const char *metrics,
 
 /* "ended without reporting accuracy; saw: acc, loss" */
 static enum ht_status why_missing(struct core *core, struct arena *arena,
-                                  struct deciding *now, struct ht_error *err)
+                                  struct deciding *now, const char *metric,
+                                  struct ht_error *err)
 {
     const struct attempt_row *attempt = &now->pair->attempt;
     struct measurement_list list;
@@ -51,13 +53,23 @@ static enum ht_status why_missing(struct core *core, struct arena *arena,
     struct names names = {0};
     for (size_t i = 0; i < list.n; i++)
         add_names(arena, list.rows[i].metrics, &names);
-    const char *text = arena_printf(arena, "ended without reporting %s",
-                                    now->job->metrics[0].name);
+    const char *text =
+        arena_printf(arena, "ended without reporting %s", metric);
     for (size_t i = 0; i < names.n; i++)
         text = arena_printf(arena, "%s%s%s", text, i == 0 ? "; saw: " : ", ",
                             names.items[i]);
-    now->final.why = reason_cut(arena, text);
+    now->final = (struct final){.why = reason_cut(arena, text)};
     return HT_OK;
+}
+
+static void say_not_finite(struct arena *arena, struct deciding *now,
+                           const char *metric, double value)
+{
+    char text[TEXT_DOUBLE_BYTES];
+    now->final =
+        (struct final){.why = arena_printf(arena, "%s was %s at step %lld",
+                                           metric, text_of_double(text, value),
+                                           (long long)now->final.step)};
 }
 
 static enum ht_status choose(struct core *core, struct arena *arena,
@@ -69,7 +81,7 @@ static enum ht_status choose(struct core *core, struct arena *arena,
     if (status != HT_OK)
         return status;
     if (!scores.has_last)
-        return why_missing(core, arena, now, err);
+        return why_missing(core, arena, now, now->job->metrics[0].name, err);
     if (now->job->selection == SELECT_BEST && scores.has_best) {
         now->final = (struct final){.found = true,
                                     .objective = scores.best_objective,
@@ -84,11 +96,87 @@ static enum ht_status choose(struct core *core, struct arena *arena,
                                     .metrics = scores.last_metrics};
         return HT_OK;
     }
-    char value[TEXT_DOUBLE_BYTES];
-    now->final.why =
-        arena_printf(arena, "%s was %s at step %lld", now->job->metrics[0].name,
-                     text_of_double(value, scores.last_objective),
-                     (long long)scores.last_step);
+    now->final.step = scores.last_step;
+    say_not_finite(arena, now, now->job->metrics[0].name,
+                   scores.last_objective);
+    return HT_OK;
+}
+
+/* --- the other metrics --- */
+
+/* The chosen record, with room for what it lacks. */
+struct completing {
+    struct replica_key key;
+    size_t n;
+    struct report_metric *metrics;
+};
+
+static void read_chosen(struct arena *arena, const struct deciding *now,
+                        struct completing *record)
+{
+    const struct attempt_row *attempt = &now->pair->attempt;
+    const char *text = now->final.metrics;
+    struct diag diag;
+    diag_init(&diag, arena, "metrics", text, strlen(text));
+    const struct node *map = node_read_json(arena, text, strlen(text), &diag);
+    record->key =
+        (struct replica_key){.study = attempt->study,
+                             .trial = attempt->trial,
+                             .attempt = attempt->n,
+                             .replica = report_batch_master(arena, now->job)};
+    record->n = 0;
+    record->metrics = arena_alloc(arena, map->count + now->job->n_metrics,
+                                  sizeof *record->metrics);
+    for (const struct node *item = map->first; item != NULL; item = item->next)
+        record->metrics[record->n++] = (struct report_metric){
+            item->key, node_get_double(map, item->key, NAN)};
+}
+
+/* Trainers may report one metric a record: what the chosen one lacks is looked
+ * for in the others. */
+static enum ht_status find_metric(struct core *core, const struct deciding *now,
+                                  const char *metric, struct completing *record,
+                                  const struct report_metric **value,
+                                  struct ht_error *err)
+{
+    size_t i = 0;
+    bool found = true;
+    enum ht_status status = HT_OK;
+    while (i < record->n && strcmp(record->metrics[i].name, metric) != 0)
+        i++;
+    if (i == record->n) {
+        const struct metric_question question = {record->key, metric,
+                                                 now->final.step};
+        status = db_measurement_value(core_db(core), &question,
+                                      &record->metrics[i].value, &found, err);
+        record->metrics[i].name = metric;
+        record->n += found ? 1 : 0;
+    }
+    *value = found ? &record->metrics[i] : NULL;
+    return status;
+}
+
+static enum ht_status complete(struct core *core, struct arena *arena,
+                               struct deciding *now, struct ht_error *err)
+{
+    struct completing record;
+    const struct job *job = now->job;
+    read_chosen(arena, now, &record);
+    for (size_t i = 1; i < job->n_metrics; i++) {
+        const char *name = job->metrics[i].name;
+        const struct report_metric *metric;
+        const enum ht_status status =
+            find_metric(core, now, name, &record, &metric, err);
+        if (status != HT_OK)
+            return status;
+        if (metric == NULL)
+            return why_missing(core, arena, now, name, err);
+        if (!isfinite(metric->value)) {
+            say_not_finite(arena, now, name, metric->value);
+            return HT_OK;
+        }
+    }
+    now->final.metrics = report_metrics_text(arena, record.n, record.metrics);
     return HT_OK;
 }
 
@@ -101,5 +189,8 @@ enum ht_status final_prepare(struct core *core, struct arena *arena,
         status = memory_job(core_memory(core), &now->study, &now->job, err);
     if (status != HT_OK || now->job->n_metrics == 0)
         return status;
-    return choose(core, arena, now, err);
+    status = choose(core, arena, now, err);
+    return status == HT_OK && now->final.found && now->job->n_metrics > 1
+               ? complete(core, arena, now, err)
+               : status;
 }

@@ -14,13 +14,18 @@ void report_batch_writer_text(char text[17], uint64_t writer)
     snprintf(text, 17, "%016" PRIx64, writer);
 }
 
+const char *report_batch_master(struct arena *arena, const struct job *job)
+{
+    return arena_printf(arena, "%s-0",
+                        job->n_pools > 0 ? job->pools[0].type : "master");
+}
+
 enum ht_status report_batch_begin(struct report_batch *batch,
                                   struct ht_error *err)
 {
-    char master[64];
-    snprintf(master, sizeof master, "%s-0",
-             batch->job->n_pools > 0 ? batch->job->pools[0].type : "master");
-    batch->is_master = strcmp(batch->key.replica, master) == 0;
+    batch->is_master =
+        strcmp(batch->key.replica,
+               report_batch_master(batch->arena, batch->job)) == 0;
     const enum ht_status status =
         db_replica_records(batch->db, &batch->key, &batch->records, err);
     if (status != HT_OK || !batch->is_master)

@@ -45,6 +45,9 @@ enum ht_status report_batch_add(struct report_batch *batch,
 enum ht_status report_batch_end(struct report_batch *batch,
                                 struct ht_error *err);
 
+/* The replica whose reports count. */
+const char *report_batch_master(struct arena *arena, const struct job *job);
+
 /* At least one metric as the JSON object that rows hold. */
 const char *report_metrics_text(struct arena *arena, size_t n,
                                 const struct report_metric metrics[]);

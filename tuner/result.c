@@ -18,14 +18,16 @@ struct observation result_read(const struct job *job,
                                const struct value point[],
                                double values[SETTING_METRICS])
 {
+    bool feasible = trial->has_objective;
     cJSON *metrics =
         trial->final_metrics == NULL ? NULL : cJSON_Parse(trial->final_metrics);
     for (size_t k = 0; k < job->n_metrics && k < SETTING_METRICS; k++) {
         const struct metric_goal *metric = &job->metrics[k];
         const double value = final_value(trial, metrics, metric->name, k == 0);
         values[k] = metric->maximize ? value : -value;
+        feasible = feasible && isfinite(value);
     }
     cJSON_Delete(metrics);
     return (struct observation){
-        .point = point, .feasible = trial->has_objective, .values = values};
+        .point = point, .feasible = feasible, .values = values};
 }

@@ -6,8 +6,8 @@
 #include "proto/job.h"
 #include "tuner/rows.h"
 
-/* The trial's result at its settled `point`, for algorithm->observe(). Its
- * final values, larger being better, are written to `values`, which it borrows
+/* The trial's result at its settled `point`, for algorithm->observe(); one that
+ * lacks a metric is none. Its final values, larger being better, are written to `values`, which it borrows
  * as it does the point. */
 struct observation result_read(const struct job *job,
                                const struct trial_row *trial,

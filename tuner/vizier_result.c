@@ -45,13 +45,22 @@ void trial_result_read(const struct field_reader *reader, struct place at,
                                     .objective = *objective};
 }
 
-static const char *not_finite(struct arena *arena, const struct job *job,
+/* Which metric is no number; NULL when all are. */
+static const char *not_finite(struct arena *arena,
                               const struct trial_result *result)
 {
+    const struct measurement *measurement = &result->measurement;
     char value[TEXT_DOUBLE_BYTES];
-    return reason_make(arena, "%s was %s at step %lld", job->metrics[0].name,
-                       text_of_double(value, result->objective),
-                       (long long)result->measurement.step);
+    size_t i = 0;
+    while (i < measurement->n_metrics &&
+           isfinite(measurement->metrics[i].value))
+        i++;
+    if (i == measurement->n_metrics)
+        return NULL;
+    return reason_make(arena, "%s was %s at step %lld",
+                       measurement->metrics[i].name,
+                       text_of_double(value, measurement->metrics[i].value),
+                       (long long)measurement->step);
 }
 
 static enum ht_status conclude(struct vizier_call *call, struct final final,
@@ -75,8 +84,8 @@ enum ht_status trial_result_store(struct vizier_call *call,
     struct arena *arena = call->req->arena;
     const struct measurement *measurement = &result->measurement;
     const char *infeasible = result->infeasible;
-    if (infeasible == NULL && !isfinite(result->objective))
-        infeasible = not_finite(arena, call->job, result);
+    if (infeasible == NULL)
+        infeasible = not_finite(arena, result);
     if (infeasible != NULL)
         return conclude(call, (struct final){.why = infeasible},
                         TRIAL_INFEASIBLE,
