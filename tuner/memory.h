@@ -21,11 +21,13 @@
 /* A deadline that never comes. */
 #define MEMORY_NEVER INT64_MAX
 
-struct memory_offer {    /* what a search found, for clients that wait */
-    struct arena *arena; /* holds the points; NULL: there is none */
-    size_t n;
+struct memory_offer {         /* what a search found for clients, see offer.h */
+    struct arena *arena;      /* holds the points; NULL: there is none */
+    size_t n, taken;          /* taken: the first ones, given already */
     struct suggestion *items; /* see search.h */
-    int64_t asked_ms;    /* when the search began */
+    int64_t news;             /* what the search knew, as in the study */
+    int64_t due_ms;           /* no search ahead of clients before */
+    int patience;             /* how many such searches until a client asks */
 };
 
 struct memory_study {
@@ -33,7 +35,8 @@ struct memory_study {
     struct arena *arena;  /* holds job and nothing else */
     struct job *job;      /* NULL: read it from the row again */
     bool asking;          /* a search worker is at it */
-    int64_t asked_ms;     /* when it was asked last */
+    int64_t news;         /* results that came or went, a count */
+    int64_t asked_news;   /* of them, known to the search asked last */
     int64_t ask_after_ms; /* no question before, after a failed one */
     struct memory_offer offer;
     int64_t clock_mark_ms; /* running time is counted from here; 0: stands */

@@ -50,6 +50,7 @@ struct request {
     bool more;             /* the reply is a piece, ask again for the next */
     int64_t cursor;        /* where the next piece begins; 0 at first */
     int64_t held_until_ms; /* > 0: a held poll, answered later (monotonic) */
+    int64_t owed;          /* of a held one: see offer_ask() */
     struct request *next;  /* link of whichever list holds it */
 };
 

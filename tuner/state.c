@@ -4,6 +4,7 @@
 
 #include "tuner/core.h"
 #include "tuner/db_write.h"
+#include "tuner/offer.h"
 
 #define TO(state) (1u << (state))
 
@@ -135,6 +136,8 @@ enum ht_status state_move_trial(struct core *core, struct trial_row *row,
         status = db_trial_count(db, row, to, 1, err);
     if (status != HT_OK)
         return status;
+    if (trial_state_is_final(row->state) || trial_state_is_final(to))
+        offer_outdate(core, row->study);
     row->state = to;
     row->reason = reason;
     row->revision = event.revision;

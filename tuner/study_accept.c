@@ -1,5 +1,6 @@
 #include "tuner/db_write.h"
 #include "tuner/memory.h"
+#include "tuner/offer.h"
 #include "tuner/state.h"
 #include "tuner/study_life.h"
 #include "tuner/study_rules.h"
@@ -56,7 +57,7 @@ static enum ht_status accept(struct settling *now,
     size_t used = 0;
     enum ht_status status = HT_OK;
     if (now->row.kind == JOB_STUDY)
-        trial_offer(core, &now->row, found);
+        offer_put(core, found);
     else
         status = make_trials(now, found, &used, err);
     if (status == HT_OK && found->exhausted && used == found->n &&

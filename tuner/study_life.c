@@ -8,6 +8,7 @@
 #include "tuner/fitting.h"
 #include "tuner/gpus.h"
 #include "tuner/memory.h"
+#include "tuner/offer.h"
 #include "tuner/progress.h"
 #include "tuner/refusal.h"
 #include "tuner/study_end.h"
@@ -57,7 +58,7 @@ static void apply_ask(struct core *core, const void *data)
     if (memory->asking)
         return;
     memory->asking = true;
-    memory->asked_ms = core_now_ms(core);
+    memory->asked_news = memory->news;
     search_ask(core_search(core), question->study, question->ordinal,
                question->n);
 }
@@ -92,7 +93,8 @@ void study_ask(struct core *core, const struct study_row *row, int64_t n)
     core_defer(core, apply_ask, &question, sizeof question);
 }
 
-/* Clients ask by themselves; those whose question failed ask again. */
+/* Clients ask by themselves, or will; those whose question failed ask again.
+ */
 static void want_trials(struct settling *now)
 {
     const struct memory_study *memory =
@@ -101,6 +103,8 @@ static void want_trials(struct settling *now)
         study_ask(now->core, &now->row, study_wanted(now));
     else if (memory->ask_after_ms > 0 && !memory->asking)
         core_wake(now->core);
+    else if (offer_is_due(now))
+        study_ask(now->core, &now->row, 1);
 }
 
 /* NULL when a runner that is there may run the trials. */
@@ -185,7 +189,8 @@ static int64_t next_look(const struct settling *now)
     const struct memory_study *memory =
         memory_study(core_memory(now->core), now->row.id);
     const int64_t asks = memory->ask_after_ms;
-    const int64_t next = study_next_end_ms(now);
+    const int64_t due = offer_due_ms(now), end = study_next_end_ms(now);
+    const int64_t next = due > core_now_ms(now->core) && due < end ? due : end;
     const bool wants = study_wanted(now) > 0 || now->row.kind == JOB_STUDY;
     return wants && asks > core_now_ms(now->core) && asks < next ? asks : next;
 }

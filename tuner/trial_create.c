@@ -2,6 +2,7 @@
 
 #include "proto/limits.h"
 #include "tuner/db_write.h"
+#include "tuner/offer.h"
 #include "tuner/state.h"
 
 static enum ht_status insert(struct core *core, const struct study_row *study,
@@ -56,6 +57,8 @@ enum ht_status trial_create(struct core *core, struct study_row *study,
         status = tell(core, trial, err);
     if (status != HT_OK)
         return status;
+    if (trial->added)
+        offer_outdate(core, study->id);
     study->next_trial = trial->id + 1;
     study->confirmations += trial->confirms != 0;
     core_touch(core, study->id);

@@ -22,10 +22,6 @@ request_handler trial_complete;
 request_handler trial_check_stop; /* an Operation with shouldStop */
 request_handler trial_erase;      /* {} */
 
-/* Keeps what the search found in a JOB_STUDY for those who wait for it. */
-void trial_offer(struct core *core, const struct study_row *study,
-                 const struct suggestions *found);
-
 /* What the methods on one trial work on. */
 struct vizier_call {
     struct core *core;

@@ -5,6 +5,7 @@
 #include "proto/limits.h"
 #include "tuner/db_write.h"
 #include "tuner/memory.h"
+#include "tuner/offer.h"
 #include "tuner/operation.h"
 #include "tuner/state.h"
 #include "tuner/study_life.h"
@@ -16,7 +17,6 @@
 enum {
     MOST = 1000,     /* trials in one answer */
     HOLD_MS = 50000, /* a request waits for the search, at most */
-    OFFER_MS = 1000, /* what a search found knows all results up to here */
 };
 
 /* One request on its way; the trials are those it will be answered with. */
@@ -25,6 +25,7 @@ struct suggesting {
     int64_t count; /* wanted */
     const char *client;
     struct place contexts;
+    int64_t waited_ms; /* for the search */
     size_t n;
     struct trial_row *trials; /* room for `count` */
 };
@@ -112,21 +113,6 @@ static enum ht_status take_requested(struct suggesting *now,
 
 /* --- new ones --- */
 
-void trial_offer(struct core *core, const struct study_row *study,
-                 const struct suggestions *found)
-{
-    struct memory_study *memory = memory_study(core_memory(core), study->id);
-    arena_free(memory->offer.arena);
-    memory->offer = (struct memory_offer){
-        .arena = arena_new(), .n = found->n, .asked_ms = memory->asked_ms};
-    memory->offer.items = arena_alloc(memory->offer.arena, found->n + 1,
-                                      sizeof *memory->offer.items);
-    for (size_t i = 0; i < found->n; i++)
-        memory->offer.items[i] = (struct suggestion){
-            arena_strdup(memory->offer.arena, found->items[i].params),
-            arena_strdup(memory->offer.arena, found->items[i].why)};
-}
-
 /* Trials that may still be made. */
 static int64_t room(const struct suggesting *now)
 {
@@ -145,18 +131,16 @@ static int64_t room(const struct suggesting *now)
 static enum ht_status take_offered(struct suggesting *now, struct ht_error *err)
 {
     struct core *core = now->call.core;
-    const struct memory_offer *offer =
-        &memory_study(core_memory(core), now->call.study.id)->offer;
-    if (core_now_ms(core) - offer->asked_ms >= OFFER_MS)
-        return HT_OK;
+    const struct suggestion *item;
     enum ht_status status = HT_OK;
-    for (size_t i = 0; status == HT_OK && i < offer->n && room(now) > 0; i++) {
+    while (status == HT_OK && room(now) > 0 &&
+           (item = offer_take(core, now->call.study.id, now->call.req->owed)) !=
+               NULL) {
         bool created = false;
         struct trial_row trial = {
             .state = TRIAL_ACTIVE,
-            .params =
-                arena_strdup(now->call.req->arena, offer->items[i].params),
-            .why = arena_strdup(now->call.req->arena, offer->items[i].why),
+            .params = arena_strdup(now->call.req->arena, item->params),
+            .why = arena_strdup(now->call.req->arena, item->why),
             .reason = given_reason(now),
             .client = now->client};
         status = trial_create(core, &now->call.study, &trial, &created, err);
@@ -198,8 +182,9 @@ static struct operation operation_of(const struct suggesting *now)
 static enum ht_status reply(struct suggesting *now, struct ht_error *err)
 {
     struct core *core = now->call.core;
-    char stamp[CLOCK_STAMP_BYTES];
-    clock_stamp(stamp, core_wall_ms(core));
+    char start[CLOCK_STAMP_BYTES], end[CLOCK_STAMP_BYTES];
+    clock_stamp(start, core_wall_ms(core) - now->waited_ms);
+    clock_stamp(end, core_wall_ms(core));
     cJSON *response = operation_message("SuggestTrialsResponse");
     const enum ht_status status = add_trials(now, response, err);
     if (status != HT_OK) {
@@ -208,8 +193,8 @@ static enum ht_status reply(struct suggesting *now, struct ht_error *err)
     }
     json_add_string(response, "studyState",
                     study_state_vizier(now->call.study.state));
-    json_add_string(response, "startTime", stamp);
-    json_add_string(response, "endTime", stamp);
+    json_add_string(response, "startTime", start);
+    json_add_string(response, "endTime", end);
     struct operation operation = operation_of(now);
     operation.response = response;
     operation_reply(core, now->call.req, &operation);
@@ -272,6 +257,10 @@ enum ht_status trial_suggest(struct core *core, struct request *req,
         status = check_study(&now, err);
     if (status != HT_OK)
         return status;
+    if (req->held_until_ms == 0)
+        req->owed = offer_ask(core, now.call.study.id);
+    else
+        now.waited_ms = core_now_ms(core) - (req->held_until_ms - HOLD_MS);
     now.trials = arena_alloc(req->arena, (size_t)now.count, sizeof *now.trials);
     status = take_unfinished(&now, err);
     if (status == HT_OK && now.call.study.state == STUDY_RUNNING)

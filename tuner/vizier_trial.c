@@ -3,6 +3,7 @@
 #include "proto/limits.h"
 #include "tuner/db_write.h"
 #include "tuner/memory.h"
+#include "tuner/offer.h"
 #include "tuner/state.h"
 #include "tuner/trial.h"
 #include "tuner/trial_body.h"
@@ -202,6 +203,7 @@ static enum ht_status erase(struct vizier_call *call, struct ht_error *err)
         call->study.exhausted = false;
         status = db_study_save(core_db(core), &call->study, err);
     }
+    offer_outdate(core, trial->study);
     const struct gone gone = {trial->study, trial->id};
     core_defer(core, apply_gone, &gone, sizeof gone);
     core_touch(core, trial->study);
