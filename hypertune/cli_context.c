@@ -29,6 +29,9 @@ void cli_init(struct cli *cli, char *const environment[])
                                      .max_failed = CLI_UNSET,
                                      .trial_timeout_ms = CLI_UNSET,
                                      .limit = CLI_UNSET,
+                                     .top = CLI_UNSET,
+                                     .seeds = CLI_UNSET,
+                                     .count = CLI_UNSET,
                                      .gpus = CLI_UNSET,
                                      .attempt = CLI_UNSET,
                                      .tail = CLI_UNSET};

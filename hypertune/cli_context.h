@@ -68,6 +68,9 @@ struct cli_settings {
     /* add, retry, curves, export */
     const char *file, *metric, *out;
     bool failed;
+    /* confirm, replay */
+    int64_t top, seeds, count;
+    const char *from;
     /* local-run */
     const char *memory;
     struct words volumes;

@@ -3,6 +3,7 @@
 
 #include "hypertune/cli_attempts.h"
 #include "hypertune/cli_commands.h"
+#include "hypertune/cli_confirm.h"
 #include "hypertune/cli_filter.h"
 #include "hypertune/cli_output.h"
 #include "hypertune/cli_study.h"
@@ -358,7 +359,12 @@ int cli_best(struct cli *cli)
                         "running)",
                         study.name, cli_study_count(&study, "active"));
     struct text out = {0};
-    if (!print_fields(cli, &study, best, &out))
+    if (!print_fields(cli, &study, best, &out)) {
+        struct ht_error err;
         cli_summary_best(&study, best, &out);
-    return cli_print(&out);
+        if (cli_confirm_verdict(cli, &study, &out, &err) != HT_OK)
+            code = cli_fail_error(cli, &err);
+    }
+    const int printed = cli_print(&out);
+    return printed != CLI_DONE ? printed : code;
 }
