@@ -74,8 +74,8 @@ enum ht_status db_study_open_count(struct db *db, int64_t *n,
 
 /* Trials by state: those of the search, and those that confirm them. */
 struct trial_counts {
-    int64_t of[TRIAL_CANCELLED + 1];
-    int64_t confirming[TRIAL_CANCELLED + 1];
+    int64_t of[TRIAL_STATES];
+    int64_t confirming[TRIAL_STATES];
 };
 /* Both of them. */
 int64_t trial_counts_all(const struct trial_counts *counts,

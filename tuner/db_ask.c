@@ -86,6 +86,7 @@ enum ht_status db_trial_erase(struct db *db, const struct trial_row *row,
         "DELETE FROM measurements WHERE study=? AND trial=?",
         "DELETE FROM writers WHERE study=? AND trial=?",
         "DELETE FROM attempts WHERE study=? AND trial=?",
+        "DELETE FROM rungs WHERE study=? AND trial=?",
         "DELETE FROM trials WHERE study=? AND id=?",
     };
     enum ht_status status = db_trial_count(db, row, row->state, -1, err);

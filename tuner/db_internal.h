@@ -88,7 +88,7 @@ const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
     "losses, "                                                                 \
     "objective, final_step, final_metrics, latest_metrics, latest_step, "      \
     "reason, revision, created_ms, started_ms, ended_ms, client, added, "      \
-    "final_elapsed_ms, why, stop, confirms"
+    "final_elapsed_ms, why, stop, confirms, passed, pausing"
 #define DB_ATTEMPT_COLUMNS                                                     \
     "study, trial, n, state, outcome, runner, exit_code, signal, reason, "     \
     "winner, created_ms, started_ms, ended_ms, facts, outputs"

@@ -67,6 +67,8 @@ void db_read_trial(sqlite3_stmt *stmt, struct arena *arena,
         .why = db_column_text(arena, stmt, 22),
         .stop = db_column_text(arena, stmt, 23),
         .confirms = sqlite3_column_int64(stmt, 24),
+        .passed = sqlite3_column_int64(stmt, 25),
+        .pausing = sqlite3_column_int(stmt, 26) != 0,
     };
 }
 
@@ -340,6 +342,20 @@ enum ht_status db_trial_open(struct db *db, struct arena *arena, int64_t study,
         db_query(db, &stmt, err,
                  "SELECT " DB_TRIAL_COLUMNS " FROM trials "
                  "WHERE study=? AND state<=3 LIMIT ?",
+                 "ii", study, (int64_t)limit);
+    return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
+}
+
+enum ht_status db_trial_paused(struct db *db, struct arena *arena,
+                               int64_t study, size_t limit,
+                               struct trial_list *list, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    const enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT " DB_TRIAL_COLUMNS " FROM trials "
+                 "INDEXED BY trials_paused WHERE study=? AND state=9 "
+                 "ORDER BY id LIMIT ?",
                  "ii", study, (int64_t)limit);
     return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
 }

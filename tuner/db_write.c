@@ -203,6 +203,8 @@ enum ht_status db_study_erase(struct db *db, int64_t study, int64_t limit,
         "DELETE FROM writers WHERE (study, trial, attempt, replica, writer) IN "
         "(SELECT study, trial, attempt, replica, writer FROM writers "
         "WHERE study=?1 LIMIT ?2)",
+        "DELETE FROM rungs WHERE (study, trial, rung) IN (SELECT study, "
+        "trial, rung FROM rungs WHERE study=?1 LIMIT ?2)",
         "DELETE FROM events WHERE study=?1 AND revision IN (SELECT revision "
         "FROM events WHERE study=?1 LIMIT ?2)",
         "DELETE FROM attempts WHERE (study, trial, n) IN (SELECT study, trial, "
@@ -276,13 +278,15 @@ enum ht_status db_trial_save(struct db *db, const struct trial_row *row,
                   "UPDATE trials SET state=?3, attempt=?4, failures=?5, "
                   "losses=?6, objective=?7, final_step=?8, final_metrics=?9, "
                   "reason=?10, revision=?11, started_ms=?12, ended_ms=?13, "
-                  "final_elapsed_ms=?14, stop=?15 WHERE study=?1 AND id=?2",
-                  "iiiiiioissiiiis", row->study, row->id, (int64_t)row->state,
+                  "final_elapsed_ms=?14, stop=?15, passed=?16, pausing=?17 "
+                  "WHERE study=?1 AND id=?2",
+                  "iiiiiioissiiiisii", row->study, row->id, (int64_t)row->state,
                   row->attempt, row->failures, row->losses,
                   row->has_objective ? &row->objective : NULL, row->final_step,
                   row->final_metrics, row->reason, row->revision,
                   row->started_ms, row->ended_ms, row->final_elapsed_ms,
-                  row->stop == NULL ? "" : row->stop);
+                  row->stop == NULL ? "" : row->stop, row->passed,
+                  (int64_t)row->pausing);
 }
 
 enum ht_status db_trial_set_latest(struct db *db, int64_t study, int64_t trial,

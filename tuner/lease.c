@@ -13,6 +13,7 @@
 #include "tuner/machines.h"
 #include "tuner/presence.h"
 #include "tuner/state.h"
+#include "tuner/trial_pause.h"
 #include "tuner/wire.h"
 
 enum {
@@ -194,8 +195,11 @@ static enum ht_status insert_attempt(struct leasing *now,
                                          .created_ms = core_wall_ms(now->core)};
     struct db *db = core_db(now->core);
     pair->trial.attempt = pair->attempt.n;
-    pair->trial.latest_metrics = NULL;
     enum ht_status status = db_attempt_insert(db, &pair->attempt, &lease, err);
+    if (status == HT_OK && pair->trial.passed > 0 && pair->attempt.n > 1)
+        return trial_resume_scores(now->core, now->req->arena, &pair->attempt,
+                                   err);
+    pair->trial.latest_metrics = NULL;
     if (status == HT_OK)
         status = db_trial_set_latest(db, pair->trial.study, pair->trial.id, 0,
                                      NULL, err);

@@ -91,15 +91,20 @@ const char *trial_state_name(enum trial_state state)
         return "INFEASIBLE";
     case TRIAL_CANCELLED:
         return "CANCELLED";
+    case TRIAL_PAUSED:
+        return "PAUSED";
     }
     return "";
 }
 
+/* Vertex has no word for a trial that waits to go on: it will be begun
+ * again. */
 const char *trial_state_vertex(enum trial_state state)
 {
     switch (state) {
     case TRIAL_PREPARED:
     case TRIAL_REQUESTED:
+    case TRIAL_PAUSED:
         return "REQUESTED";
     case TRIAL_ACTIVE:
         return "ACTIVE";
@@ -157,7 +162,7 @@ bool study_state_is_final(enum study_state state)
 
 bool trial_state_is_final(enum trial_state state)
 {
-    return state >= TRIAL_SUCCEEDED;
+    return state >= TRIAL_SUCCEEDED && state <= TRIAL_CANCELLED;
 }
 
 int64_t study_trials_made(const struct study_row *study)

@@ -32,8 +32,10 @@ enum trial_state {
     TRIAL_STOPPED, /* ended early on purpose, with a final measurement */
     TRIAL_FAILED,
     TRIAL_INFEASIBLE, /* ended well but without a finite objective */
-    TRIAL_CANCELLED
+    TRIAL_CANCELLED,
+    TRIAL_PAUSED /* at a rung, with its checkpoint; holds no slot */
 };
+enum { TRIAL_STATES = TRIAL_PAUSED + 1 };
 
 enum attempt_state {
     ATTEMPT_STARTING,
@@ -104,6 +106,8 @@ struct trial_row {
     const char *why;  /* JSON of why the search chose it (why.h), or "" */
     const char *stop; /* JSON of why it was stopped early, or "" */
     int64_t confirms; /* the trial that it repeats, see confirm.h; 0: none */
+    int64_t passed;   /* rungs of its early stopping rule that are behind it */
+    bool pausing;     /* STOPPING only to be PAUSED at rung `passed` */
 };
 
 /* What became of the output folders of an attempt that ended. */

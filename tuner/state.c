@@ -37,14 +37,17 @@ static const unsigned trial_moves[] = {
                      TO(TRIAL_SUCCEEDED) | TO(TRIAL_STOPPED) |
                      TO(TRIAL_FAILED) | TO(TRIAL_INFEASIBLE) |
                      TO(TRIAL_CANCELLED),
-    [TRIAL_STOPPING] =
-        TO(TRIAL_STOPPED) | TO(TRIAL_INFEASIBLE) | TO(TRIAL_CANCELLED),
+    [TRIAL_STOPPING] = TO(TRIAL_SUCCEEDED) | TO(TRIAL_STOPPED) |
+                       TO(TRIAL_INFEASIBLE) | TO(TRIAL_CANCELLED) |
+                       TO(TRIAL_PAUSED),
     [TRIAL_SUCCEEDED] = 0,
     /* Without success it may be tried again. */
     [TRIAL_STOPPED] = TO(TRIAL_REQUESTED),
     [TRIAL_FAILED] = TO(TRIAL_REQUESTED),
     [TRIAL_INFEASIBLE] = TO(TRIAL_REQUESTED),
     [TRIAL_CANCELLED] = TO(TRIAL_REQUESTED),
+    [TRIAL_PAUSED] =
+        TO(TRIAL_REQUESTED) | TO(TRIAL_STOPPED) | TO(TRIAL_CANCELLED),
 };
 
 static const unsigned attempt_moves[] = {

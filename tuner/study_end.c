@@ -22,12 +22,17 @@ static enum ht_status end_open_trials(struct core *core, struct arena *arena,
                                       struct ht_error *err)
 {
     const bool spares = lets_finish(core, row);
-    struct trial_list open;
+    struct trial_list open, paused;
     enum ht_status status = db_trial_open(core_db(core), arena, row->id,
                                           HT_MAX_PARALLEL, &open, err);
     for (size_t i = 0; status == HT_OK && i < open.n; i++)
         if (!spares || open.rows[i].state != TRIAL_ACTIVE)
-            status = trial_end(core, &open.rows[i], row->reason, err);
+            status = trial_end(core, arena, &open.rows[i], row->reason, err);
+    if (status == HT_OK)
+        status = db_trial_paused(core_db(core), arena, row->id, HT_MAX_PARALLEL,
+                                 &paused, err);
+    for (size_t i = 0; status == HT_OK && i < paused.n; i++)
+        status = trial_end(core, arena, &paused.rows[i], row->reason, err);
     return status;
 }
 

@@ -11,6 +11,7 @@
 #include "tuner/offer.h"
 #include "tuner/progress.h"
 #include "tuner/refusal.h"
+#include "tuner/rungs.h"
 #include "tuner/study_end.h"
 #include "tuner/study_rules.h"
 
@@ -198,7 +199,9 @@ static int64_t next_look(const struct settling *now)
 static enum ht_status go_on(struct settling *now, struct ht_error *err)
 {
     struct ending end = {0};
-    const enum ht_status status = study_find_end(now, &end, err);
+    enum ht_status status = rungs_promote(now, err);
+    if (status == HT_OK)
+        status = study_find_end(now, &end, err);
     if (status != HT_OK)
         return status;
     if (end.reason != NULL)

@@ -3,6 +3,7 @@
 #include "proto/clock.h"
 #include "proto/text.h"
 #include "tuner/db_write.h"
+#include "tuner/front.h"
 #include "tuner/memory.h"
 #include "tuner/progress.h"
 #include "tuner/reason.h"
@@ -24,6 +25,11 @@ enum ht_status study_look(struct settling *now, struct ht_error *err)
 
 int64_t study_open_trials(const struct trial_counts *counts)
 {
+    return study_busy_trials(counts) + trial_counts_all(counts, TRIAL_PAUSED);
+}
+
+int64_t study_busy_trials(const struct trial_counts *counts)
+{
     return trial_counts_all(counts, TRIAL_PREPARED) +
            trial_counts_all(counts, TRIAL_REQUESTED) +
            trial_counts_all(counts, TRIAL_ACTIVE) +
@@ -37,7 +43,7 @@ int64_t study_wanted(const struct settling *now)
     if (now->row.kind != JOB_TUNING || now->row.state != STUDY_RUNNING ||
         now->row.exhausted || study_only_confirms(&now->row))
         return 0;
-    const int64_t room = now->job->parallel - study_open_trials(&now->counts);
+    const int64_t room = now->job->parallel - study_busy_trials(&now->counts);
     const int64_t left = now->job->max_trials - study_trials_made(&now->row);
     const int64_t n = room < left ? room : left;
     return n < 0 ? 0 : n;
@@ -87,9 +93,8 @@ static enum ht_status target_reached(struct settling *now, struct ending *end,
         return HT_OK;
     const struct metric_goal *goal = &now->job->metrics[0];
     struct trial_row best;
-    const enum ht_status status =
-        db_trial_best(core_db(now->core), now->arena, now->row.id,
-                      goal->maximize, &best, err);
+    const enum ht_status status = front_best(core_db(now->core), now->arena,
+                                             now->row.id, now->job, &best, err);
     if (status != HT_OK)
         return status == HT_NOT_FOUND ? HT_OK : status;
     const bool reached = goal->maximize
@@ -125,7 +130,7 @@ static enum ht_status all_done(struct settling *now, struct ending *end,
 {
     (void)err;
     const int64_t created = study_trials_made(&now->row);
-    if (study_open_trials(&now->counts) > 0)
+    if (study_busy_trials(&now->counts) > 0)
         return HT_OK;
     if (now->job->max_trials > 0 && created >= now->job->max_trials)
         end_by_plan(end,

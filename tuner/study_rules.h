@@ -32,8 +32,9 @@ struct ending {
  * HT_CORRUPT  the stored job cannot be read; the rest is filled */
 enum ht_status study_look(struct settling *now, struct ht_error *err);
 
-/* Trials that are not final. */
+/* Trials that are not final, and those of them that are not paused. */
 int64_t study_open_trials(const struct trial_counts *counts);
+int64_t study_busy_trials(const struct trial_counts *counts);
 /* How many trials are to be asked for now. */
 int64_t study_wanted(const struct settling *now);
 

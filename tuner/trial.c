@@ -10,12 +10,14 @@
 #include "tuner/core.h"
 #include "tuner/db_write.h"
 #include "tuner/final.h"
+#include "tuner/front.h"
 #include "tuner/memory.h"
 #include "tuner/outputs.h"
 #include "tuner/progress.h"
 #include "tuner/reason.h"
 #include "tuner/refusal.h"
 #include "tuner/state.h"
+#include "tuner/trial_pause.h"
 #include "tuner/view.h"
 
 enum { LONGEST_RETRY_MS = 60000 };
@@ -70,18 +72,19 @@ enum ht_status trial_conclude(struct core *core, struct arena *arena,
                               const char *reason, struct ht_error *err)
 {
     struct trial_row *trial = &now->pair->trial;
+    const bool counts = trial->confirms == 0 && now->job->n_metrics > 0;
+    bool gain = false;
     enum ht_status status = HT_OK;
-    if (trial->confirms == 0)
-        status =
-            progress_note(core, arena, &now->study, now->job,
-                          now->final.found ? &now->final.objective : NULL, err);
-    if (status != HT_OK)
-        return status;
     trial->has_objective = now->final.found;
     trial->objective = now->final.objective;
     trial->final_step = now->final.step;
     trial->final_metrics = now->final.metrics;
-    return state_move_trial(core, trial, to, reason, err);
+    if (counts)
+        status = front_note(core_db(core), arena, now->job, trial, &gain, err);
+    if (status == HT_OK && counts)
+        status = progress_note(core, &now->study, gain, err);
+    return status == HT_OK ? state_move_trial(core, trial, to, reason, err)
+                           : status;
 }
 
 /* The attempt that the result came from is the one winner the trial will ever
@@ -196,6 +199,15 @@ static enum ht_status decide(struct core *core, struct arena *arena,
                              struct deciding *now, struct ht_error *err)
 {
     const struct trial_row *trial = &now->pair->trial;
+    bool decided = false;
+    if (trial->pausing) {
+        const enum ht_status status =
+            trial_decide_pause(core, now, &decided, err);
+        if (status != HT_OK || decided)
+            return status;
+        if (now->pair->attempt.outcome == OUTCOME_SUCCEEDED)
+            return decide_success(core, arena, now, err);
+    }
     if (trial->state == TRIAL_STOPPING)
         return decide_stopped(core, arena, now, trial->reason, err);
     switch (now->pair->attempt.outcome) {
@@ -226,10 +238,10 @@ static enum ht_status end_attempt(struct core *core, struct arena *arena,
         return status;
     const struct trial_row *trial = &now->pair->trial;
     const struct retry gone = {trial->study, trial->id, 0};
-    if (!trial_state_is_final(trial->state))
-        return HT_OK;
-    core_defer(core, apply_forget, &gone, sizeof gone);
-    return outputs_note_end(core, trial, err);
+    const bool final = trial_state_is_final(trial->state);
+    if (final || trial->state == TRIAL_PAUSED)
+        core_defer(core, apply_forget, &gone, sizeof gone);
+    return final ? outputs_note_end(core, trial, err) : HT_OK;
 }
 
 /* --- what runners tell --- */
@@ -297,10 +309,14 @@ enum ht_status trial_lost(struct core *core, struct arena *arena,
 
 /* --- what people ask for --- */
 
-/* One that waits may have run before. */
-static enum ht_status cancel_waiting(struct core *core, struct trial_row *trial,
-                                     const char *reason, struct ht_error *err)
+/* One that waits may have run before; behind a rung, what it was worth there
+ * counts. */
+static enum ht_status end_requested(struct core *core, struct arena *arena,
+                                    struct trial_row *trial, const char *reason,
+                                    struct ht_error *err)
 {
+    if (trial->passed > 0 && trial->attempt > 0)
+        return trial_end_waiting(core, arena, trial, reason, err);
     const enum ht_status status =
         state_move_trial(core, trial, TRIAL_CANCELLED, reason, err);
     return status == HT_OK && trial->attempt > 0
@@ -308,17 +324,46 @@ static enum ht_status cancel_waiting(struct core *core, struct trial_row *trial,
                : status;
 }
 
-enum ht_status trial_end(struct core *core, struct trial_row *trial,
-                         const char *reason, struct ht_error *err)
+/* What was to be a pause is the end. */
+static enum ht_status end_pausing(struct core *core, struct trial_row *trial,
+                                  const char *reason, struct ht_error *err)
+{
+    trial->pausing = false;
+    trial->reason = reason;
+    struct event_row event = {.study = trial->study,
+                              .kind = "trial.changed",
+                              .trial = trial->id,
+                              .attempt = trial->attempt,
+                              .from = "",
+                              .to = "",
+                              .reason = reason,
+                              .data = ""};
+    const enum ht_status status = state_event(core, &event, err);
+    if (status != HT_OK)
+        return status;
+    trial->revision = event.revision;
+    return db_trial_save(core_db(core), trial, err);
+}
+
+enum ht_status trial_end(struct core *core, struct arena *arena,
+                         struct trial_row *trial, const char *reason,
+                         struct ht_error *err)
 {
     switch (trial->state) {
     case TRIAL_PREPARED:
     case TRIAL_REQUESTED:
-        return cancel_waiting(core, trial, reason, err);
+        return end_requested(core, arena, trial, reason, err);
+    case TRIAL_PAUSED:
+        return trial_end_waiting(
+            core, arena, trial,
+            reason_make(arena, "%s; %s", trial->reason, reason), err);
     case TRIAL_ACTIVE:
         core_wake(core);
         return state_move_trial(core, trial, TRIAL_STOPPING, reason, err);
     case TRIAL_STOPPING:
+        if (trial->pausing)
+            return end_pausing(core, trial, reason, err);
+        break;
     case TRIAL_SUCCEEDED:
     case TRIAL_STOPPED:
     case TRIAL_FAILED:
@@ -375,7 +420,7 @@ enum ht_status trial_stop(struct core *core, struct request *req,
     if (trial_state_is_final(trial.state))
         return ht_fail(err, HT_PRECONDITION, "trial %lld has ended: %s",
                        (long long)trial.id, trial_state_name(trial.state));
-    status = trial_end(core, &trial, "stopped by user", err);
+    status = trial_end(core, req->arena, &trial, "stopped by user", err);
     return status == HT_OK ? trial_reply(core, req, &study, &trial, err)
                            : status;
 }

@@ -79,9 +79,11 @@ enum ht_status trial_reply(struct core *core, struct request *req,
                            const struct study_row *study,
                            const struct trial_row *trial, struct ht_error *err);
 
-/* Ends a trial on purpose: a waiting one is cancelled, a running one is told
- * to stop. One that is stopping or final is left alone. */
-enum ht_status trial_end(struct core *core, struct trial_row *trial,
-                         const char *reason, struct ht_error *err);
+/* Ends a trial on purpose: one that never ran is cancelled, a paused one ends
+ * with its result so far, a running one is told to stop. One that is stopping
+ * for good or final is left alone. */
+enum ht_status trial_end(struct core *core, struct arena *arena,
+                         struct trial_row *trial, const char *reason,
+                         struct ht_error *err);
 
 #endif

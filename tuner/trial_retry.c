@@ -1,8 +1,10 @@
 #include "proto/json.h"
 #include "tuner/core.h"
 #include "tuner/db_write.h"
+#include "tuner/front.h"
 #include "tuner/memory.h"
 #include "tuner/outputs.h"
+#include "tuner/rungs.h"
 #include "tuner/state.h"
 #include "tuner/study_end.h"
 #include "tuner/trial.h"
@@ -35,14 +37,21 @@ static enum ht_status check(const struct study_row *study,
 
 /* It waits as if nothing had run yet. What earlier attempts reported stays with
  * them, but none of them is the trial's result any more. */
-static enum ht_status request_again(struct core *core, struct trial_row *trial,
+static enum ht_status request_again(struct core *core,
+                                    const struct study_row *study,
+                                    struct trial_row *trial,
                                     struct ht_error *err)
 {
+    const struct job *job;
     const struct trial_name name = {trial->study, trial->id, 0};
     enum ht_status status =
         db_attempt_clear_winner(core_db(core), trial->study, trial->id, err);
     if (status == HT_OK)
         status = outputs_spare(core, trial, err);
+    if (status == HT_OK)
+        status = rungs_forget(core, trial, err);
+    if (status == HT_OK)
+        status = memory_job(core_memory(core), study, &job, err);
     if (status != HT_OK)
         return status;
     trial->failures = trial->losses = 0;
@@ -53,8 +62,10 @@ static enum ht_status request_again(struct core *core, struct trial_row *trial,
     trial->started_ms = trial->ended_ms = 0;
     core_defer(core, apply_forget, &name, sizeof name);
     core_wake(core);
-    return state_move_trial(core, trial, TRIAL_REQUESTED, "retried by user",
-                            err);
+    status =
+        state_move_trial(core, trial, TRIAL_REQUESTED, "retried by user", err);
+    return status == HT_OK ? front_forget(core_db(core), job, trial, err)
+                           : status;
 }
 
 /* A finished study goes on for this trial; one that a person stopped would also
@@ -92,7 +103,7 @@ enum ht_status trial_retry(struct core *core, struct request *req,
     if (status == HT_OK)
         status = check(&study, &trial, err);
     if (status == HT_OK)
-        status = request_again(core, &trial, err);
+        status = request_again(core, &study, &trial, err);
     if (status == HT_OK && study_state_is_final(study.state))
         status = reopen(core, req, &study, &trial, err);
     return status == HT_OK ? trial_reply(core, req, &study, &trial, err)

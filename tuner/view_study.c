@@ -6,6 +6,7 @@
 #include "proto/json.h"
 #include "proto/node.h"
 #include "tuner/db_prior.h"
+#include "tuner/front.h"
 #include "tuner/search_method.h"
 
 enum { RPC_CANCELLED = 1 }; /* google.rpc.Code */
@@ -78,7 +79,7 @@ static void add_time(cJSON *object, const char *key, int64_t wall_ms)
 }
 
 static void add_counts(cJSON *object, const char *key,
-                       const int64_t counts[TRIAL_CANCELLED + 1])
+                       const int64_t counts[TRIAL_STATES])
 {
     static const struct {
         enum trial_state state;
@@ -88,6 +89,7 @@ static void add_counts(cJSON *object, const char *key,
         {TRIAL_STOPPING, "stopping"},     {TRIAL_SUCCEEDED, "succeeded"},
         {TRIAL_STOPPED, "stopped"},       {TRIAL_FAILED, "failed"},
         {TRIAL_INFEASIBLE, "infeasible"}, {TRIAL_CANCELLED, "cancelled"},
+        {TRIAL_PAUSED, "paused"},
     };
     cJSON *map = json_add_object(object, key);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
@@ -101,9 +103,8 @@ static enum ht_status add_best(cJSON *object, const struct viewing *view,
         return HT_OK;
     struct trial_row best;
     cJSON *trial;
-    enum ht_status status =
-        db_trial_best(view->db, view->arena, view->study->id,
-                      view->job->metrics[0].maximize, &best, err);
+    enum ht_status status = front_best(view->db, view->arena, view->study->id,
+                                       view->job, &best, err);
     if (status == HT_NOT_FOUND)
         return HT_OK;
     if (status == HT_OK)
@@ -114,6 +115,23 @@ static enum ht_status add_best(cJSON *object, const struct viewing *view,
     return status;
 }
 
+/* Of several objectives there is not one best trial. */
+static enum ht_status add_front(cJSON *object, const struct viewing *view,
+                                struct ht_error *err)
+{
+    struct id_list ids;
+    if (job_objectives(view->job) < 2)
+        return HT_OK;
+    const enum ht_status status = front_list(
+        view->db, view->arena, view->study->id, view->job, &ids, err);
+    if (status != HT_OK)
+        return status;
+    cJSON *array = json_add_array(object, "optimal");
+    for (size_t i = 0; i < ids.n; i++)
+        json_push_int_text(array, ids.ids[i]);
+    return HT_OK;
+}
+
 /* How it searches; a custom job does not. */
 static enum ht_status add_search(cJSON *object, const struct viewing *view,
                                  struct ht_error *err)
@@ -122,7 +140,8 @@ static enum ht_status add_search(cJSON *object, const struct viewing *view,
         return HT_OK;
     json_add_string(object, "algorithm", search_method(view->job)->name);
     json_add_int_text(object, "seed", view->study->seed);
-    return add_best(object, view, err);
+    const enum ht_status status = add_best(object, view, err);
+    return status == HT_OK ? add_front(object, view, err) : status;
 }
 
 static void add_prior(cJSON *array, const struct prior_row *prior)

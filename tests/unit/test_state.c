@@ -16,17 +16,18 @@ static const char study_table[9][10] = {
     /* DELETING   */ ".........",
 };
 
-static const char trial_table[9][10] = {
-    /*               PRATSOFIX */
-    /* PREPARED   */ ".+......+",
-    /* REQUESTED  */ "..+.+..++",
-    /* ACTIVE     */ ".+.++++++",
-    /* STOPPING   */ ".....+.++",
-    /* SUCCEEDED  */ ".........",
-    /* STOPPED    */ ".+.......",
-    /* FAILED     */ ".+.......",
-    /* INFEASIBLE */ ".+.......",
-    /* CANCELLED  */ ".+.......",
+static const char trial_table[TRIAL_STATES][TRIAL_STATES + 1] = {
+    /*               PRATSOFIXP */
+    /* PREPARED   */ ".+......+.",
+    /* REQUESTED  */ "..+.+..++.",
+    /* ACTIVE     */ ".+.++++++.",
+    /* STOPPING   */ "....++.+++",
+    /* SUCCEEDED  */ "..........",
+    /* STOPPED    */ ".+........",
+    /* FAILED     */ ".+........",
+    /* INFEASIBLE */ ".+........",
+    /* CANCELLED  */ ".+........",
+    /* PAUSED     */ ".+...+..+.",
 };
 
 static const char attempt_table[4][5] = {
@@ -66,8 +67,8 @@ static enum ht_status try_studies(struct core *core, struct request *req,
 static enum ht_status try_trials(struct core *core, struct request *req,
                                  struct ht_error *err)
 {
-    for (int from = 0; from < 9; from++)
-        for (int to = 0; to < 9; to++) {
+    for (int from = 0; from < TRIAL_STATES; from++)
+        for (int to = 0; to < TRIAL_STATES; to++) {
             struct trial_row row;
             enum ht_status status =
                 db_trial_get(core_db(core), req->arena, 1, 1, &row, err);
