@@ -9,6 +9,7 @@
 #include "tuner/checkpoint.h"
 #include "tuner/core_internal.h"
 #include "tuner/db_write.h"
+#include "tuner/judge.h"
 #include "tuner/machines.h"
 #include "tuner/memory.h"
 #include "tuner/operation.h"
@@ -56,6 +57,11 @@ struct operations *core_operations(struct core *core)
 struct search *core_search(struct core *core)
 {
     return core->search;
+}
+
+struct judge *core_judge(struct core *core)
+{
+    return core->judge;
 }
 
 const struct machines *core_machines(struct core *core)
@@ -132,6 +138,7 @@ static enum ht_status choose_server_id(struct core *core, struct ht_error *err)
 static void release(struct core *core)
 {
     search_stop(core->search);
+    judge_stop(core->judge);
     checkpoint_stop(core->checkpoint);
     if (core->db != NULL)
         db_checkpoint(core->db, true, NULL);
@@ -187,6 +194,8 @@ static enum ht_status prepare(struct core *core, struct ht_error *err)
         status = checkpoint_start(core->path, &core->checkpoint, err);
     if (status == HT_OK)
         status = search_start(core, core->path, &core->search, err);
+    if (status == HT_OK)
+        status = judge_start(core, core->path, &core->judge, err);
     core_look_at_clocks(core);
     core->quiet_since_ms = core->now_ms;
     if (status == HT_OK)

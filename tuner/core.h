@@ -16,6 +16,7 @@
 
 struct core;
 struct db;
+struct judge;
 struct machines;
 struct memory;
 struct operations;
@@ -72,6 +73,7 @@ const char *core_report_url(const struct core *core); /* NULL: none */
 struct memory *core_memory(struct core *core);
 struct operations *core_operations(struct core *core);
 struct search *core_search(struct core *core);
+struct judge *core_judge(struct core *core);
 /* What machine types stand for, as the admin's file says now. */
 const struct machines *core_machines(struct core *core);
 /* Number of the transaction at hand. */

@@ -35,6 +35,7 @@ struct core {
     struct machines *machines;
     struct operations *operations;
     struct search *search;
+    struct judge *judge;
     struct group group;
     int64_t group_number;
     struct queue held; /* answered polls that wait for news */

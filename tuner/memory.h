@@ -51,6 +51,7 @@ struct memory_trial {
     int64_t retry_at_ms;    /* may start again then; 0: at once */
     int64_t measured_at_ms; /* of its last trial.measured event */
     bool measured_due;      /* newer values wait for the next such event */
+    bool judging;           /* the judge is to look at it (early_stop.h) */
     struct memory_trial *next;
 };
 

@@ -7,6 +7,7 @@
 #include "proto/limits.h"
 #include "proto/token.h"
 #include "tuner/db_write.h"
+#include "tuner/early_stop.h"
 #include "tuner/memory.h"
 #include "tuner/report_batch.h"
 #include "tuner/state.h"
@@ -212,6 +213,8 @@ enum ht_status report_store(struct core *core, struct request *req,
         status = report_note_measured(core, req->arena, &pair->trial, err);
     if (status != HT_OK)
         return status;
+    if (batch.moved_latest)
+        early_stop_ask(core, batch.job, &pair->trial);
     add_have(answer, &batch);
     json_add_int(answer, "thin", thin(batch.records));
     json_add_bool(answer, "stop", pair->trial.state == TRIAL_STOPPING);

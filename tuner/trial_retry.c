@@ -59,6 +59,7 @@ static enum ht_status request_again(struct core *core,
     trial->final_metrics = NULL;
     trial->final_step = 0;
     trial->final_elapsed_ms = -1;
+    trial->stop = "";
     trial->started_ms = trial->ended_ms = 0;
     core_defer(core, apply_forget, &name, sizeof name);
     core_wake(core);

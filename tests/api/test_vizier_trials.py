@@ -266,23 +266,33 @@ def a_stopped_trial_waits_for_its_client():
 
 def the_median_rule_stops_what_falls_behind():
     study = Study(server, medianAutomatedStoppingSpec={})
-    for value in (1, 2, 3):
+    for value in (1, 2, 3, 4, 5):
         trial = study.one()
-        for step in (1, 2):
+        for step in (1, 2, 3, 4):
             study.good("POST", trial + ":addTrialMeasurement",
                        {"measurement": measured(value, step)})
         study.good("POST", trial + ":complete", {})
-    for value, stop in ((2.5, True), (1.5, False), (2, False)):
+    for value, stop in ((3.5, True), (2.5, False), (3, False)):
         trial = study.one("client %g" % value)
         path = trial + ":checkTrialEarlyStoppingState"
-        tap.equal(study.good("POST", path)["response"]["shouldStop"], False)
-        study.good("POST", trial + ":addTrialMeasurement",
-                   {"measurement": measured(value, 1)})
+        for step in (1, 2):
+            # Nothing is known yet, then too little.
+            tap.equal(study.good("POST", path)["response"]["shouldStop"],
+                      False)
+            study.good("POST", trial + ":addTrialMeasurement",
+                       {"measurement": measured(value, step)})
         tap.equal(study.good("POST", path)["response"]["shouldStop"], stop,
                   value)
         shown = server.get(trial)
         tap.equal(shown["state"], "STOPPING" if stop else "ACTIVE")
-        tap.equal("median" in shown["hypertune"]["reason"], stop)
+        tap.equal("median rule at step 2: best 3.5 > median 3 of 5 trials"
+                  in shown["hypertune"]["reason"], stop)
+        record = shown["hypertune"].get("stop", {})
+        tap.equal([record.get(key) for key in
+                   ("rule", "metric", "at", "value", "threshold", "trials",
+                    "curve")],
+                  ["median", "loss", 2, 3.5, 3, 5, [[1, 3.5], [2, 3.5]]]
+                  if stop else [None] * 7)
 
 
 def a_deleted_trial_is_gone_and_forgotten():

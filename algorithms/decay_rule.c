@@ -1,0 +1,30 @@
+/* The decay curve rule: a trial stops when the result that a Gaussian process
+ * foretells from its curve hardly has a chance against those that are in. */
+#include <math.h>
+
+#include "algorithms/early_stop.h"
+#include "algorithms/final_model.h"
+#include "algorithms/learning_curve.h"
+
+static const double least_chance = 0.05;
+
+static const struct stop_guard guard = {
+    .trials = FINAL_CURVES, .measurements = 4, .share = 0.2};
+
+static void judge(const struct stop_study *study, size_t current,
+                  struct stop_verdict *verdict)
+{
+    struct stop_prediction *prediction = &verdict->prediction;
+    if (!stop_guard_opens(&guard, study, current))
+        return;
+    final_predict(study, current, prediction);
+    if (!prediction->known)
+        return;
+    const struct learning_curve curve = {&study->curves[current], 0};
+    learning_curve_value(&curve, verdict->at, &verdict->value);
+    verdict->threshold = final_best(study, 0, &verdict->compared);
+    if (prediction->probability < least_chance)
+        verdict->action = STOP_NOW;
+}
+
+const struct stop_rule decay_rule = {"decay", judge, NULL};

@@ -1,0 +1,92 @@
+#include "tuner/early_stop.h"
+
+#include "tuner/db_write.h"
+#include "tuner/judge.h"
+#include "tuner/memory.h"
+#include "tuner/trial.h"
+
+struct asked {
+    int64_t study, trial;
+};
+
+static void apply_asked(struct core *core, const void *data)
+{
+    const struct asked *asked = data;
+    memory_trial(core_memory(core), asked->study, asked->trial)->judging = true;
+    judge_ask(core_judge(core), asked->study, asked->trial);
+}
+
+bool early_stop_ask(struct core *core, const struct job *job,
+                    const struct trial_row *trial)
+{
+    const struct asked asked = {trial->study, trial->id};
+    if (job->early_stop.rule == EARLY_NONE || job->n_metrics == 0 ||
+        trial->state != TRIAL_ACTIVE)
+        return false;
+    core_defer(core, apply_asked, &asked, sizeof asked);
+    return true;
+}
+
+static void apply_judged(struct core *core, const void *data)
+{
+    const struct asked *judged = data;
+    struct memory_trial *memory =
+        memory_find_trial(core_memory(core), judged->study, judged->trial);
+    if (memory != NULL)
+        memory->judging = false;
+}
+
+void early_stop_give_up(struct core *core, const struct stop_finding *finding)
+{
+    const struct asked judged = {finding->study, finding->trial};
+    apply_judged(core, &judged);
+}
+
+/* An attempt that has come to its end needs no stopping. */
+static enum ht_status is_running(struct core *core, struct arena *arena,
+                                 const struct trial_row *trial, bool *running,
+                                 struct ht_error *err)
+{
+    const struct trial_name name = {trial->study, trial->id, trial->attempt};
+    struct attempt_row attempt;
+    *running = trial->state == TRIAL_ACTIVE;
+    if (!*running || trial->attempt == 0)
+        return HT_OK;
+    const enum ht_status status =
+        db_attempt_get(core_db(core), arena, &name, &attempt, err);
+    *running = status == HT_OK && attempt.state < ATTEMPT_DRAINING;
+    return status;
+}
+
+static enum ht_status apply(struct core *core, struct arena *arena,
+                            const struct stop_finding *finding,
+                            struct ht_error *err)
+{
+    struct trial_row trial;
+    bool running = false;
+    enum ht_status status = db_trial_get(core_db(core), arena, finding->study,
+                                         finding->trial, &trial, err);
+    if (status == HT_NOT_FOUND)
+        return HT_OK; /* deleted since */
+    if (status == HT_OK && trial.attempt == finding->attempt)
+        status = is_running(core, arena, &trial, &running, err);
+    if (status != HT_OK || !running)
+        return status;
+    trial.stop = finding->record;
+    return trial_end(core, &trial, finding->reason, err);
+}
+
+enum ht_status early_stop_accept(struct core *core,
+                                 const struct stop_finding *finding,
+                                 struct ht_error *err)
+{
+    const struct asked judged = {finding->study, finding->trial};
+    struct arena *arena = arena_new();
+    const enum ht_status status = finding->verdict.action != STOP_GO_ON
+                                      ? apply(core, arena, finding, err)
+                                      : HT_OK;
+    arena_free(arena);
+    core_defer(core, apply_judged, &judged, sizeof judged);
+    core_wake(core);
+    return status;
+}
