@@ -3,7 +3,9 @@
 #include "tuner/db_write.h"
 #include "tuner/judge.h"
 #include "tuner/memory.h"
+#include "tuner/rungs.h"
 #include "tuner/trial.h"
+#include "tuner/trial_pause.h"
 
 struct asked {
     int64_t study, trial;
@@ -70,10 +72,20 @@ static enum ht_status apply(struct core *core, struct arena *arena,
         return HT_OK; /* deleted since */
     if (status == HT_OK && trial.attempt == finding->attempt)
         status = is_running(core, arena, &trial, &running, err);
-    if (status != HT_OK || !running)
+    if (status == HT_OK && running)
+        status = rungs_note(core, arena, &trial, &finding->verdict, err);
+    if (status != HT_OK || !running || finding->verdict.action == STOP_GO_ON)
         return status;
     trial.stop = finding->record;
-    return trial_end(core, &trial, finding->reason, err);
+    return finding->verdict.action == STOP_PAUSE
+               ? trial_pause(core, arena, &trial, finding->reason, err)
+               : trial_end(core, arena, &trial, finding->reason, err);
+}
+
+/* A trial that has passed a rung may have come to the next one. */
+static bool looks_again(const struct stop_finding *finding)
+{
+    return finding->verdict.action == STOP_GO_ON && finding->verdict.rung >= 0;
 }
 
 enum ht_status early_stop_accept(struct core *core,
@@ -82,11 +94,13 @@ enum ht_status early_stop_accept(struct core *core,
 {
     const struct asked judged = {finding->study, finding->trial};
     struct arena *arena = arena_new();
-    const enum ht_status status = finding->verdict.action != STOP_GO_ON
-                                      ? apply(core, arena, finding, err)
-                                      : HT_OK;
+    const enum ht_status status =
+        finding->verdict.action != STOP_GO_ON || finding->verdict.rung >= 0
+            ? apply(core, arena, finding, err)
+            : HT_OK;
     arena_free(arena);
-    core_defer(core, apply_judged, &judged, sizeof judged);
+    core_defer(core, looks_again(finding) ? apply_asked : apply_judged, &judged,
+               sizeof judged);
     core_wake(core);
     return status;
 }
