@@ -132,6 +132,12 @@ enum ht_status db_event_list(struct db *db, struct arena *arena, int64_t study,
                              int64_t since, size_t limit,
                              struct event_list *list, struct ht_error *err);
 
+/* Whether, after that event and up to and with the revision `until`, its trial
+ * was deleted or left a final state. */
+enum ht_status db_trial_undone(struct db *db, const struct event_row *event,
+                               int64_t until, bool *undone,
+                               struct ht_error *err);
+
 struct runner_list {
     size_t n;
     struct runner_row *rows;

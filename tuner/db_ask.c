@@ -71,6 +71,26 @@ enum ht_status db_trial_completed(struct db *db, struct arena *arena,
     return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
 }
 
+enum ht_status db_trial_undone(struct db *db, const struct event_row *event,
+                               int64_t until, bool *undone,
+                               struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    int64_t found = 0;
+    enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT 1 FROM events WHERE study=? AND revision>? AND revision<=? "
+        "AND trial=? AND (kind='trial.deleted' OR (kind='trial.moved' AND "
+        "\"from\" IN ('SUCCEEDED', 'STOPPED', 'FAILED', 'INFEASIBLE', "
+        "'CANCELLED'))) LIMIT 1",
+        "iiii", event->study, event->revision, until, event->trial);
+    if (status == HT_OK)
+        status = db_integer(db, stmt, 0, &found, err);
+    if (status == HT_OK)
+        *undone = found != 0;
+    return status;
+}
+
 enum ht_status db_trial_set_client(struct db *db, const struct trial_row *row,
                                    struct ht_error *err)
 {

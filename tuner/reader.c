@@ -7,6 +7,7 @@
 #include "proto/clock.h"
 #include "tuner/insight.h"
 #include "tuner/log.h"
+#include "tuner/replay.h"
 
 enum { THREAD_STACK = 512 * 1024 };
 
@@ -103,25 +104,33 @@ static void note_damage(struct readers *readers, const struct ht_error *err)
         log_event(LOG_ERROR, "database.damaged", "reason=\"%s\"", err->text);
 }
 
-static enum ht_status answer_in_snapshot(struct readers *readers, struct db *db,
-                                         struct insight **insight,
+/* What a thread keeps from one answer to the next. */
+struct reader_kit {
+    struct db *db;
+    struct insight *insight;
+    struct replay *replay;
+};
+
+static enum ht_status answer_in_snapshot(struct readers *readers,
+                                         struct reader_kit *kit,
                                          const struct job_link *link)
 {
     struct ht_error *err = &link->req->err;
-    enum ht_status status = db_begin(db, err);
+    enum ht_status status = db_begin(kit->db, err);
     if (status != HT_OK)
         return status;
     struct reader reader = {
-        .db = db,
+        .db = kit->db,
         .logs = readers->options.logs,
         .sse = readers->options.sse,
         .facts = readers->options.facts,
         .damage = readers_damage(readers),
         .deadline_ms = clock_monotonic_ms() + READER_SLICE_MS,
-        .insight = insight,
+        .insight = &kit->insight,
+        .replay = &kit->replay,
     };
     status = link->handler(&reader, link->req, err);
-    db_rollback(db);
+    db_rollback(kit->db);
     if (status == HT_CORRUPT)
         note_damage(readers, err);
     return status;
@@ -141,18 +150,17 @@ static void check_file(struct readers *readers, struct db *db)
 static void *run(void *context)
 {
     struct readers *readers = context;
-    struct db *db = NULL;
-    struct insight *insight = NULL;
+    struct reader_kit kit = {0};
     struct job_link *link;
     while ((link = take(readers)) != NULL) {
         struct ht_error err = {0};
         enum ht_status status = HT_OK;
-        if (db == NULL)
-            status = db_open_readonly(readers->path, &db, &err);
+        if (kit.db == NULL)
+            status = db_open_readonly(readers->path, &kit.db, &err);
         if (status == HT_OK && link->req == NULL)
-            check_file(readers, db);
+            check_file(readers, kit.db);
         else if (status == HT_OK)
-            link->req->status = answer_in_snapshot(readers, db, &insight, link);
+            link->req->status = answer_in_snapshot(readers, &kit, link);
         else if (link->req != NULL)
             link->req->status =
                 ht_fail(&link->req->err, status, "%s", err.text);
@@ -160,8 +168,9 @@ static void *run(void *context)
             link->req->answer(link->req);
         free(link);
     }
-    insight_free(insight);
-    db_close(db);
+    replay_free(kit.replay);
+    insight_free(kit.insight);
+    db_close(kit.db);
     return NULL;
 }
 

@@ -16,6 +16,7 @@
 struct insight;
 struct logs;
 struct readers;
+struct replay;
 struct sse;
 
 enum { READER_SLICE_MS = 2000, READERS_MOST = 4 };
@@ -35,6 +36,7 @@ struct reader {
     const char *damage;       /* why the server is read-only, NULL: it is not */
     int64_t deadline_ms;      /* monotonic */
     struct insight **insight; /* the thread's own, see insight.h */
+    struct replay **replay;   /* the same, see replay.h */
 };
 
 /* Fills req->reply with JSON. On failure `err` is what the asker sees. A long
@@ -83,6 +85,7 @@ reader_handler read_best, read_logs;                      /* reader_trials.c */
 reader_handler read_confirmation;                         /* reader_trials.c */
 reader_handler read_measurements;            /* reader_measurements.c */
 reader_handler read_importances, read_slice; /* reader_insight.c */
+reader_handler read_replay, read_preview;    /* reader_replay.c */
 reader_handler read_server, read_runners, read_events; /* reader_facts.c */
 reader_handler read_revisions; /* reader_facts.c: seeds a stream */
 

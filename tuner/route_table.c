@@ -119,6 +119,8 @@ const struct route route_table[] = {
     QUERY(ANY, OURS "/studies/{study}/best", read_best),
     MODEL(ANY, OURS "/studies/{study}/importances", read_importances),
     MODEL(ANY, OURS "/studies/{study}/slice", read_slice),
+    MODEL(ANY, OURS "/studies/{study}/replay", read_replay),
+    MODEL(ANY, OURS "/studies/{study}/preview", read_preview),
     QUERY(ANY, OURS "/studies/{study}/events", read_events),
     QUERY(ANY, OURS "/studies/{study}/measurements", read_measurements),
     QUERY(ANY, OURS "/studies/{study}/trials/{trial}/logs", read_logs),

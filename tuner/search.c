@@ -42,7 +42,7 @@ static struct search_study *cached(struct search *search, int64_t study)
     struct search_study *found = search->cache[at];
     if (found == NULL || search_study_id(found) != study) {
         search_study_free(found);
-        found = search_study_new(study);
+        found = search_study_new(study, NULL);
     }
     for (; at > 0; at--)
         search->cache[at] = search->cache[at - 1];

@@ -1,6 +1,7 @@
 #include "tuner/search_method.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static const struct method {
     enum job_algorithm named; /* in a job */
@@ -18,6 +19,24 @@ const struct algorithm *search_method(const struct job *job)
         if (methods[i].named == job->algorithm)
             return methods[i].algorithm;
     return algorithm_default();
+}
+
+/* "random" is RANDOM_SEARCH. */
+static bool is_called(const struct algorithm *algorithm, const char *name)
+{
+    static const char suffix[] = "_SEARCH";
+    const size_t len = strlen(name);
+    return strcmp(algorithm->name, name) == 0 ||
+           (strncasecmp(algorithm->name, name, len) == 0 &&
+            strcmp(algorithm->name + len, suffix) == 0);
+}
+
+const struct algorithm *search_method_by_name(const char *name)
+{
+    for (size_t i = 0; i < N_METHODS; i++)
+        if (is_called(methods[i].algorithm, name))
+            return methods[i].algorithm;
+    return NULL;
 }
 
 void search_method_resolve(struct job *job)

@@ -12,6 +12,10 @@ const struct algorithm *search_method(const struct job *job);
  * server with another default goes on searching as the study began. */
 void search_method_resolve(struct job *job);
 
+/* By the name that the API shows ("RANDOM_SEARCH") or that specs have
+ * ("random"); NULL: there is none. */
+const struct algorithm *search_method_by_name(const char *name);
+
 /* What its searches have in common; borrows the job's space. */
 struct setting search_setting(const struct job *job, uint64_t seed);
 

@@ -31,14 +31,17 @@ struct observed {
 
 struct search_study {
     int64_t id;
-    struct arena *arena; /* the job */
-    struct job *job;     /* NULL: nothing read yet */
+    const struct algorithm *chosen; /* NULL: the job's */
+    struct arena *arena;            /* the job */
+    struct job *job;                /* NULL: nothing read yet */
     const struct algorithm *algorithm;
     void *state;
     struct constraint_set constraints; /* of the job */
     int64_t revision;                  /* newest event that is in here */
-    int64_t newest_trial;              /* id */
-    int64_t max_trials;                /* of the job as it is now */
+    int64_t until;                     /* newest event that may be */
+    bool lost;            /* something that was known up to then is gone */
+    int64_t newest_trial; /* id */
+    int64_t max_trials;   /* of the job as it is now */
     struct open_trials open;
     struct observed observed;
     struct point_set taken;
@@ -84,10 +87,13 @@ static void open_free(struct open_trials *open)
 
 /* --- life --- */
 
-struct search_study *search_study_new(int64_t id)
+struct search_study *search_study_new(int64_t id,
+                                      const struct algorithm *algorithm)
 {
     struct search_study *study = ht_xcalloc(1, sizeof *study);
     study->id = id;
+    study->chosen = algorithm;
+    study->until = INT64_MAX;
     study->arena = arena_new();
     return study;
 }
@@ -126,7 +132,8 @@ static enum ht_status begin(struct search_study *study, struct db *db,
     if (status != HT_OK)
         return status;
     study->max_trials = study->job->max_trials;
-    study->algorithm = search_method(study->job);
+    study->algorithm =
+        study->chosen != NULL ? study->chosen : search_method(study->job);
     status = constraint_set_parse(
         study->arena, &study->job->space, study->job->constraints.n,
         study->job->constraints.items, &study->constraints, err);
@@ -153,6 +160,7 @@ static void forget(struct search_study *study)
     study->state = NULL;
     study->observed.n = 0;
     study->revision = study->newest_trial = 0;
+    study->lost = false;
 }
 
 static enum ht_status read_max_trials(struct search_study *study, struct db *db,
@@ -223,18 +231,66 @@ static enum change change_of(const struct event_row *event)
     return is_final(event->from) ? CHANGE_REOPENED : CHANGE_NONE;
 }
 
+/* Whether the trial was deleted or taken up again after the event, as far as
+ * events may be in here. */
+static enum ht_status is_undone(const struct search_study *study, struct db *db,
+                                const struct event_row *event, bool *undone,
+                                struct ht_error *err)
+{
+    *undone = true;
+    return study->until == INT64_MAX
+               ? HT_OK
+               : db_trial_undone(db, event, study->until, undone, err);
+}
+
+/* The trial has moved on since, which is not to be known yet: without a result
+ * it was the same then; a result is gone. */
+static enum ht_status end_as_then(struct search_study *study,
+                                  const struct event_row *event,
+                                  const struct trial_row *trial,
+                                  const struct value point[],
+                                  struct ht_error *err)
+{
+    struct trial_row then = *trial;
+    then.has_objective = false;
+    then.final_metrics = NULL;
+    if (strcmp(event->to, trial_state_name(TRIAL_FAILED)) == 0 ||
+        strcmp(event->to, trial_state_name(TRIAL_INFEASIBLE)) == 0)
+        return observe(study, &then, point, err);
+    study->lost = study->lost ||
+                  strcmp(event->to, trial_state_name(TRIAL_CANCELLED)) != 0;
+    return HT_OK;
+}
+
 /* A result counts while it is its trial's newest move; a cancelled trial has
  * none. */
-static enum ht_status end_trial(struct search_study *study,
+static enum ht_status end_trial(struct search_study *study, struct db *db,
                                 const struct event_row *event,
                                 const struct trial_row *trial,
                                 const struct value point[],
                                 struct ht_error *err)
 {
+    bool undone = true;
     open_drop(&study->open, trial->id);
-    return trial->revision == event->revision && trial->state != TRIAL_CANCELLED
-               ? observe(study, trial, point, err)
-               : HT_OK;
+    if (trial->revision == event->revision)
+        return trial->state == TRIAL_CANCELLED
+                   ? HT_OK
+                   : observe(study, trial, point, err);
+    const enum ht_status status = is_undone(study, db, event, &undone, err);
+    return status == HT_OK && !undone
+               ? end_as_then(study, event, trial, point, err)
+               : status;
+}
+
+/* As if the trial had never been, unless that is not to be known yet. */
+static enum ht_status skip_deleted(struct search_study *study, struct db *db,
+                                   const struct event_row *event,
+                                   struct ht_error *err)
+{
+    bool undone = true;
+    const enum ht_status status = is_undone(study, db, event, &undone, err);
+    study->lost = study->lost || !undone;
+    return status;
 }
 
 static enum ht_status change_trial(struct search_study *study, struct db *db,
@@ -248,13 +304,13 @@ static enum ht_status change_trial(struct search_study *study, struct db *db,
     enum ht_status status =
         db_trial_get(db, arena, study->id, event->trial, &trial, err);
     if (status == HT_NOT_FOUND)
-        return HT_OK; /* deleted since: as if it had never been */
+        return skip_deleted(study, db, event, err);
     if (status == HT_OK)
         status = point_parse(space, trial.params, point, err);
     if (status != HT_OK)
         return status;
     if (change_of(event) == CHANGE_ENDED)
-        return end_trial(study, event, &trial, point, err);
+        return end_trial(study, db, event, &trial, point, err);
     if (trial.confirms == 0) /* else its point has been believed already */
         open_add(&study->open, trial.id, point, space->n);
     point_set_add(&study->taken, trial.params);
@@ -290,12 +346,17 @@ static enum ht_status read_events(struct search_study *study, struct db *db,
     enum ht_status status = HT_OK;
     struct arena *arena = arena_new();
     struct event_list page = {.n = PAGE};
-    while (status == HT_OK && page.n == PAGE) {
+    bool over = false;
+    while (status == HT_OK && page.n == PAGE && !over) {
         arena_reset(arena);
         status = db_event_list(db, arena, study->id, study->revision, PAGE,
                                &page, err);
-        for (size_t i = 0; status == HT_OK && i < page.n; i++)
+        for (size_t i = 0; status == HT_OK && i < page.n; i++) {
+            over = page.rows[i].revision > study->until;
+            if (over)
+                break;
             status = take_in(study, db, &page.rows[i], known, forgets, err);
+        }
     }
     arena_free(arena);
     return status;
@@ -315,6 +376,21 @@ enum ht_status search_study_catch_up(struct search_study *study, struct db *db,
     forget(study);
     status = begin(study, db, err);
     return status == HT_OK ? read_events(study, db, &forgets, err) : status;
+}
+
+enum ht_status search_study_go_to(struct search_study *study, struct db *db,
+                                  int64_t revision, int64_t max_trials,
+                                  bool *faithful, struct ht_error *err)
+{
+    if (study->revision > revision)
+        forget(study);
+    study->until = revision;
+    const enum ht_status status = search_study_catch_up(study, db, err);
+    if (status != HT_OK)
+        return status;
+    study->max_trials = max_trials;
+    *faithful = !study->lost;
+    return HT_OK;
 }
 
 /* --- suggestions --- */
@@ -371,6 +447,7 @@ enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
     const size_t width = study->job->space.n + 1;
     const struct value **pending = list_pending(study, n, arena);
     struct why_origin origin = {.revision = study->revision,
+                                .max_trials = study->max_trials,
                                 .n_pending = study->open.n,
                                 .pending = list_pending_ids(study, arena)};
     struct suggestions made = {.study = study->id};

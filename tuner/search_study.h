@@ -6,6 +6,7 @@
 #ifndef HT_TUNER_SEARCH_STUDY_H
 #define HT_TUNER_SEARCH_STUDY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,9 +15,12 @@
 #include "tuner/db.h"
 #include "tuner/search.h"
 
+struct algorithm;
 struct search_study;
 
-struct search_study *search_study_new(int64_t id);
+/* Searches with `algorithm`, or the study's own where that is NULL. */
+struct search_study *search_study_new(int64_t id,
+                                      const struct algorithm *algorithm);
 void search_study_free(struct search_study *study); /* accepts NULL */
 int64_t search_study_id(const struct search_study *study);
 
@@ -26,6 +30,14 @@ int64_t search_study_id(const struct search_study *study);
  * After a failure the state is half-built and must be freed. */
 enum ht_status search_study_catch_up(struct search_study *study, struct db *db,
                                      struct ht_error *err);
+
+/* The study as it was at an earlier moment: after the event `revision`, when so
+ * many trials were allowed (0: no limit). Fastest when moments come in order.
+ * *faithful is false when something that was known then is gone: a trial
+ * deleted since, or a result that a retry has taken back. */
+enum ht_status search_study_go_to(struct search_study *study, struct db *db,
+                                  int64_t revision, int64_t max_trials,
+                                  bool *faithful, struct ht_error *err);
 
 /* Suggestions number `ordinal` to ordinal+n-1, none taken and all distinct;
  * fewer, with `exhausted`, when the space has no more. Texts are in `arena`.

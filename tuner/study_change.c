@@ -125,6 +125,8 @@ static enum ht_status check_fixed_parts(struct change *change,
     probe.n_metrics = wanted->n_metrics;
     probe.metrics = wanted->metrics;
     probe.algorithm = wanted->algorithm;
+    probe.noise = wanted->noise;
+    probe.constraints = wanted->constraints;
     probe.warm_start = wanted->warm_start;
     if (wanted->has_seed) {
         probe.has_seed = true;

@@ -1,6 +1,7 @@
 #include "tuner/why.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "proto/json.h"
 
@@ -30,6 +31,7 @@ static void add_origin(cJSON *object, const struct why_origin *origin)
     json_add_int_text(object, "revision", origin->revision);
     json_add_int_text(object, "ordinal", origin->ordinal);
     json_add_int(object, "batch", origin->batch);
+    json_add_int_text(object, "trials", origin->max_trials);
     cJSON *pending = json_add_array(object, "pending");
     for (size_t i = 0; i < origin->n_pending; i++)
         json_push_int_text(pending, origin->pending[i]);
@@ -59,4 +61,47 @@ const char *why_text(struct arena *arena, const struct job *job,
     const char *kept = arena_strdup(arena, text.data);
     text_free(&text);
     return kept;
+}
+
+/* --- reading --- */
+
+/* An integer, as a text or as a number. */
+static bool read_whole(const cJSON *object, const char *key, int64_t *value)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    if (cJSON_IsString(item))
+        *value = strtoll(item->valuestring, NULL, 10);
+    else if (cJSON_IsNumber(item))
+        *value = (int64_t)item->valuedouble;
+    return cJSON_IsString(item) || cJSON_IsNumber(item);
+}
+
+static void read_pending(struct arena *arena, const cJSON *list,
+                         struct why_origin *origin)
+{
+    const int size = cJSON_GetArraySize(list);
+    int64_t *ids = arena_alloc(arena, (size_t)size + 1, sizeof *ids);
+    size_t n = 0;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list) if (cJSON_IsString(item)) ids[n++] =
+        strtoll(item->valuestring, NULL, 10);
+    origin->pending = ids;
+    origin->n_pending = n;
+}
+
+bool why_read(struct arena *arena, const char *why, struct why_origin *origin)
+{
+    struct why_origin read = {0};
+    cJSON *object = why == NULL ? NULL : cJSON_Parse(why);
+    const bool whole = read_whole(object, "revision", &read.revision) &&
+                       read_whole(object, "ordinal", &read.ordinal) &&
+                       read_whole(object, "batch", &read.batch) &&
+                       read_whole(object, "trials", &read.max_trials);
+    if (whole)
+        read_pending(arena, cJSON_GetObjectItemCaseSensitive(object, "pending"),
+                     &read);
+    cJSON_Delete(object);
+    if (whole)
+        *origin = read;
+    return whole;
 }

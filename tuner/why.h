@@ -7,17 +7,19 @@
  *      "acquisition": -2.1,                      what was maximised
  *      "nearest": {"trial": "12", "distance": 0.4},
  *      "revision": "57",                         of the study, see below
- *      "ordinal": "14", "batch": 1,
+ *      "ordinal": "14", "batch": 1, "trials": "60",
  *      "pending": ["11", "13"]}                  trials
  *
- * Members that do not apply are absent. The last four are what decided besides
+ * Members that do not apply are absent. The last five are what decided besides
  * the study's own setting: the same events, up to and with that revision, the
- * same trials open and the same number give the same point. Of a question for
+ * same trials open, the same number and limit of trials (0: none) give the same
+ * point. Of a question for
  * several points, the first has `batch` 0 and the number `ordinal - batch`; for
  * each later one, those before it were pending as well. */
 #ifndef HT_TUNER_WHY_H
 #define HT_TUNER_WHY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,9 +29,10 @@
 
 /* What a suggestion was made from. */
 struct why_origin {
-    int64_t revision; /* of the newest event that was known */
-    int64_t ordinal;  /* of the suggestion in its study */
-    int64_t batch;    /* how many came before in the same question */
+    int64_t revision;   /* of the newest event that was known */
+    int64_t ordinal;    /* of the suggestion in its study */
+    int64_t batch;      /* how many came before in the same question */
+    int64_t max_trials; /* of the study at that time; 0: no limit */
     size_t n_pending;
     const int64_t *pending; /* ids of the trials that were open, increasing */
     int64_t nearest;        /* id of the trial that reason->nearest means */
@@ -38,5 +41,9 @@ struct why_origin {
 const char *why_text(struct arena *arena, const struct job *job,
                      const struct reason *reason,
                      const struct why_origin *origin);
+
+/* What a stored suggestion was made from; texts and lists in the arena.
+ * `nearest` is left out. False when the text does not say it. */
+bool why_read(struct arena *arena, const char *why, struct why_origin *origin);
 
 #endif

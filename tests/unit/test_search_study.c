@@ -88,7 +88,7 @@ static void a_study_that_names_no_algorithm_learns_from_results(void)
     CHECK(job->algorithm == ALGORITHM_BAYESIAN);
     /* Another result of the tenth trial makes another eleventh one. */
     struct db *db = fixture_db(&f);
-    struct search_study *study = search_study_new(1);
+    struct search_study *study = search_study_new(1, NULL);
     struct suggestions next = {0}, again = {0};
     CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1));
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
@@ -125,7 +125,7 @@ static void what_is_out_moves_the_next_suggestion(void)
     CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1));
     CHECK(fixture_call(&f, study_pause, "1", NULL)->status == HT_OK);
     struct db *db = fixture_db(&f);
-    struct search_study *study = search_study_new(1);
+    struct search_study *study = search_study_new(1, NULL);
     struct suggestions two = {0}, alone = {0}, without = {0};
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
     CHECK(search_study_suggest(study, 11, 2, f.arena, &two, NULL) == HT_OK);
@@ -156,8 +156,8 @@ static void a_result_taken_back_is_forgotten(void)
     CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1));
     CHECK(fixture_call(&f, study_pause, "1", NULL)->status == HT_OK);
     struct db *db = fixture_db(&f);
-    struct search_study *early = search_study_new(1);
-    struct search_study *late = search_study_new(1);
+    struct search_study *early = search_study_new(1, NULL);
+    struct search_study *late = search_study_new(1, NULL);
     struct suggestions failed = {0}, open = {0}, fresh = {0};
     CHECK(search_study_catch_up(early, db, NULL) == HT_OK);
     CHECK(search_study_suggest(early, 12, 3, f.arena, &failed, NULL) == HT_OK);
@@ -188,7 +188,7 @@ static void many_at_once_are_the_same_as_one_by_one(void)
     fixture_submit(&f, spec);
     CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1));
     struct db *db = fixture_db(&f);
-    struct search_study *study = search_study_new(1);
+    struct search_study *study = search_study_new(1, NULL);
     struct suggestions batch = {0}, one = {0};
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
     CHECK(search_study_suggest(study, 1, 8, f.arena, &batch, NULL) == HT_OK);
@@ -213,7 +213,7 @@ static void committed_points_are_never_suggested_again(void)
                        "command: [./train]\n");
     CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 4));
     struct db *db = fixture_db(&f);
-    struct search_study *study = search_study_new(1);
+    struct search_study *study = search_study_new(1, NULL);
     struct suggestions rest = {0};
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
     CHECK(search_study_suggest(study, 4, 64, f.arena, &rest, NULL) == HT_OK);
@@ -237,8 +237,8 @@ static void a_deleted_trial_is_forgotten(void)
                        "command: [./train]\n");
     CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 4));
     struct db *db = fixture_db(&f);
-    struct search_study *early = search_study_new(1);
-    struct search_study *late = search_study_new(1);
+    struct search_study *early = search_study_new(1, NULL);
+    struct search_study *late = search_study_new(1, NULL);
     struct suggestions before = {0}, after = {0}, fresh = {0};
     CHECK(search_study_catch_up(early, db, NULL) == HT_OK);
     CHECK(search_study_suggest(early, 4, 64, f.arena, &before, NULL) == HT_OK);
@@ -296,7 +296,7 @@ static void only_what_the_constraints_allow_is_in_a_grid(void)
     fixture_open(&f);
     fixture_submit(&f, small);
     struct db *db = fixture_db(&f);
-    struct search_study *study = search_study_new(1);
+    struct search_study *study = search_study_new(1, NULL);
     struct suggestions found = {0};
     CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1));
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
@@ -317,7 +317,7 @@ static void the_reason_names_what_a_point_was_made_from(void)
     run_trials(&f, 10);
     CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1));
     struct db *db = fixture_db(&f);
-    struct search_study *study = search_study_new(1);
+    struct search_study *study = search_study_new(1, NULL);
     struct suggestions two = {0};
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
     CHECK(search_study_suggest(study, 11, 2, f.arena, &two, NULL) == HT_OK);

@@ -1,0 +1,57 @@
+#include "tuner/replay.h"
+
+#include <stdlib.h>
+
+#include "tuner/search_study.h"
+
+struct replay {
+    int64_t study;
+    const struct algorithm *algorithm;
+    struct search_study *search; /* NULL after a failure */
+};
+
+struct replay *replay_of(struct replay **kept, int64_t study,
+                         const struct algorithm *algorithm)
+{
+    if (*kept == NULL || (*kept)->study != study ||
+        (*kept)->algorithm != algorithm) {
+        replay_free(*kept);
+        *kept = ht_xcalloc(1, sizeof **kept);
+        **kept = (struct replay){.study = study, .algorithm = algorithm};
+    }
+    return *kept;
+}
+
+void replay_free(struct replay *replay)
+{
+    if (replay == NULL)
+        return;
+    search_study_free(replay->search);
+    free(replay);
+}
+
+enum ht_status replay_ask(struct replay *replay, struct db *db,
+                          struct arena *arena,
+                          const struct replay_question *question,
+                          struct suggestions *found, bool *faithful,
+                          struct ht_error *err)
+{
+    struct suggestions answer = {0};
+    bool whole = false;
+    if (replay->search == NULL)
+        replay->search = search_study_new(replay->study, replay->algorithm);
+    enum ht_status status =
+        search_study_go_to(replay->search, db, question->revision,
+                           question->max_trials, &whole, err);
+    if (status == HT_OK && whole)
+        status = search_study_suggest(replay->search, question->ordinal,
+                                      question->n, arena, &answer, err);
+    if (status != HT_OK) {
+        search_study_free(replay->search);
+        replay->search = NULL;
+        return status;
+    }
+    *found = answer;
+    *faithful = whole;
+    return HT_OK;
+}
