@@ -92,8 +92,11 @@ const struct option_spec cli_option_table[] = {
     OWN("failed", 0, OPTION_FLAG, failed, NULL, "all failed trials"),
     OWN("top", 0, OPTION_WHOLE, top, "N", "so many of the best (3)"),
     OWN("seeds", 0, OPTION_WHOLE, seeds, "N", "runs of each (5)"),
+    OWN("from", 0, OPTION_TEXT, from, "TRIAL", "begin where it was chosen"),
+    OWN("count", 0, OPTION_WHOLE, count, "N", "points to look ahead (5)"),
     OWN("metric", 0, OPTION_TEXT, metric, "NAME",
-        "not the objective; local-run: must be reported"),
+        "not the objective; best: the best in it; local-run: must be "
+        "reported"),
     OWN("out", 0, OPTION_TEXT, out, "FILE", "write to FILE, not to stdout"),
     {.name = NULL}};
 
@@ -119,9 +122,12 @@ const struct cli_command cli_commands[] = {
     {"trials", cli_trials, "state sort limit where", "STUDY",
      "the trials of a study"},
     {"trial", cli_trial, "", "STUDY/ID", "one trial and its attempts"},
-    {"best", cli_best, "", "STUDY", "the best trial"},
+    {"best", cli_best, "metric", "STUDY",
+     "the best trial, or those that no other one beats"},
     {"confirm", cli_confirm, "top seeds wait", "STUDY",
      "run the best again with other seeds: which is it?"},
+    {"replay", cli_replay, "algorithm from count", "STUDY",
+     "prove its suggestions; --algorithm: what that would suggest"},
     {"watch", cli_watch, "until", "STUDY", "live view"},
     {"logs", cli_logs, "follow stream replica attempt tail raw", "STUDY/ID",
      "what a trial printed"},

@@ -45,8 +45,8 @@ cli_run cli_trials, cli_trial, cli_best;
 cli_run cli_curves, cli_export, cli_importance;
 /* cli_add.c, cli_fetch.c */
 cli_run cli_add, cli_fetch;
-/* cli_confirm.c */
-cli_run cli_confirm;
+/* cli_confirm.c, cli_replay.c */
+cli_run cli_confirm, cli_replay;
 /* cli_steer.c */
 cli_run cli_stop_trial, cli_retry;
 /* cli_complete.c: the candidates; cli_completion.c: scripts that ask for them

@@ -36,7 +36,7 @@ void cli_help_short(struct text *out)
         "stop set cancel delete export",
         out);
     list_commands(
-        "Trials:", "trials trial best confirm logs curves fetch stop-trial retry add",
+        "Trials:", "trials trial best confirm replay logs curves fetch stop-trial retry add",
         out);
     list_commands("In a trial:", "report should-stop params", out);
     list_commands("Server:", "serve runner runners doctor", out);
