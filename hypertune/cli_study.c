@@ -349,6 +349,25 @@ void cli_trial_objective(const struct node *trial, struct text *out)
         text_printf(out, "%.6g", value);
 }
 
+const struct node *cli_trial_metric(const struct node *trial,
+                                    const char *metric)
+{
+    const struct node *list =
+        node_find(node_find(trial, "finalMeasurement"), "metrics");
+    const struct node *item = list == NULL ? NULL : list->first;
+    while (item != NULL &&
+           strcmp(node_get_string(item, "metricId", ""), metric) != 0)
+        item = item->next;
+    return node_find(item, "value");
+}
+
+double cli_trial_value(const struct node *trial, const char *metric)
+{
+    double value = NAN;
+    const struct node *node = cli_trial_metric(trial, metric);
+    return node != NULL && node_double(node, &value) ? value : NAN;
+}
+
 int64_t cli_trial_elapsed(const struct node *trial, int64_t now_ms)
 {
     const struct node *ours = node_find(trial, "hypertune");

@@ -119,6 +119,10 @@ void cli_trial_args(const struct node *trial, struct text *out);
 void cli_trial_params(const struct node *trial, struct text *out);
 /* Appends the objective in at most 6 digits, or "-". */
 void cli_trial_objective(const struct node *trial, struct text *out);
+/* The final value of any metric; NULL, or NaN, when it has none. */
+const struct node *cli_trial_metric(const struct node *trial,
+                                    const char *metric);
+double cli_trial_value(const struct node *trial, const char *metric);
 /* Milliseconds that it ran, up to `now` while it runs; 0: never started. */
 int64_t cli_trial_elapsed(const struct node *trial, int64_t now_ms);
 

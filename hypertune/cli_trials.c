@@ -1,16 +1,12 @@
-#include <ctype.h>
 #include <string.h>
 
 #include "hypertune/cli_attempts.h"
 #include "hypertune/cli_commands.h"
-#include "hypertune/cli_confirm.h"
 #include "hypertune/cli_filter.h"
 #include "hypertune/cli_output.h"
 #include "hypertune/cli_study.h"
-#include "hypertune/cli_summary.h"
-#include "hypertune/cli_table.h"
+#include "hypertune/cli_trial_table.h"
 #include "hypertune/cli_why.h"
-#include "proto/clock.h"
 #include "proto/diag.h"
 
 enum { DEFAULT_LIMIT = 50, MOST_A_PAGE = 1000 };
@@ -138,112 +134,6 @@ static int select_trials(struct cli *cli, const struct cli_study *study,
     return CLI_DONE;
 }
 
-static struct table *trial_table(struct cli *cli, const struct cli_study *study)
-{
-    struct table *table = table_new(cli->arena);
-    char *metric = arena_strdup(cli->arena, study->metric);
-    for (char *s = metric; *s != '\0'; s++)
-        *s = (char)toupper((unsigned char)*s);
-    table_column(table, "ID", ALIGN_LEFT);
-    table_column(table, "STATE", ALIGN_LEFT);
-    table_column(table, metric, ALIGN_RIGHT);
-    table_column(table, "STEP", ALIGN_RIGHT);
-    const struct node *parameters =
-        node_find(node_find(study->job, "studySpec"), "parameters");
-    for (const struct node *p = parameters ? parameters->first : NULL;
-         p != NULL; p = p->next) {
-        bool labels = node_find(p, "categoricalValueSpec") != NULL;
-        table_column(table, node_get_string(p, "parameterId", ""),
-                     labels ? ALIGN_LEFT : ALIGN_RIGHT);
-    }
-    table_column(table, "RUNNER", ALIGN_LEFT);
-    table_column(table, "TIME", ALIGN_LEFT);
-    if (cli->format == FORMAT_WIDE || cli->format == FORMAT_CSV) {
-        table_column(table, "ATTEMPT", ALIGN_RIGHT);
-        table_column(table, "REASON", ALIGN_LEFT);
-    }
-    return table;
-}
-
-/* A person reads 4 digits; a spreadsheet gets them all. */
-static void number_cell(struct cli *cli, struct table *table,
-                        const struct node *value)
-{
-    double number = 0;
-    bool exact = cli->format == FORMAT_CSV || value == NULL ||
-                 value->kind != NODE_NUMBER || !node_double(value, &number);
-    int64_t whole;
-    if (exact || node_int64(value, &whole))
-        table_cell(table, cli_scalar(value));
-    else
-        table_cell_printf(table, "%.4g", number);
-}
-
-static void add_trial(struct cli *cli, const struct cli_study *study,
-                      struct table *table, const struct node *trial)
-{
-    char span[CLOCK_DURATION_BYTES];
-    const struct node *ours = node_find(trial, "hypertune");
-    const struct node *params = node_find(ours, "params");
-    const struct node *objective = node_find(ours, "objective");
-    table_row(table);
-    table_cell(table, cli_trial_id(trial));
-    table_cell(table, cli_trial_state(trial));
-    if (objective == NULL && cli->format != FORMAT_CSV)
-        table_cell(table, "-");
-    else
-        number_cell(cli, table, objective);
-    table_cell(table, cli_scalar(node_find(ours, "step")));
-    const struct node *declared =
-        node_find(node_find(study->job, "studySpec"), "parameters");
-    for (const struct node *p = declared ? declared->first : NULL; p != NULL;
-         p = p->next)
-        number_cell(cli, table,
-                    node_find(params, node_get_string(p, "parameterId", "")));
-    table_cell(table, node_get_string(ours, "runner", ""));
-    int64_t elapsed = cli_trial_elapsed(trial, clock_wall_ms());
-    table_cell(table, elapsed > 0 ? clock_duration(span, elapsed) : "-");
-    table_cell(table, cli_scalar(node_find(ours, "attempt")));
-    table_cell(table, node_get_string(ours, "reason", ""));
-}
-
-/* A trial as -o wants it; false when that is the form for people. */
-static bool print_fields(struct cli *cli, const struct cli_study *study,
-                         const struct node *trial, struct text *out)
-{
-    if (cli->format == FORMAT_CSV) {
-        struct table *table = trial_table(cli, study);
-        add_trial(cli, study, table, trial);
-        table_csv(table, out);
-    } else if (cli->format == FORMAT_ARGS) {
-        cli_trial_args(trial, out);
-        text_puts(out, "\n");
-    } else if (cli->format == FORMAT_NAME) {
-        text_escape(out, study->name);
-        text_printf(out, "/%s\n", cli_trial_id(trial));
-    } else {
-        return cli_output_resource(cli->format, trial, out);
-    }
-    return true;
-}
-
-static void print_each(struct cli *cli, const struct selection *selection,
-                       struct text *out)
-{
-    for (size_t i = 0; i < selection->n; i++) {
-        const struct node *trial = selection->trials[i];
-        if (!cli_output_item(cli->format, trial, i, out))
-            print_fields(cli, selection->study, trial, out);
-    }
-    cli_output_end(cli->format, selection->n, out);
-}
-
-static bool is_tabular(enum cli_format format)
-{
-    return format == FORMAT_TABLE || format == FORMAT_WIDE ||
-           format == FORMAT_CSV;
-}
-
 /* What the table does not show. */
 static void say_rest(const struct cli *cli, const struct selection *selection)
 {
@@ -259,20 +149,8 @@ static void say_rest(const struct cli *cli, const struct selection *selection)
 
 static int print_selection(struct cli *cli, const struct selection *selection)
 {
-    struct text out = {0};
-    if (is_tabular(cli->format)) {
-        struct table *table = trial_table(cli, selection->study);
-        for (size_t i = 0; i < selection->n; i++)
-            add_trial(cli, selection->study, table, selection->trials[i]);
-        if (cli->format == FORMAT_CSV)
-            table_csv(table, &out);
-        else
-            table_print(table, cli->format == FORMAT_WIDE ? 0 : cli->width,
-                        &out);
-    } else {
-        print_each(cli, selection, &out);
-    }
-    int code = cli_print(&out);
+    const int code = cli_trial_table_print(cli, selection->study, selection->n,
+                                           selection->trials);
     if (code == CLI_DONE &&
         (cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE))
         say_rest(cli, selection);
@@ -337,34 +215,7 @@ int cli_trial(struct cli *cli)
         return code;
     if (cli_trial_get(cli, name, id, &trial, &err) != HT_OK)
         return cli_fail_error(cli, &err);
-    if (!print_fields(cli, &study, trial, &out))
+    if (!cli_trial_table_fields(cli, &study, trial, &out))
         describe_trial(&study, trial, &out);
     return cli_print(&out);
-}
-
-/* ---- the best one ---- */
-
-int cli_best(struct cli *cli)
-{
-    struct cli_study study;
-    if (!cli_wants(cli, 1))
-        return CLI_USAGE;
-    int code = cli_study_open_trials(cli, cli->args.words.items[0], &study);
-    if (code != CLI_DONE)
-        return code;
-    const struct node *best = node_find(study.status, "best");
-    if (best == NULL)
-        return cli_fail(cli, CLI_ABSENT,
-                        "study \"%s\" has no succeeded trial yet (%lld "
-                        "running)",
-                        study.name, cli_study_count(&study, "active"));
-    struct text out = {0};
-    if (!print_fields(cli, &study, best, &out)) {
-        struct ht_error err;
-        cli_summary_best(&study, best, &out);
-        if (cli_confirm_verdict(cli, &study, &out, &err) != HT_OK)
-            code = cli_fail_error(cli, &err);
-    }
-    const int printed = cli_print(&out);
-    return printed != CLI_DONE ? printed : code;
 }

@@ -76,8 +76,10 @@ enum ht_status outputs_note_end(struct core *core,
     /* A study whose spec is damaged ends all the same. */
     if (status == HT_CORRUPT)
         status = HT_OK;
-    else if (status == HT_OK && job->keep_best > 0 && job->n_metrics > 0)
+    else if (status == HT_OK && job->keep_best > 0 && job->n_metrics == 1)
         status = disown_worse(core, arena, trial, job, err);
+    else if (status == HT_OK && job->keep_best > 0 && job->n_metrics > 1)
+        status = db_outputs_disown_beaten(core_db(core), trial->study, err);
     arena_free(arena);
     return status;
 }

@@ -1,6 +1,5 @@
 #include "tuner/progress.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "tuner/db_write.h"
@@ -52,26 +51,11 @@ enum ht_status progress_count(struct core *core, const struct study_row *study,
 
 /* --- gain --- */
 
-enum ht_status progress_note(struct core *core, struct arena *arena,
-                             const struct study_row *study,
-                             const struct job *job, const double *objective,
-                             struct ht_error *err)
+enum ht_status progress_note(struct core *core, const struct study_row *study,
+                             bool gain, struct ht_error *err)
 {
-    if (job->n_metrics == 0)
-        return HT_OK;
-    struct db *db = core_db(core);
-    struct trial_row best;
-    const bool maximize = job->metrics[0].maximize;
-    const enum ht_status status =
-        db_trial_best(db, arena, study->id, maximize, &best, err);
-    if (status != HT_OK && status != HT_NOT_FOUND)
-        return status;
-    const bool gain =
-        objective != NULL &&
-        (status == HT_NOT_FOUND || (maximize ? *objective > best.objective
-                                             : *objective < best.objective));
     return db_study_set_progress(
-        db, study->id, gain ? 0 : study->stale_trials + 1,
+        core_db(core), study->id, gain ? 0 : study->stale_trials + 1,
         gain ? progress_used_ms(core, study) : study->gain_ms, err);
 }
 

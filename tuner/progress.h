@@ -5,11 +5,10 @@
 #ifndef HT_TUNER_PROGRESS_H
 #define HT_TUNER_PROGRESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/arena.h"
 #include "proto/error.h"
-#include "proto/job.h"
 #include "tuner/core.h"
 #include "tuner/rows.h"
 
@@ -22,12 +21,9 @@ int64_t progress_used_ms(struct core *core, const struct study_row *study);
 enum ht_status progress_count(struct core *core, const struct study_row *study,
                               struct ht_error *err);
 
-/* Notes that a trial ends with this objective (NULL: with none), before its row
- * is saved: a better one than all before is a gain. */
-enum ht_status progress_note(struct core *core, struct arena *arena,
-                             const struct study_row *study,
-                             const struct job *job, const double *objective,
-                             struct ht_error *err);
+/* Notes that a trial ends, with a gain or without (front.h). */
+enum ht_status progress_note(struct core *core, const struct study_row *study,
+                             bool gain, struct ht_error *err);
 
 /* Whatever counts time or trials without gain starts anew, for a study that
  * goes on after its end. */

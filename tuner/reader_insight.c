@@ -5,6 +5,7 @@
 #include "algorithms/importance.h"
 #include "algorithms/slice.h"
 #include "proto/json.h"
+#include "tuner/front.h"
 #include "tuner/insight.h"
 #include "tuner/reader_page.h"
 #include "tuner/reader_walk.h"
@@ -190,8 +191,8 @@ static enum ht_status find_point(struct reader *reader, struct request *req,
     const enum ht_status status =
         text != NULL
             ? reader_find_trial(reader, req, &asked->study, text, &trial, err)
-            : db_trial_best(reader->db, req->arena, asked->study.id,
-                            job->metrics[0].maximize, &trial, err);
+            : front_best(reader->db, req->arena, asked->study.id, job, &trial,
+                         err);
     if (status != HT_OK)
         return status;
     cut->trial = trial.id;

@@ -4,6 +4,7 @@
 
 #include "proto/json.h"
 #include "tuner/confirm.h"
+#include "tuner/front.h"
 #include "tuner/logs.h"
 #include "tuner/reader_walk.h"
 #include "tuner/view.h"
@@ -77,13 +78,19 @@ enum ht_status read_trial(struct reader *reader, struct request *req,
 /* Why there is no best trial yet, in the words of `hypertune best`. */
 static enum ht_status no_best(struct reader *reader,
                               const struct study_row *study,
-                              struct ht_error *err)
+                              const struct job *job, struct ht_error *err)
 {
     struct trial_counts counts;
     enum ht_status status =
         db_trial_counts(reader->db, study->id, &counts, err);
     if (status != HT_OK)
         return status;
+    const int64_t ended = counts.of[TRIAL_SUCCEEDED] + counts.of[TRIAL_STOPPED];
+    if (ended > 0 && job_objectives(job) < job->n_metrics)
+        return ht_fail(err, HT_NOT_FOUND,
+                       "study \"%s\" has no trial within its bounds (%lld "
+                       "succeeded outside)",
+                       study->name, (long long)ended);
     int64_t running = trial_counts_all(&counts, TRIAL_ACTIVE) +
                       trial_counts_all(&counts, TRIAL_STOPPING);
     int64_t waiting = trial_counts_all(&counts, TRIAL_REQUESTED);
@@ -130,10 +137,9 @@ enum ht_status read_best(struct reader *reader, struct request *req,
         return ht_fail(err, HT_NOT_FOUND,
                        "\"%.128s\" has no objective, so no trial is its best",
                        study.name);
-    status = db_trial_best(reader->db, req->arena, study.id,
-                           job->metrics[0].maximize, &best, err);
+    status = front_best(reader->db, req->arena, study.id, job, &best, err);
     if (status == HT_NOT_FOUND)
-        return no_best(reader, &study, err);
+        return no_best(reader, &study, job, err);
     if (status == HT_OK)
         status = view_trial(reader->db, req->arena, &study, job, &best, false,
                             &item, err);

@@ -4,13 +4,34 @@
 
 #include <cjson/cJSON.h>
 
-static double final_value(const struct trial_row *trial, const cJSON *metrics,
-                          const char *name, bool is_objective)
+bool result_values(const struct job *job, const double *objective,
+                   const char *metrics, double values[SETTING_METRICS])
 {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(metrics, name);
-    if (is_objective)
-        return trial->has_objective ? trial->objective : NAN;
-    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+    cJSON *map = metrics == NULL ? NULL : cJSON_Parse(metrics);
+    bool all = true;
+    for (size_t k = 0; k < job->n_metrics && k < SETTING_METRICS; k++) {
+        const struct metric_goal *metric = &job->metrics[k];
+        const cJSON *item = cJSON_GetObjectItemCaseSensitive(map, metric->name);
+        double value = cJSON_IsNumber(item) ? item->valuedouble : NAN;
+        if (k == 0)
+            value = objective == NULL ? NAN : *objective;
+        values[k] = metric->maximize ? value : -value;
+        all = all && isfinite(value);
+    }
+    cJSON_Delete(map);
+    return all;
+}
+
+bool result_is_safe(const struct job *job, const double values[SETTING_METRICS])
+{
+    for (size_t k = 0; k < job->n_metrics && k < SETTING_METRICS; k++) {
+        const struct metric_goal *metric = &job->metrics[k];
+        const double threshold =
+            metric->maximize ? metric->threshold : -metric->threshold;
+        if (metric->safety && !(values[k] >= threshold))
+            return false;
+    }
+    return true;
 }
 
 struct observation result_read(const struct job *job,
@@ -18,16 +39,9 @@ struct observation result_read(const struct job *job,
                                const struct value point[],
                                double values[SETTING_METRICS])
 {
-    bool feasible = trial->has_objective;
-    cJSON *metrics =
-        trial->final_metrics == NULL ? NULL : cJSON_Parse(trial->final_metrics);
-    for (size_t k = 0; k < job->n_metrics && k < SETTING_METRICS; k++) {
-        const struct metric_goal *metric = &job->metrics[k];
-        const double value = final_value(trial, metrics, metric->name, k == 0);
-        values[k] = metric->maximize ? value : -value;
-        feasible = feasible && isfinite(value);
-    }
-    cJSON_Delete(metrics);
+    const bool feasible =
+        result_values(job, trial->has_objective ? &trial->objective : NULL,
+                      trial->final_metrics, values);
     return (struct observation){
         .point = point, .feasible = feasible, .values = values};
 }

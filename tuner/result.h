@@ -6,9 +6,19 @@
 #include "proto/job.h"
 #include "tuner/rows.h"
 
+/* The final values of a result, larger being better: the objective (NULL:
+ * none) and what the JSON has of the other metrics, NaN where it has no number.
+ * Returns whether all are there. */
+bool result_values(const struct job *job, const double *objective,
+                   const char *metrics, double values[SETTING_METRICS]);
+
+/* Whether such values are within the bounds of all safety metrics. */
+bool result_is_safe(const struct job *job,
+                    const double values[SETTING_METRICS]);
+
 /* The trial's result at its settled `point`, for algorithm->observe(); one that
- * lacks a metric is none. Its final values, larger being better, are written to `values`, which it borrows
- * as it does the point. */
+ * lacks a metric is none. Its final values, larger being better, are written to
+ * `values`, which it borrows as it does the point. */
 struct observation result_read(const struct job *job,
                                const struct trial_row *trial,
                                const struct value point[],

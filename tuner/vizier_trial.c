@@ -2,6 +2,7 @@
 
 #include "proto/limits.h"
 #include "tuner/db_write.h"
+#include "tuner/front.h"
 #include "tuner/memory.h"
 #include "tuner/offer.h"
 #include "tuner/state.h"
@@ -196,7 +197,13 @@ static enum ht_status erase(struct vizier_call *call, struct ht_error *err)
                               .to = "",
                               .reason = "deleted by user",
                               .data = ""};
-    enum ht_status status = db_trial_erase(core_db(core), trial, err);
+    const struct job *job;
+    enum ht_status status =
+        memory_job(core_memory(core), &call->study, &job, err);
+    if (status == HT_OK)
+        status = db_trial_erase(core_db(core), trial, err);
+    if (status == HT_OK)
+        status = front_forget(core_db(core), job, trial, err);
     if (status == HT_OK)
         status = state_event(core, &event, err);
     if (status == HT_OK && call->study.exhausted) {

@@ -1,0 +1,44 @@
+/* front.h - the trials of a study that no other one beats.
+ *
+ * With one metric that is the best trial, the oldest of equals. With several,
+ * trials within all safety bounds whose objectives no other such trial beats;
+ * they are marked in the database, so that reading them costs what they are,
+ * not what the study has. Trials that repeat others do not count. */
+#ifndef HT_TUNER_FRONT_H
+#define HT_TUNER_FRONT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "proto/job.h"
+#include "tuner/db_write.h"
+
+/* Any thread. Of several objectives the best one in the first.
+ * HT_NOT_FOUND  no trial has a result, or none is within the bounds */
+enum ht_status front_best(struct db *db, struct arena *arena, int64_t study,
+                          const struct job *job, struct trial_row *best,
+                          struct ht_error *err);
+
+/* Any thread. Ids, oldest first. */
+enum ht_status front_list(struct db *db, struct arena *arena, int64_t study,
+                          const struct job *job, struct id_list *ids,
+                          struct ht_error *err);
+
+/* Core thread. Takes in a trial that ends, by its final values, before its row
+ * is saved. `gain`: it is better than all before, or it beats or adds to what
+ * nothing beat. */
+enum ht_status front_note(struct db *db, struct arena *arena,
+                          const struct job *job, const struct trial_row *trial,
+                          bool *gain, struct ht_error *err);
+
+/* Core thread. The trial's result is taken back; its row no longer has it. */
+enum ht_status front_forget(struct db *db, const struct job *job,
+                            const struct trial_row *trial,
+                            struct ht_error *err);
+
+/* For db_schema.c: marks what is there. */
+enum ht_status front_mark_all(struct db *db, struct ht_error *err);
+
+#endif
