@@ -46,7 +46,7 @@ static enum ht_status bayesian_new(const struct setting *setting, void **state,
     history_init(&bayesian->history, &bayesian->encoding, setting->n_goals);
     bayesian->transfer = transfer_new(setting, &bayesian->encoding);
     transfer_support(bayesian->transfer, &bayesian->history);
-    belief_hyper_init(&bayesian->hyper);
+    belief_hyper_init(&bayesian->hyper, setting->noise);
     *state = bayesian;
     return HT_OK;
 }

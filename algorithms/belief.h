@@ -14,12 +14,12 @@
 #include "algorithms/goal_model.h"
 #include "algorithms/history.h"
 
-/* Hyperparameters as a study grows. */
+/* Hyperparameters as a study grows, given what its owner said of the noise. */
 struct belief_hyper {
     struct goal_hyper goals[SETTING_METRICS];
     struct hyper feasibility;
 };
-void belief_hyper_init(struct belief_hyper *hyper);
+void belief_hyper_init(struct belief_hyper *hyper, enum noise noise);
 
 struct belief {
     const struct setting *setting; /* borrowed */

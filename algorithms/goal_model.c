@@ -4,6 +4,7 @@
 
 enum {
     MODEL_ROWS = 600, /* results of a model (history.h) */
+    FEW = 15,         /* coordinates: of more, only the last prior */
     CALM_TRIES = 5    /* more noise each, for a covariance to factor */
 };
 
@@ -12,12 +13,12 @@ static const double least_label_noise = 0.1;
 
 /* ---- finding it ---- */
 
-void goal_hyper_init(struct goal_hyper *hyper, size_t goal)
+void goal_hyper_init(struct goal_hyper *hyper, size_t goal, enum noise noise)
 {
     static const enum prior priors[GOAL_MODELS] = {PRIOR_LONG, PRIOR_UNIT};
     for (size_t k = 0; k < GOAL_MODELS; k++)
-        hyper->by_prior[k] =
-            (struct hyper){.target = {ASPECT_VALUE, goal}, .prior = priors[k]};
+        hyper->by_prior[k] = (struct hyper){
+            .target = {ASPECT_VALUE, goal}, .prior = priors[k], .noise = noise};
 }
 
 /* Conditions with a little more noise, should rounding ask for it. */
@@ -44,6 +45,7 @@ static struct gp *find(const struct history *history, struct hyper *hyper,
         *noise = fmax(*noise, log(least_label_noise));
     struct gp *gp = history_model(history, &hyper->target, history->n,
                                   MODEL_ROWS, extra, false, warping);
+    gp->kernel.apart = prior_apart(hyper->prior);
     if (condition(gp, theta))
         return gp;
     gp_free(gp);
@@ -54,9 +56,8 @@ static struct gp *find(const struct history *history, struct hyper *hyper,
 bool goal_model_init(struct goal_model *model, const struct history *history,
                      struct goal_hyper *hyper, uint64_t seed, size_t extra)
 {
-    const size_t priors = history->n <= 6 * history->encoding->dim ? 2 : 1;
     *model = (struct goal_model){0};
-    for (size_t k = 0; k < priors; k++) {
+    for (size_t k = history->encoding->dim > FEW; k < GOAL_MODELS; k++) {
         struct warping warping;
         struct gp *gp =
             find(history, &hyper->by_prior[k], seed, extra, &warping);

@@ -1,8 +1,8 @@
 /* goal_model.h - what is believed of one goal of a study: the Gaussian
  * processes of its warped values, and the way back to the values told.
  *
- * Both priors while results are few, which is when they differ most; later the
- * one that assumes less. */
+ * There is a model under each prior, since nobody knows which is right; of many
+ * parameters only the one that is quick with few results. */
 #ifndef HT_ALGORITHMS_GOAL_MODEL_H
 #define HT_ALGORITHMS_GOAL_MODEL_H
 
@@ -27,7 +27,7 @@ struct goal_model {
 struct goal_hyper {
     struct hyper by_prior[GOAL_MODELS];
 };
-void goal_hyper_init(struct goal_hyper *hyper, size_t goal);
+void goal_hyper_init(struct goal_hyper *hyper, size_t goal, enum noise noise);
 
 /* The models of all results, with room for `extra` points to believe. Returns
  * whether there is one; goal_model_fini() either way. */

@@ -19,6 +19,7 @@ enum { COLD_ITERATIONS = 100 };
 struct gp_fit {
     struct gp *gp;
     enum prior prior;
+    enum noise noise;
     double *inverse;   /* of the covariance, rows of the capacity */
     double *by_length; /* of one row */
 };
@@ -31,6 +32,11 @@ struct gp_fit *gp_fit_new(struct gp *gp, enum prior prior)
     fit->inverse = ht_xcalloc(gp->cap * gp->cap, sizeof *fit->inverse);
     fit->by_length = ht_xcalloc(gp->cap, sizeof *fit->by_length);
     return fit;
+}
+
+void gp_fit_expect(struct gp_fit *fit, enum noise noise)
+{
+    fit->noise = noise;
 }
 
 void gp_fit_free(struct gp_fit *fit)
@@ -98,8 +104,9 @@ double gp_fit_evaluate(struct gp_fit *fit, const double theta[],
     if (!gp_condition(fit->gp, theta) || !invert(fit))
         return INFINITY;
     find_gradient(fit, gradient);
-    return -fit->gp->log_likelihood +
-           prior_add(fit->prior, fit->gp->rows->encoding->dim, theta, gradient);
+    return -fit->gp->log_likelihood + prior_add(fit->prior, fit->noise,
+                                                fit->gp->rows->encoding->dim,
+                                                theta, gradient);
 }
 
 /* ---- the search ---- */

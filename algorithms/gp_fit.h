@@ -11,6 +11,8 @@ struct gp_fit; /* the workspace of fits to one set of points */
 /* Works on the points seen by `gp`, which must have been made for fits and
  * outlive it. Owned by the caller until gp_fit_free(). */
 struct gp_fit *gp_fit_new(struct gp *gp, enum prior prior);
+/* Takes into account what the study's owner said of the noise. */
+void gp_fit_expect(struct gp_fit *fit, enum noise noise);
 void gp_fit_free(struct gp_fit *fit); /* accepts NULL */
 
 /* The negative log posterior density of theta up to a constant, and its

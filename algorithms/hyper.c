@@ -26,7 +26,9 @@ static bool fit(const struct hyper *hyper, const struct history *history,
 {
     struct gp *gp =
         history_model(history, &hyper->target, n, HYPER_ROWS, 0, true, NULL);
+    gp->kernel.apart = prior_apart(hyper->prior);
     struct gp_fit *work = gp_fit_new(gp, hyper->prior);
+    gp_fit_expect(work, hyper->noise);
     const double value = cold ? gp_fit_find(work, seed, STARTS, theta)
                               : gp_fit_improve(work, IMPROVING_STEPS, theta);
     gp_fit_free(work);

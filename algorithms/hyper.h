@@ -19,8 +19,10 @@
 enum { HYPER_IMPROVED = 150, HYPER_ROWS = 300 };
 
 struct hyper {
-    struct target target; /* set by the owner, as is the prior */
+    struct target target; /* set by the owner, as are what is believed before
+                             and what was said of the noise */
     enum prior prior;
+    enum noise noise;
 
     /* what was found last */
     size_t anchor_n, n; /* results they belong to; 0: none */

@@ -20,12 +20,11 @@ static double long_add(size_t dim, const double theta[], double gradient[])
     double sum = 0;
     for (size_t c = 0; c < dim; c++)
         sum += normal_term(theta[c], mean, sqrt3, &gradient[c]);
-    sum += normal_term(theta[dim], 0.5, 1.0, &gradient[dim]);
-    return sum + normal_term(theta[dim + 1], -6.0, 2.0, &gradient[dim + 1]);
+    return sum + normal_term(theta[dim], 0.5, 1.0, &gradient[dim]);
 }
 
-/* With q = 1/length^2: 0.1/q + 0.1 q, Gamma(2, 1) of the signal and
- * Gamma(1.1, 30) of the noise (optuna/_gp/prior.py). */
+/* With q = 1/length^2: 0.1/q + 0.1 q, and Gamma(2, 1) of the signal
+ * (optuna/_gp/prior.py). */
 static double unit_add(size_t dim, const double theta[], double gradient[])
 {
     double sum = 0;
@@ -34,17 +33,45 @@ static double unit_add(size_t dim, const double theta[], double gradient[])
         sum += 0.1 * l2 + 0.1 / l2;
         gradient[c] += 0.2 * l2 - 0.2 / l2;
     }
-    const double signal = exp(theta[dim]), noise = exp(theta[dim + 1]);
+    const double signal = exp(theta[dim]);
     gradient[dim] += signal - 1;
-    gradient[dim + 1] += 30 * noise - 0.1;
-    return sum - theta[dim] + signal - 0.1 * theta[dim + 1] + 30 * noise;
+    return sum - theta[dim] + signal;
 }
 
-double prior_add(enum prior prior, size_t dim, const double theta[],
-                 double gradient[])
+/* Gamma(1.1, 30), as Optuna has it. */
+static double little_noise(double t, double *slope)
 {
-    return prior == PRIOR_LONG ? long_add(dim, theta, gradient)
-                               : unit_add(dim, theta, gradient);
+    const double noise = exp(t);
+    *slope += 30 * noise - 0.1;
+    return 30 * noise - 0.1 * t;
+}
+
+static double add_noise(enum prior prior, enum noise noise, double t,
+                        double *slope)
+{
+    switch (noise) {
+    case NOISE_LOW:
+        return normal_term(t, -9.0, 1.5, slope);
+    case NOISE_HIGH:
+        return normal_term(t, -3.0, 1.0, slope);
+    case NOISE_UNKNOWN:
+        break;
+    }
+    return prior == PRIOR_LONG ? normal_term(t, -6.0, 2.0, slope)
+                               : little_noise(t, slope);
+}
+
+double prior_add(enum prior prior, enum noise noise, size_t dim,
+                 const double theta[], double gradient[])
+{
+    const double sum = prior == PRIOR_LONG ? long_add(dim, theta, gradient)
+                                           : unit_add(dim, theta, gradient);
+    return sum + add_noise(prior, noise, theta[dim + 1], &gradient[dim + 1]);
+}
+
+double prior_apart(enum prior prior)
+{
+    return prior == PRIOR_LONG ? 0 : 0.3;
 }
 
 void prior_bounds(size_t dim, double low[], double high[])

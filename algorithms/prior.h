@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "algorithms/algorithm.h"
 #include "proto/limits.h"
 
 enum { HYPER_MAX = HT_MAX_PARAMETERS + 2 };
@@ -17,13 +18,17 @@ enum prior {
      * Dimensions", 2024): assumes little of each of many coordinates. */
     PRIOR_LONG,
     /* Lengths near 1 and little noise, as Optuna's GPSampler has them: quick
-     * with few data. */
+     * with few data. Part of the signal is a sum over coordinates. */
     PRIOR_UNIT
 };
 
-/* -ln density without its constant; adds its gradient to `gradient`. */
-double prior_add(enum prior prior, size_t dim, const double theta[],
-                 double gradient[]);
+/* -ln density without its constant; adds its gradient to `gradient`. What was
+ * said of the noise takes the place of what the prior believes of it. */
+double prior_add(enum prior prior, enum noise noise, size_t dim,
+                 const double theta[], double gradient[]);
+
+/* The share of the signal that is a sum over coordinates (kernel.h). */
+double prior_apart(enum prior prior);
 
 /* The box that every fit stays in. */
 void prior_bounds(size_t dim, double low[], double high[]);

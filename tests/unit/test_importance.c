@@ -109,7 +109,7 @@ static void the_model_shares_out_its_variance(void)
     encoding_init(&encoding, &space);
     history_init(&history, &encoding, 1);
     observe(&history, 150);
-    goal_hyper_init(&hyper, 0);
+    goal_hyper_init(&hyper, 0, NOISE_UNKNOWN);
     CHECK(goal_model_init(&model, &history, &hyper, 1, 0));
     importance_in_model(&encoding, &model, shares);
     double alone = 0;

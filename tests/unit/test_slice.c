@@ -56,7 +56,7 @@ static void open_model(void)
             .point = point, .feasible = true, .values = &value};
         history_add(&history, &seen);
     }
-    goal_hyper_init(&hyper, 0);
+    goal_hyper_init(&hyper, 0, NOISE_UNKNOWN);
     CHECK(goal_model_init(&model, &history, &hyper, 1, 0));
 }
 
