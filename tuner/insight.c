@@ -4,6 +4,7 @@
 
 #include "proto/limits.h"
 #include "tuner/result.h"
+#include "tuner/search_method.h"
 
 enum {
     PAGE = 500,       /* trials read at a time */
@@ -139,10 +140,12 @@ const struct goal_model *insight_model(struct insight *insight, size_t metric)
     struct goal_model *model = &insight->models[metric];
     if (!insight->tried[metric] && insight->encoding.dim > 0 &&
         history_feasible(history, history->n) >= LEAST_RESULTS) {
+        const uint64_t seed = (uint64_t)insight->seed;
         struct goal_hyper hyper;
-        goal_hyper_init(&hyper, metric);
+        goal_hyper_init(&hyper, metric,
+                        search_setting(insight->job, seed).noise);
         insight->tried[metric] = true;
-        goal_model_init(model, history, &hyper, (uint64_t)insight->seed, 0);
+        goal_model_init(model, history, &hyper, seed, 0);
     }
     return model->n > 0 ? model : NULL;
 }
