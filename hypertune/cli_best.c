@@ -1,10 +1,10 @@
-#include <math.h>
+#include "hypertune/cli_best.h"
+
 #include <string.h>
 
 #include "hypertune/cli_commands.h"
 #include "hypertune/cli_confirm.h"
 #include "hypertune/cli_output.h"
-#include "hypertune/cli_study.h"
 #include "hypertune/cli_summary.h"
 #include "hypertune/cli_trial_table.h"
 #include "proto/diag.h"
@@ -119,7 +119,7 @@ static int fail_without(struct cli *cli, const struct cli_study *study)
                     study->name, cli_study_count(study, "active"));
 }
 
-static int print_front(struct cli *cli, const struct cli_study *study)
+int cli_best_front(struct cli *cli, const struct cli_study *study)
 {
     struct front front;
     struct ht_error err;
@@ -149,8 +149,8 @@ int cli_best(struct cli *cli)
     const struct node *best = node_find(study.status, "best");
     if (best == NULL)
         return fail_without(cli, &study);
-    if (node_find(study.status, "optimal") != NULL)
-        return print_front(cli, &study);
+    if (cli_study_has_front(&study))
+        return cli_best_front(cli, &study);
     if (cli->set.metric != NULL && strcmp(cli->set.metric, study.metric) != 0)
         return cli_fail(cli, CLI_USAGE, "study %s has one goal, %s", study.name,
                         study.metric);

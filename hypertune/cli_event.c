@@ -30,14 +30,14 @@ static void describe_end(const struct cli_study *study,
     const struct node *best = node_find(study->status, "best");
     if (node_find(ours, "objective") != NULL) {
         text_puts(out, " ");
-        text_escape(out, study->metric);
-        text_puts(out, "=");
-        cli_trial_objective(trial, out);
+        cli_trial_results(study, trial, out);
         text_printf(out, " step=%s", cli_scalar(node_find(ours, "step")));
     }
     if (strcmp(state, "SUCCEEDED") != 0)
         quote_reason(node_get_string(ours, "reason", ""), out);
-    if (best != NULL) {
+    if (cli_study_has_front(study)) {
+        text_printf(out, " optimal=%zu", cli_study_front(study));
+    } else if (best != NULL) {
         text_puts(out, " best=");
         cli_trial_objective(best, out);
     }

@@ -208,6 +208,9 @@ static void add_best(struct page *page)
         node_get_int(node_find(best, "hypertune"), "endTimeMs", frame->now_ms);
     text_puts(&page->line, "best   ");
     cli_trial_objective(best, &page->line);
+    if (cli_study_has_front(page->study))
+        text_printf(&page->line, ", one of %zu that none beats",
+                    cli_study_front(page->study));
     text_printf(&page->line, "  trial %s, %s ago", cli_trial_id(best),
                 span_text(frame->now_ms - end, span));
     if (frame->width >= RUNNER_WIDE &&

@@ -38,6 +38,8 @@ static void add_row(struct table *table, const struct cli_study *study,
         text_printf(&cell, "%s=", study->metric);
         cli_trial_objective(best, &cell);
     }
+    if (best != NULL && cli_study_has_front(study))
+        text_printf(&cell, " of %zu", cli_study_front(study));
     table_cell(table, best != NULL ? cell.data : "-");
     text_clear(&cell);
     cli_output_age(node_get_int(study->status, "createTimeMs", 0), now, &cell);

@@ -168,6 +168,17 @@ long long cli_study_limit(const struct cli_study *study)
     return 0;
 }
 
+bool cli_study_has_front(const struct cli_study *study)
+{
+    return node_find(study->status, "optimal") != NULL;
+}
+
+size_t cli_study_front(const struct cli_study *study)
+{
+    const struct node *list = node_find(study->status, "optimal");
+    return list == NULL ? 0 : list->count;
+}
+
 void cli_study_algorithm(const struct cli_study *study, struct text *out)
 {
     const char *name = node_get_string(study->status, "algorithm", "-");
@@ -366,6 +377,27 @@ double cli_trial_value(const struct node *trial, const char *metric)
     double value = NAN;
     const struct node *node = cli_trial_metric(trial, metric);
     return node != NULL && node_double(node, &value) ? value : NAN;
+}
+
+void cli_trial_results(const struct cli_study *study, const struct node *trial,
+                       struct text *out)
+{
+    const struct node *list =
+        node_find(node_find(study->job, "studySpec"), "metrics");
+    text_escape(out, study->metric);
+    text_puts(out, "=");
+    cli_trial_objective(trial, out);
+    for (const struct node *metric = list == NULL ? NULL : list->first->next;
+         metric != NULL; metric = metric->next) {
+        const char *name = node_get_string(metric, "metricId", "");
+        const double value = cli_trial_value(trial, name);
+        text_puts(out, " ");
+        text_escape(out, name);
+        if (isnan(value))
+            text_puts(out, "=-");
+        else
+            text_printf(out, "=%.6g", value);
+    }
 }
 
 int64_t cli_trial_elapsed(const struct node *trial, int64_t now_ms)

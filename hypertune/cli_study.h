@@ -67,6 +67,11 @@ long long cli_study_all(const struct cli_study *study);
 /* Trials that may run in all; 0: no limit. */
 long long cli_study_limit(const struct cli_study *study);
 
+/* Has it several goals, so that many trials may be as good as any? How many
+ * no other one beats. */
+bool cli_study_has_front(const struct cli_study *study);
+size_t cli_study_front(const struct cli_study *study);
+
 /* Appends how it searches as a spec has it: RANDOM_SEARCH is "random", "-" when
  * it does not search. */
 void cli_study_algorithm(const struct cli_study *study, struct text *out);
@@ -123,6 +128,9 @@ void cli_trial_objective(const struct node *trial, struct text *out);
 const struct node *cli_trial_metric(const struct node *trial,
                                     const char *metric);
 double cli_trial_value(const struct node *trial, const char *metric);
+/* Appends "accuracy=0.9 latency=31": every metric of the study. */
+void cli_trial_results(const struct cli_study *study, const struct node *trial,
+                       struct text *out);
 /* Milliseconds that it ran, up to `now` while it runs; 0: never started. */
 int64_t cli_trial_elapsed(const struct node *trial, int64_t now_ms);
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "hypertune/cli_best.h"
 #include "proto/clock.h"
 #include "proto/command.h"
 #include "proto/json.h"
@@ -13,9 +14,7 @@ void cli_summary_best(const struct cli_study *study, const struct node *trial,
     const struct node *ours = node_find(trial, "hypertune");
     const char *runner = node_get_string(ours, "runner", "");
     text_printf(out, "trial %s   ", cli_trial_id(trial));
-    text_escape(out, study->metric);
-    text_puts(out, "=");
-    cli_trial_objective(trial, out);
+    cli_trial_results(study, trial, out);
     text_printf(out, " (step %s)   %s", cli_scalar(node_find(ours, "step")),
                 clock_duration(span, cli_trial_elapsed(trial, 0)));
     text_puts(out, runner[0] != '\0' ? " on runner " : "");
@@ -75,6 +74,10 @@ int cli_summary_run(struct cli *cli, const struct cli_spec *spec,
                 "hypertune logs %s/1%s",
                 study.name, cli_where(cli), study.name, cli_where(cli));
         return code;
+    }
+    if (cli_study_has_front(&study)) {
+        const int printed = cli_best_front(cli, &study);
+        return printed != CLI_DONE ? printed : code;
     }
     if (cli->format == FORMAT_JSON || cli->format == FORMAT_JSONL) {
         json_print(json_of_node(best), &out);

@@ -185,9 +185,7 @@ static void describe_trial(const struct cli_study *study,
     text_escape(out, reason);
     text_puts(out, "\n");
     if (node_find(ours, "objective") != NULL) {
-        text_escape(out, study->metric);
-        text_puts(out, "=");
-        cli_trial_objective(trial, out);
+        cli_trial_results(study, trial, out);
         text_printf(out, " (step %s)\n", cli_scalar(node_find(ours, "step")));
     }
     text_puts(out, "  ");

@@ -306,6 +306,81 @@ def trials_are_filtered_sorted_and_written_as_csv():
         tap.equal([json.loads(line)["id"] for line in lines], ["1", "2", "3"])
 
 
+# Each metric is a record of its own; the memory comes last and only once.
+SEVERAL = """
+import sys
+lr = float([a for a in sys.argv if a.startswith("--lr=")][0][5:])
+for step in (1, 2):
+    print("step %d accuracy=%g" % (step, lr * step), flush=True)
+    print("latency %g" % (7 if lr < 0.2 else 9), flush=True)
+print("memory %g" % (20 * lr), flush=True)
+"""
+
+
+def a_home_of_several_goals(home, **changes):
+    a_submitted_home(home, SEVERAL, **dict({
+        "goal": ["maximize accuracy", "minimize latency"], "retries": 0,
+        "metrics": {"stdout": ["step {step} accuracy={accuracy}",
+                               "latency {latency}", "memory {memory}"]}},
+        **changes))
+
+
+def several_goals_have_several_best_trials():
+    with Home() as home:
+        a_home_of_several_goals(home)
+        out, _ = home.cli("run", "spec.yaml")
+        lines = out.splitlines()
+        ended = [line for line in lines if "SUCCEEDED accuracy=0.2" in line]
+        tap.equal((len(ended), "latency=7" in ended[0]), (1, True), lines)
+        tap.equal(lines[-3].split()[:4], ["ID", "STATE", "ACCURACY", "LATENCY"])
+        tap.equal([line.split()[:4] for line in lines[-2:]],
+                  [["3", "SUCCEEDED", "0.6", "9"],
+                   ["1", "SUCCEEDED", "0.2", "7"]])
+        tap.equal(home.cli("best", "quick")[0].splitlines(), lines[-3:])
+        found = json.loads(home.cli("best", "quick", "-o", "json")[0])
+        tap.equal([trial["id"] for trial in found], ["3", "1"])
+        _, err = home.cli("best", "quick", "-o", "args", want=2)
+        tap.equal("--metric NAME" in err, True, err)
+        tap.equal(home.cli("best", "quick", "--metric", "latency", "-o",
+                           "args")[0], "--lr=0.1\n")
+        _, err = home.cli("best", "quick", "--metric", "latencie", want=2)
+        tap.equal("did you mean latency?" in err, True, err)
+        rows = list(csv.DictReader(home.cli("trials", "quick", "-o",
+                                            "csv")[0].splitlines()))
+        tap.equal([row["LATENCY"] for row in rows], ["7", "9", "9"])
+        tap.equal("accuracy=0.6 of 2" in home.cli("list")[0], True)
+
+
+def only_trials_within_their_bounds_are_best():
+    with Home() as home:
+        a_home_of_several_goals(home, safety="memory <= 4",
+                                goal="maximize accuracy")
+        home.cli("submit", "spec.yaml", "--wait")
+        tap.equal(home.cli("best", "quick", "-o", "name")[0], "quick/2\n")
+        out, _ = home.cli("best", "quick")
+        tap.equal("accuracy=0.4 memory=4" in out, True, out)
+        home.cli("best", "quick", "--metric", "memory", want=2)
+        spec_of = home.cli("describe", "quick", "-o", "yaml")[0]
+        tap.equal("memory <= 4" in spec_of, True, spec_of)
+        home.cli("delete", "quick", "--yes")
+        a_home_of_several_goals(home, safety=["memory <= 1"])
+        home.cli("submit", "spec.yaml", "--wait", want=7)
+        _, err = home.cli("best", "quick", want=3)
+        tap.equal("no trial within its bounds (3 succeeded outside)" in err,
+                  True, err)
+
+
+def a_metric_that_never_came_makes_a_trial_infeasible():
+    with Home() as home:
+        a_home_of_several_goals(home, safety="speed >= 1",
+                                parameters={"lr": [0.1]}, trials=1)
+        home.cli("submit", "spec.yaml", "--wait", want=7)
+        trial = json.loads(home.cli("trial", "quick/1", "-o", "json")[0])
+        tap.equal((trial["hypertune"]["state"],
+                   trial["hypertune"]["reason"].split(";")[0]),
+                  ("INFEASIBLE", "ended without reporting speed"))
+
+
 def events_are_lines_for_people_and_for_machines():
     with Home() as home:
         a_submitted_home(home, trials=1)
