@@ -13,6 +13,7 @@
 #include "algorithms/design.h"
 #include "algorithms/explain.h"
 #include "algorithms/history.h"
+#include "algorithms/portfolio.h"
 #include "algorithms/rng.h"
 #include "algorithms/transfer.h"
 #include "algorithms/untried.h"
@@ -132,6 +133,25 @@ static void believe(const struct encoding *encoding,
     }
 }
 
+/* Lets the family whose turn it is find a point. Of several goals there is
+ * only one. */
+static bool find_by_turn(const struct acquire *acquire,
+                         const struct belief *belief, struct value point[],
+                         double *promise)
+{
+    const struct portfolio portfolio = {
+        .family = belief->n == 1
+                      ? portfolio_family(belief->history, &belief->goals[0],
+                                         acquire->request->ordinal)
+                      : FAMILY_PROCESS,
+        .gp = belief->goals[0].models[0],
+        .acquisition = acquire->acquisition,
+        .start = &acquire->candidates,
+        .request = acquire->request};
+    return portfolio.family != FAMILY_PROCESS &&
+           portfolio_point(&portfolio, point, promise);
+}
+
 /* The point that promises most by what is believed. */
 static bool most_promising(const struct bayesian *bayesian,
                            const struct suggest_request *request,
@@ -142,7 +162,7 @@ static bool most_promising(const struct bayesian *bayesian,
     const struct rng_place rays = {seed, ordinal, RNG_RAYS};
     const struct rng_place trade = {seed, ordinal, RNG_TRADE};
     struct acquisition acquisition;
-    double fill[HT_MAX_PARAMETERS], x[HT_MAX_PARAMETERS];
+    double fill[HT_MAX_PARAMETERS], x[HT_MAX_PARAMETERS], promise;
     belief_promise(belief, &rays, &acquisition);
     struct acquire acquire = {
         .acquisition = &acquisition,
@@ -153,12 +173,15 @@ static bool most_promising(const struct bayesian *bayesian,
                        .fill = fill,
                        .constraints = request->constraints}};
     belief_known(belief, &trade, &acquire.candidates, fill);
-    const bool found = acquire_point(&acquire, point);
+    const bool by_turn = find_by_turn(&acquire, belief, point, &promise);
+    const bool found = by_turn || acquire_point(&acquire, point);
     if (found) {
         encoding_encode(&bayesian->encoding, point, x);
         explain(&bayesian->history, belief->n, belief->goals, &acquisition, x,
                 reason);
     }
+    if (by_turn)
+        reason->acquisition = promise;
     acquisition_fini(&acquisition);
     return found;
 }

@@ -20,6 +20,9 @@ enum rng_use {
     RNG_DRAWN = 6 << 10,  /* ways of random points to what is allowed */
     RNG_RAYS = 7 << 10,   /* directions of a volume's rays */
     RNG_TRADE = 8 << 10,  /* which of many trade-offs are known best */
+    RNG_TREES = 9 << 10,  /* how trees of a forest grow, by tree */
+    RNG_DENSE = 10 << 10, /* points where good ones are dense, by candidate,
+                             then their ways to what is allowed */
     RNG_LOCAL = 16 << 10, /* candidates near known points, by candidate */
     RNG_INSIDE = 20 << 10 /* ways of candidates to what is allowed, as well */
 };

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "algorithms/rng.h"
+#include "bench/rough_problems.h"
 #include "proto/space.h"
 
 struct problem {
@@ -379,6 +380,26 @@ static double tang20(const double x[])
         .name = "x", .type = PARAM_CATEGORICAL, .n_values = (n),               \
         .labels = labels                                                       \
     }
+#define REAL_WHEN(low, high, which)                                            \
+    {                                                                          \
+        .name = "x", .type = PARAM_DOUBLE, .min = (low), .max = (high),        \
+        .when = (which)                                                        \
+    }
+#define LOG_WHEN(low, high, which)                                             \
+    {                                                                          \
+        .name = "x", .type = PARAM_DOUBLE, .scale = SCALE_LOG, .min = (low),   \
+        .max = (high), .when = (which)                                         \
+    }
+#define WHOLE_WHEN(low, high, which)                                           \
+    {                                                                          \
+        .name = "x", .type = PARAM_INTEGER, .int_min = (low),                  \
+        .int_max = (high), .int_step = 1, .when = (which)                      \
+    }
+#define OF_WHEN(n, which)                                                      \
+    {                                                                          \
+        .name = "x", .type = PARAM_CATEGORICAL, .n_values = (n),               \
+        .labels = labels, .when = (which)                                      \
+    }
 #define UNIT REAL(0, 1)
 #define FIVE REAL(-5, 5)
 
@@ -413,6 +434,37 @@ static struct param boosting_params[] = {LOG(1e-3, 1),  WHOLE(20, 500),
 static struct param elastic_params[] = {LOG(1e-5, 100), UNIT, LOG(1e-6, 0.1)};
 static struct param arms_params[] = {OF(4), WHOLE(1, 16), UNIT, UNIT, UNIT};
 
+static struct param pages_params[] = {WHOLE(1, 24), WHOLE(1, 128),
+                                      WHOLE(1, 512), WHOLE(1, 16), WHOLE(1, 8)};
+static struct param samples_params[] = {WHOLE(8, 256), WHOLE(1, 20), UNIT,
+                                        WHOLE(1, 20), OF(2)};
+static const struct value choice_names[] = {
+    {.whole = 0}, {.whole = 1}, {.whole = 2}};
+static struct condition choice_is[] = {{0, 1, &choice_names[0], NULL},
+                                       {0, 1, &choice_names[1], NULL},
+                                       {0, 1, &choice_names[2], NULL}};
+static struct param choice_params[] = {OF(3),
+                                       LOG_WHEN(1e-4, 100, &choice_is[0]),
+                                       REAL_WHEN(0, 1, &choice_is[0]),
+                                       WHOLE_WHEN(1, 32, &choice_is[1]),
+                                       LOG_WHEN(1e-4, 10, &choice_is[1]),
+                                       LOG_WHEN(1e-6, 1, &choice_is[2]),
+                                       WHOLE_WHEN(1, 12, &choice_is[2]),
+                                       REAL_WHEN(0, 0.8, &choice_is[2])};
+static struct param cliffs_params[] = {LOG(1e-6, 1), UNIT, WHOLE(1, 24), UNIT,
+                                       OF(3)};
+static struct condition nested_is[] = {{0, 1, &choice_names[0], NULL},
+                                       {0, 1, &choice_names[1], NULL},
+                                       {3, 1, &choice_names[0], NULL},
+                                       {3, 1, &choice_names[1], NULL}};
+static struct param nested_params[] = {OF(2),
+                                       REAL_WHEN(0, 1, &nested_is[0]),
+                                       WHOLE_WHEN(1, 12, &nested_is[1]),
+                                       OF_WHEN(2, &nested_is[1]),
+                                       LOG_WHEN(1e-4, 10, &nested_is[2]),
+                                       REAL_WHEN(0, 1, &nested_is[2]),
+                                       LOG_WHEN(1e-6, 1, &nested_is[3])};
+
 static struct problem problems[] = {
     {"branin", "classic", branin, NULL, 0, {2, branin_params}, 0.397887357729},
     {"hartmann6",
@@ -443,6 +495,11 @@ static struct problem problems[] = {
     {"ackley_mixed", "tuning", ackley_mixed, NULL, 0, {8, ackley_params}, 0},
     {"forest", "steps", forest, NULL, 0, {6, unit_params}, NAN},
     {"forest_mixed", "steps", forest_mixed, NULL, 0, {6, forest_params}, NAN},
+    {"pages", "steps", pages, NULL, 0, {5, pages_params}, NAN},
+    {"boxes", "steps", boxes, NULL, 0, {4, unit_params}, 0},
+    {"samples", "steps", samples, NULL, 0, {5, samples_params}, NAN},
+    {"choice", "conditional", choice, NULL, 0, {8, choice_params}, NAN},
+    {"chirp", "uneven", chirp, NULL, 0, {3, unit_params}, NAN},
     {"mlp_noisy", "noisy", mlp, NULL, 0.02, {7, mlp_params}, 0.08},
     {"hartmann6_noisy",
      "noisy",
@@ -470,6 +527,9 @@ static struct problem problems[] = {
      -3.322368011},
     {"few_of_20", "many", few_of_20, NULL, 0, {20, unit_params}, NAN},
     {"tang20", "many", tang20, NULL, 0, {20, five_params}, 0},
+    {"cliffs", "unseen", cliffs, NULL, 0, {5, cliffs_params}, NAN},
+    {"nested", "unseen", nested, NULL, 0, {7, nested_params}, NAN},
+    {"ridge", "unseen", ridge, NULL, 0, {4, unit_params}, NAN},
 };
 enum { N_PROBLEMS = sizeof problems / sizeof *problems };
 
