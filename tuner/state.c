@@ -30,9 +30,11 @@ static const unsigned study_moves[] = {
 
 static const unsigned trial_moves[] = {
     [TRIAL_PREPARED] = TO(TRIAL_REQUESTED) | TO(TRIAL_CANCELLED),
-    /* At once SUCCEEDED or INFEASIBLE: it came with its result. */
+    /* At once SUCCEEDED or INFEASIBLE: it came with its result. STOPPED: it
+     * waited to go on from a rung, with what it was worth there. */
     [TRIAL_REQUESTED] = TO(TRIAL_ACTIVE) | TO(TRIAL_SUCCEEDED) |
-                        TO(TRIAL_INFEASIBLE) | TO(TRIAL_CANCELLED),
+                        TO(TRIAL_STOPPED) | TO(TRIAL_INFEASIBLE) |
+                        TO(TRIAL_CANCELLED),
     [TRIAL_ACTIVE] = TO(TRIAL_REQUESTED) | TO(TRIAL_STOPPING) |
                      TO(TRIAL_SUCCEEDED) | TO(TRIAL_STOPPED) |
                      TO(TRIAL_FAILED) | TO(TRIAL_INFEASIBLE) |

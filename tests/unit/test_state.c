@@ -19,7 +19,7 @@ static const char study_table[9][10] = {
 static const char trial_table[TRIAL_STATES][TRIAL_STATES + 1] = {
     /*               PRATSOFIXP */
     /* PREPARED   */ ".+......+.",
-    /* REQUESTED  */ "..+.+..++.",
+    /* REQUESTED  */ "..+.++.++.",
     /* ACTIVE     */ ".+.++++++.",
     /* STOPPING   */ "....++.+++",
     /* SUCCEEDED  */ "..........",

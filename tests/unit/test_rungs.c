@@ -1,0 +1,337 @@
+/* Trials on the rungs of ASHA: who pauses, who goes on, and what becomes of
+ * paused trials whatever happens meanwhile. */
+#include "tests/unit/core_fixture.h"
+
+static void submit(struct fixture *f, int trials, const char *rule)
+{
+    struct text spec = {0};
+    text_printf(&spec,
+                "spec: 1\nname: s\ngoal: maximize accuracy\n"
+                "parameters:\n  lr: {type: double, min: 0, max: 1}\n"
+                "algorithm: random\ntrials: %d\nparallel: 1\nretries: 1\n"
+                "command: [./train]\nearlyStopping: {rule: asha, "
+                "minSteps: 1, maxSteps: 9%s}\n",
+                trials, rule);
+    CHECK(fixture_submit(f, spec.data)->status == HT_OK);
+    text_free(&spec);
+    fixture_hello(f, 1);
+}
+
+#define PAUSING ", pause: true"
+
+static struct leased lease_one(struct fixture *f)
+{
+    struct leased leased = {0};
+    CHECK(fixture_lease(f, 1, &leased) == 1);
+    return leased;
+}
+
+static void report(struct fixture *f, const struct leased *leased, int64_t step,
+                   const char *accuracy)
+{
+    CHECK(fixture_report(f, leased->token,
+                         fixture_record(f, step, step, accuracy))
+              ->status == HT_OK);
+}
+
+static void end(struct fixture *f, const struct leased *leased,
+                const char *outcome)
+{
+    const char *text =
+        arena_printf(f->arena, "\"outcome\":\"%s\",\"exit\":0", outcome);
+    CHECK(fixture_tell(f, "ended", &leased->name, text)->status == HT_OK);
+    CHECK(fixture_tell(f, "drained", &leased->name, "")->status == HT_OK);
+}
+
+/* Begins the next trial, which comes to a step and is told to pause there. */
+static struct leased come_to(struct fixture *f, int64_t step,
+                             const char *accuracy)
+{
+    const struct leased leased = lease_one(f);
+    CHECK(fixture_tell(f, "started", &leased.name, "")->status == HT_OK);
+    report(f, &leased, step, accuracy);
+    CHECK(fixture_await_trials(f, 1, TRIAL_STOPPING, 1));
+    return leased;
+}
+
+static struct leased pause_at(struct fixture *f, int64_t step,
+                              const char *accuracy)
+{
+    const struct leased leased = come_to(f, step, accuracy);
+    end(f, &leased, "stopped");
+    return leased;
+}
+
+static bool is_in(struct fixture *f, int64_t trial, enum trial_state state)
+{
+    const enum trial_state is = fixture_trial(f, 1, trial).state;
+    if (is != state)
+        printf("# trial %lld is %s\n", (long long)trial, trial_state_name(is));
+    return is == state;
+}
+
+static void the_best_of_a_rung_goes_on_from_its_checkpoint(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, 9, PAUSING);
+    pause_at(&f, 1, "0.5");
+    CHECK(is_in(&f, 1, TRIAL_PAUSED));
+    CHECK_TEXT(fixture_trial(&f, 1, 1).reason,
+               "paused by the asha rule at step 1");
+    pause_at(&f, 1, "0.7");
+    CHECK(is_in(&f, 2, TRIAL_PAUSED)); /* of two, no third is left */
+    pause_at(&f, 1, "0.6");
+    const struct trial_row third = fixture_trial(&f, 1, 3);
+    CHECK_TEXT(third.reason, "paused by the asha rule at step 1: value 0.6 < "
+                             "needed 0.7 of 3 trials");
+    CHECK(strstr(third.stop, "\"rung\":0") != NULL);
+    const struct leased again = lease_one(&f);
+    CHECK(again.name.trial == 2 && again.name.attempt == 2);
+    const struct trial_row best = fixture_trial(&f, 1, 2);
+    CHECK(best.passed == 1 && best.state == TRIAL_ACTIVE);
+    CHECK_TEXT(best.stop, "");
+    CHECK(best.latest_step == 1); /* it is still there */
+    report(&f, &again, 2, "0.8");
+    report(&f, &again, 9, "0.9"); /* rung 1 is passed on the way: no other */
+    CHECK(fixture_await_trials(&f, 1, TRIAL_STOPPING, 1));
+    fixture_close(&f);
+}
+
+static void paused_trials_end_with_their_results(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, 3, PAUSING);
+    pause_at(&f, 1, "0.5");
+    pause_at(&f, 1, "0.7");
+    pause_at(&f, 1, "0.6");
+    struct leased best = lease_one(&f); /* the best of three */
+    CHECK(best.name.trial == 2 && best.name.attempt == 2);
+    CHECK(fixture_tell(&f, "started", &best.name, "")->status == HT_OK);
+    report(&f, &best, 3, "0.8");
+    CHECK(fixture_await_trials(&f, 1, TRIAL_STOPPING, 1));
+    end(&f, &best, "stopped");
+    best = lease_one(&f); /* nobody else will come: it goes on alone */
+    CHECK(best.name.trial == 2 && best.name.attempt == 3);
+    CHECK(fixture_trial(&f, 1, 2).passed == 2);
+    CHECK(fixture_tell(&f, "started", &best.name, "")->status == HT_OK);
+    report(&f, &best, 9, "0.9");
+    end(&f, &best, "succeeded");
+    CHECK(fixture_await_study(&f, 1, STUDY_SUCCEEDED));
+    CHECK(is_in(&f, 2, TRIAL_SUCCEEDED) && is_in(&f, 1, TRIAL_STOPPED));
+    const struct trial_row third = fixture_trial(&f, 1, 3);
+    CHECK(third.state == TRIAL_STOPPED && third.objective == 0.6);
+    CHECK(third.final_step == 1 && third.ended_ms > 0);
+    CHECK_TEXT(third.reason, "paused by the asha rule at step 1: value 0.6 < "
+                             "needed 0.7 of 3 trials; all 3 trials have ended");
+    fixture_close(&f);
+}
+
+/* A resumed attempt has what the one before it reported. */
+static void a_promoted_trial_has_its_results_before_it_reports(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, 3, PAUSING);
+    pause_at(&f, 1, "0.5");
+    pause_at(&f, 1, "0.7");
+    pause_at(&f, 1, "0.6");
+    const struct leased best = lease_one(&f);
+    CHECK(fixture_call(&f, study_stop, "1", NULL)->status == HT_OK);
+    CHECK(is_in(&f, 1, TRIAL_STOPPED) && is_in(&f, 2, TRIAL_STOPPING));
+    end(&f, &best, "stopped");
+    CHECK(fixture_await_study(&f, 1, STUDY_STOPPED));
+    const struct trial_row trial = fixture_trial(&f, 1, 2);
+    CHECK(trial.state == TRIAL_STOPPED && trial.objective == 0.7);
+    fixture_close(&f);
+}
+
+static void one_that_waits_to_go_on_keeps_its_result(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, 3, PAUSING);
+    pause_at(&f, 1, "0.5");
+    pause_at(&f, 1, "0.7");
+    pause_at(&f, 1, "0.6");
+    CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1));
+    CHECK(fixture_call(&f, study_stop, "1", NULL)->status == HT_OK);
+    CHECK(fixture_await_study(&f, 1, STUDY_STOPPED));
+    const struct trial_row trial = fixture_trial(&f, 1, 2);
+    CHECK(trial.state == TRIAL_STOPPED && trial.objective == 0.7);
+    fixture_close(&f);
+}
+
+static void a_cancelled_study_cancels_paused_trials(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, 9, PAUSING);
+    pause_at(&f, 1, "0.5");
+    CHECK(fixture_call(&f, study_cancel, "1", NULL)->status == HT_OK);
+    CHECK(fixture_await_study(&f, 1, STUDY_CANCELLED));
+    const struct trial_row trial = fixture_trial(&f, 1, 1);
+    CHECK(trial.state == TRIAL_CANCELLED && !trial.has_objective);
+    fixture_close(&f);
+}
+
+static struct request *stop_trial(struct fixture *f, const char *trial)
+{
+    struct request *req = fixture_request(f, trial_stop, NULL);
+    req->study = "1";
+    req->trial = trial;
+    core_post(f->core, req);
+    fixture_wait(f, req);
+    return req;
+}
+
+static void a_person_can_end_a_paused_trial(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, 9, PAUSING);
+    pause_at(&f, 1, "0.5");
+    const struct request *req = stop_trial(&f, "1");
+    CHECK(req->status == HT_OK);
+    CHECK(strstr(req->reply.data, "\"STOPPED\"") != NULL);
+    const struct trial_row trial = fixture_trial(&f, 1, 1);
+    CHECK(trial.state == TRIAL_STOPPED && trial.objective == 0.5);
+    CHECK_TEXT(trial.reason,
+               "paused by the asha rule at step 1; stopped by user");
+    CHECK(stop_trial(&f, "1")->status == HT_PRECONDITION);
+    fixture_close(&f);
+}
+
+static void a_trial_told_to_pause_can_be_told_to_stop(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, 9, PAUSING);
+    const struct leased leased = come_to(&f, 1, "0.5");
+    CHECK(stop_trial(&f, "1")->status == HT_OK);
+    end(&f, &leased, "stopped");
+    const struct trial_row trial = fixture_trial(&f, 1, 1);
+    CHECK(trial.state == TRIAL_STOPPED && trial.objective == 0.5);
+    CHECK_TEXT(trial.reason, "stopped by user");
+    fixture_close(&f);
+}
+
+static void the_end_may_come_before_the_pause(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, 9, PAUSING);
+    const struct leased leased = come_to(&f, 3, "0.5");
+    report(&f, &leased, 9, "0.9");
+    end(&f, &leased, "succeeded");
+    const struct trial_row trial = fixture_trial(&f, 1, 1);
+    CHECK(trial.state == TRIAL_SUCCEEDED && trial.objective == 0.9);
+    fixture_close(&f);
+}
+
+/* A program that asks whether to stop may end well by itself. */
+static void a_program_that_ends_well_at_a_rung_is_paused(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, 9, PAUSING);
+    const struct leased leased = come_to(&f, 1, "0.5");
+    end(&f, &leased, "succeeded");
+    CHECK(is_in(&f, 1, TRIAL_PAUSED));
+    fixture_close(&f);
+}
+
+static void a_lost_machine_does_not_matter_to_a_pause(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, 9, PAUSING);
+    come_to(&f, 1, "0.5");
+    f.boot = "boot-2";
+    fixture_hello(&f, 1); /* without the attempt */
+    CHECK(is_in(&f, 1, TRIAL_PAUSED));
+    fixture_close(&f);
+}
+
+static void paused_trials_outlive_the_server(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, 9, PAUSING);
+    pause_at(&f, 1, "0.7");
+    pause_at(&f, 1, "0.5");
+    come_to(&f, 1, "0.6");
+    fixture_stop(&f);
+    fixture_start(&f);
+    CHECK(is_in(&f, 1, TRIAL_PAUSED) && is_in(&f, 2, TRIAL_PAUSED));
+    f.boot = "boot-2";
+    fixture_hello(&f, 1); /* without the third, which was to pause */
+    CHECK(is_in(&f, 3, TRIAL_PAUSED));
+    const struct leased best = lease_one(&f);
+    CHECK(best.name.trial == 1 && best.name.attempt == 2);
+    fixture_close(&f);
+}
+
+/* Begins anew: neither its rungs nor its records count any more. */
+static void a_retried_trial_has_been_nowhere(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, 1, PAUSING);
+    pause_at(&f, 1, "0.5");
+    CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1)); /* alone: goes on */
+    CHECK(fixture_call(&f, study_stop, "1", NULL)->status == HT_OK);
+    CHECK(fixture_await_study(&f, 1, STUDY_STOPPED));
+    struct request *req = fixture_request(&f, trial_retry, NULL);
+    req->study = "1";
+    req->trial = "1";
+    core_post(f.core, req);
+    fixture_wait(&f, req);
+    CHECK(req->status == HT_OK);
+    const struct trial_row trial = fixture_trial(&f, 1, 1);
+    CHECK(trial.state == TRIAL_REQUESTED && trial.passed == 0);
+    const struct leased leased = lease_one(&f);
+    CHECK(fixture_trial(&f, 1, 1).latest_metrics == NULL);
+    CHECK(fixture_tell(&f, "started", &leased.name, "")->status == HT_OK);
+    end(&f, &leased, "succeeded"); /* nothing was reported */
+    CHECK(is_in(&f, 1, TRIAL_INFEASIBLE));
+    fixture_close(&f);
+}
+
+static void without_pauses_the_worst_stop_for_good(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, 9, "");
+    for (int i = 0; i < 2; i++) { /* too few to compare */
+        const struct leased leased = lease_one(&f);
+        CHECK(fixture_tell(&f, "started", &leased.name, "")->status == HT_OK);
+        report(&f, &leased, 1, i == 0 ? "0.5" : "0.7");
+        report(&f, &leased, 9, "0.8");
+        end(&f, &leased, "succeeded");
+    }
+    pause_at(&f, 1, "0.6");
+    const struct trial_row trial = fixture_trial(&f, 1, 3);
+    CHECK(trial.state == TRIAL_STOPPED && trial.objective == 0.6);
+    CHECK(strstr(trial.reason, "value 0.6 < needed 0.7 of 3 trials") != NULL);
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    RUN(the_best_of_a_rung_goes_on_from_its_checkpoint);
+    RUN(paused_trials_end_with_their_results);
+    RUN(a_promoted_trial_has_its_results_before_it_reports);
+    RUN(one_that_waits_to_go_on_keeps_its_result);
+    RUN(a_cancelled_study_cancels_paused_trials);
+    RUN(a_person_can_end_a_paused_trial);
+    RUN(a_trial_told_to_pause_can_be_told_to_stop);
+    RUN(the_end_may_come_before_the_pause);
+    RUN(a_program_that_ends_well_at_a_rung_is_paused);
+    RUN(a_lost_machine_does_not_matter_to_a_pause);
+    RUN(paused_trials_outlive_the_server);
+    RUN(a_retried_trial_has_been_nowhere);
+    RUN(without_pauses_the_worst_stop_for_good);
+    return check_done();
+}
