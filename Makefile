@@ -86,7 +86,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/t
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all demo check test-programs bench bench-search bench-demo lint lint-layers lint-headers \
+.PHONY: all demo check test-programs bench bench-search bench-peers bench-demo lint lint-layers lint-headers \
   lint-format lint-tidy format install deb clean help deps deps-check check-threads \
   check-containers
 
@@ -198,6 +198,9 @@ bench: all $(BENCHES) ## measure speed and size, one key=value a line
 
 bench-search: $(B)/bench/bench_search $(B)/bench/bench_regret ## the search; writes docs/benchmarks.md
 	@bench/search.sh $(B)
+
+bench-peers: all ## the search beside other tuners' runs: PEERS=FOLDER with compare.py
+	@$(PYTHON) bench/bench_peers.py $(B)/bin $(PEERS)
 
 bench-demo: all ## the model against random draws on the digits task
 	@$(PYTHON) bench/bench_demo.py $(B)/bin
