@@ -74,6 +74,8 @@ struct suggest_request {
     size_t n_pending;
     const struct value *const *pending;
     uint64_t max_trials; /* of the study; 0: no limit */
+    bool may_repeat; /* the answer may be a point that was tried, to measure it
+                        again: REASON_REPEATS */
 };
 
 /* Whether a point may be the answer: neither taken nor in violation. */
@@ -89,7 +91,9 @@ enum reason_kind {
     REASON_DRAWN,    /* no model: random, or the next of a grid */
     REASON_DESIGN,   /* a first point, spread evenly */
     REASON_EXPLOITS, /* the model expects a better value just there */
-    REASON_EXPLORES  /* little is known there */
+    REASON_EXPLORES, /* little is known there */
+    REASON_REPEATS   /* tried: `nearest` is measured again, for results are
+                        noisy */
 };
 
 /* What the model foretold of a point's objectives, in the units of the
@@ -120,7 +124,7 @@ struct algorithm {
     enum ht_status (*observe)(void *state, const struct observation *seen,
                               struct ht_error *err);
     /* Writes space->n settled values to `point`, never one that `taken` has
-     * or that violates a constraint, and why.
+     * (but see may_repeat) or that violates a constraint, and why.
      * HT_EXHAUSTED  every point of the space is taken or violates one */
     enum ht_status (*suggest)(void *state,
                               const struct suggest_request *request,

@@ -14,6 +14,7 @@
 #include "algorithms/explain.h"
 #include "algorithms/history.h"
 #include "algorithms/portfolio.h"
+#include "algorithms/repeat.h"
 #include "algorithms/rng.h"
 #include "algorithms/transfer.h"
 #include "algorithms/untried.h"
@@ -152,6 +153,30 @@ static bool find_by_turn(const struct acquire *acquire,
            portfolio_point(&portfolio, point, promise);
 }
 
+/* A tried point to measure again. */
+static bool find_repeat(const struct bayesian *bayesian,
+                        const struct suggest_request *request,
+                        const struct belief *belief, struct value point[],
+                        struct reason *reason)
+{
+    const size_t width = bayesian->setting.space->n;
+    size_t result;
+    if (!repeat_is_due(belief, request) ||
+        !repeat_find(belief, request, &result))
+        return false;
+    memcpy(point, bayesian->history.points + result * width,
+           width * sizeof *point);
+    *reason = (struct reason){.kind = REASON_REPEATS,
+                              .n_predicted = 1,
+                              .acquisition = NAN,
+                              .has_nearest = true,
+                              .nearest = result};
+    goal_model_quantiles(&belief->goals[0],
+                         bayesian->history.x + result * bayesian->encoding.dim,
+                         &reason->predicted[0]);
+    return true;
+}
+
 /* The point that promises most by what is believed. */
 static bool most_promising(const struct bayesian *bayesian,
                            const struct suggest_request *request,
@@ -197,7 +222,8 @@ static bool find_promising(struct bayesian *bayesian,
                              &bayesian->hyper, pending);
     if (found) {
         believe(&bayesian->encoding, request, pending, &belief);
-        found = most_promising(bayesian, request, &belief, point, reason);
+        found = find_repeat(bayesian, request, &belief, point, reason) ||
+                most_promising(bayesian, request, &belief, point, reason);
     }
     belief_fini(&belief);
     return found;

@@ -24,6 +24,7 @@ void history_init(struct history *history, const struct encoding *encoding,
 void history_fini(struct history *history)
 {
     free(history->x);
+    free(history->points);
     free(history->values);
     free(history->variance);
     free(history->expected);
@@ -32,9 +33,12 @@ void history_fini(struct history *history)
 static void grow(struct history *history)
 {
     const size_t dim = history->encoding->dim;
+    const size_t width = history->encoding->space->n;
     history->cap = history->cap == 0 ? 64 : 2 * history->cap;
     history->x =
         ht_xrealloc(history->x, history->cap * dim + 1, sizeof *history->x);
+    history->points = ht_xrealloc(history->points, history->cap * width + 1,
+                                  sizeof *history->points);
     history->values =
         ht_xrealloc(history->values, history->cap * history->n_goals + 1,
                     sizeof *history->values);
@@ -62,6 +66,9 @@ void history_add(struct history *history, const struct observation *seen)
         history->values[at * goals + k] =
             usable && isfinite(seen->values[k]) ? seen->values[k] : NAN;
     history->variance[at] = usable ? seen->variance : 0;
+    const size_t width = history->encoding->space->n;
+    for (size_t i = 0; i < width; i++)
+        history->points[at * width + i] = seen->point[i];
     double *x = history->x + at * history->encoding->dim;
     encoding_encode(history->encoding, seen->point, x);
     for (size_t c = 0; c < history->encoding->dim; c++)

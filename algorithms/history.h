@@ -16,7 +16,8 @@ struct history {
                            others are absent from its results; NULL: all */
     size_t n_goals;
     size_t n, cap;
-    double *x;        /* owned, a row of coordinates for each */
+    double *x;            /* owned, a row of coordinates for each */
+    struct value *points; /* owned, what they are coordinates of */
     double *values;   /* owned, a row of goals for each; NaN: not told, as is
                          every value of what failed */
     double *variance; /* owned; of the first value, 0 where it is a result */

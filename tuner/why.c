@@ -10,6 +10,7 @@ static const char *const kinds[] = {
     [REASON_DESIGN] = "DESIGN",
     [REASON_EXPLOITS] = "EXPLOITS",
     [REASON_EXPLORES] = "EXPLORES",
+    [REASON_REPEATS] = "REPEATS",
 };
 
 /* Minimised metrics are negated in a search, so the low end is the high one. */

@@ -1,0 +1,72 @@
+#include "algorithms/repeat.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BEST = 10 }; /* results that come into question */
+
+/* Of the signal's variance: with more noise, two results at a point differ
+ * like results at different points. */
+static const double large_noise = 0.5;
+
+bool repeat_is_due(const struct belief *belief,
+                   const struct suggest_request *request)
+{
+    const struct gp *gp = belief->goals[0].models[0];
+    return request->may_repeat && belief->n == 1 &&
+           (request->ordinal + 1) % REPEAT_EVERY == 0 &&
+           (belief->setting->noise == NOISE_HIGH ||
+            gp->noise > large_noise * gp->kernel.signal);
+}
+
+/* The best results by value, best first; what was only foretold of a trial that
+ * was stopped is none. Returns how many. */
+static size_t list_best(const struct history *history, size_t best[])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < history->n; i++) {
+        const double value = history_value(history, i, 0);
+        size_t at = n;
+        while (at > 0 && history_value(history, best[at - 1], 0) < value)
+            at--;
+        if (isnan(value) || history->variance[i] > 0 || at == BEST)
+            continue;
+        n = n < BEST ? n + 1 : BEST;
+        memmove(best + at + 1, best + at, (n - 1 - at) * sizeof *best);
+        best[at] = i;
+    }
+    return n;
+}
+
+static bool is_pending(const struct encoding *encoding,
+                       const struct suggest_request *request, const double x[])
+{
+    double other[HT_MAX_PARAMETERS];
+    for (size_t i = 0; i < request->n_pending; i++) {
+        encoding_encode(encoding, request->pending[i], other);
+        if (memcmp(x, other, encoding->dim * sizeof *x) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool repeat_find(const struct belief *belief,
+                 const struct suggest_request *request, size_t *result)
+{
+    const struct history *history = belief->history;
+    const size_t dim = history->encoding->dim;
+    size_t best[BEST];
+    const size_t n = list_best(history, best);
+    double highest = -INFINITY;
+    for (size_t k = 0; k < n; k++) {
+        const double *x = history->x + best[k] * dim;
+        double mean, variance;
+        goal_model_predict(&belief->goals[0], x, &mean, &variance);
+        const double hope = mean + sqrt(fmax(variance, 0));
+        if (hope <= highest || is_pending(history->encoding, request, x))
+            continue;
+        highest = hope;
+        *result = best[k];
+    }
+    return highest > -INFINITY;
+}
