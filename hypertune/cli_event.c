@@ -47,11 +47,11 @@ static void trial_line(struct cli *cli, const struct cli_study *study,
                        const struct node *event, struct text *out)
 {
     const char *state = node_get_string(event, "to", "");
-    /* Back to waiting: its attempt failed or was lost. */
+    /* Back to waiting: its attempt failed or was lost, or it had paused. */
     bool again = strcmp(state, "REQUESTED") == 0;
     if (!again &&
         !words_has("ACTIVE STOPPING SUCCEEDED STOPPED FAILED INFEASIBLE "
-                   "CANCELLED",
+                   "CANCELLED PAUSED",
                    state))
         return;
     const struct node *trial = NULL;

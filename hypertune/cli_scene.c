@@ -167,7 +167,7 @@ static bool load_trial(const struct node *trial, void *context)
     const char *state = cli_trial_state(trial);
     if (words_has("ACTIVE STOPPING", state))
         fill_slot(add_slot(frame, cli_trial_id(trial)), trial);
-    else if (strcmp(state, "REQUESTED") != 0)
+    else if (!words_has("REQUESTED PAUSED", state))
         note_ended(frame, trial);
     return true;
 }

@@ -20,7 +20,8 @@ const char *const cli_study_states[] = {
     "STOPPED", "FAILED", "CANCELLED", "DELETING",   NULL};
 const char *const cli_trial_states[] = {"REQUESTED",  "ACTIVE",    "STOPPING",
                                         "SUCCEEDED",  "STOPPED",   "FAILED",
-                                        "INFEASIBLE", "CANCELLED", NULL};
+                                        "INFEASIBLE", "CANCELLED", "PAUSED",
+                                        NULL};
 
 int cli_study_check_state(struct cli *cli, const char *word,
                           const char *const states[])
@@ -152,7 +153,8 @@ long long cli_study_all(const struct cli_study *study)
 {
     return cli_study_ended(study) + cli_study_count(study, "requested") +
            cli_study_count(study, "active") +
-           cli_study_count(study, "stopping");
+           cli_study_count(study, "stopping") +
+           cli_study_count(study, "paused");
 }
 
 long long cli_study_limit(const struct cli_study *study)

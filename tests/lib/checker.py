@@ -24,7 +24,7 @@ import sys
 STUDY_STATES = ["RUNNING", "PAUSED", "STOPPING", "CANCELLING", "SUCCEEDED",
                 "STOPPED", "FAILED", "CANCELLED", "DELETING"]
 TRIAL_STATES = ["PREPARED", "REQUESTED", "ACTIVE", "STOPPING", "SUCCEEDED",
-                "STOPPED", "FAILED", "INFEASIBLE", "CANCELLED"]
+                "STOPPED", "FAILED", "INFEASIBLE", "CANCELLED", "PAUSED"]
 ATTEMPT_STATES = ["STARTING", "RUNNING", "DRAINING", "ENDED"]
 STUDY_END = {"SUCCEEDED", "STOPPED", "FAILED", "CANCELLED"}
 TRIAL_END = {"SUCCEEDED", "STOPPED", "FAILED", "INFEASIBLE", "CANCELLED"}
@@ -48,9 +48,10 @@ ALLOWED = {
     "trial": {
         "": {"PREPARED", "REQUESTED"},
         "PREPARED": {"REQUESTED", "CANCELLED"},
-        "REQUESTED": {"ACTIVE", "CANCELLED"},
+        "REQUESTED": {"ACTIVE", "STOPPED", "CANCELLED"},
         "ACTIVE": {"REQUESTED", "STOPPING"} | TRIAL_END,
-        "STOPPING": {"STOPPED", "CANCELLED"},
+        "STOPPING": {"SUCCEEDED", "STOPPED", "CANCELLED", "PAUSED"},
+        "PAUSED": {"REQUESTED", "STOPPED", "CANCELLED"},
     },
     "attempt": {
         "": {"STARTING"},
@@ -233,7 +234,7 @@ def check_ended(db, faults):
             row["study"], row["trial"], row["n"],
             ATTEMPT_STATES[row["state"]]))
     for row in db.execute("SELECT study, id, state FROM trials"
-                          " WHERE state IN (1, 2, 3)"):
+                          " WHERE state IN (1, 2, 3, 9)"):
         faults.append("trial %d/%d is still %s" % (
             row["study"], row["id"], TRIAL_STATES[row["state"]]))
 

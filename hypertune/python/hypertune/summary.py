@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 OPEN = ("RUNNING", "PAUSED", "STOPPING", "CANCELLING")
 _ENDED = ("succeeded", "stopped", "failed", "infeasible", "cancelled")
 _SHOWN = (("active", "running"), ("stopping", "stopping"),
-          ("requested", "waiting"), ("failed", "failed"),
+          ("requested", "waiting"), ("paused", "paused"),
+          ("failed", "failed"),
           ("infeasible", "infeasible"), ("stopped", "stopped early"),
           ("cancelled", "cancelled"))
 

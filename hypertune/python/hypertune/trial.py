@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Metrics = Mapping[str, float]
 
-_OPEN = ("REQUESTED", "ACTIVE", "STOPPING")
+_OPEN = ("REQUESTED", "ACTIVE", "STOPPING", "PAUSED")
 
 
 def _json_number(value: float) -> Union[float, str]:
@@ -79,8 +79,8 @@ class Trial:
 
     @property
     def state(self) -> str:
-        """REQUESTED, ACTIVE, STOPPING, SUCCEEDED, STOPPED, FAILED, INFEASIBLE
-        or CANCELLED, at the last reading."""
+        """REQUESTED, ACTIVE, PAUSED, STOPPING, SUCCEEDED, STOPPED, FAILED,
+        INFEASIBLE or CANCELLED, at the last reading."""
         return str(self._own["state"])
 
     @property

@@ -1,0 +1,126 @@
+"""ASHA with pauses and a trainer that saves checkpoints: trials pause at their
+rungs, the best go on from where they were, also when the server dies."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import checker  # noqa: E402
+import harness  # noqa: E402
+import tap  # noqa: E402
+
+STEPS = 18
+# The best comes first, so that it has to wait for others at every rung.
+LEVELS = [9, 1, 2, 3, 4, 5, 6, 7, 8]
+# Notes every step it makes and where it began, in the folder it was submitted
+# from; a step takes as long as an order to stop needs to arrive.
+TRAINER = """
+import os, subprocess, sys, time
+level = int(sys.argv[1])
+saved = os.path.join(os.environ["AIP_CHECKPOINT_DIR"], "step")
+step = 0
+if os.environ.get("HYPERTUNE_RESUME") == "1":
+    with open(saved) as file:
+        step = int(file.read())
+with open("begun", "a") as file:
+    file.write("%d %d\\n" % (level, step))
+while step < 18:
+    time.sleep(0.1)
+    step += 1
+    with open(saved + ".new", "w") as file:
+        file.write(str(step))
+    os.replace(saved + ".new", saved)
+    with open("steps", "a") as file:
+        file.write("%d %d\\n" % (level, step))
+    subprocess.run(["hypertune", "report", "--step", str(step),
+                    "score=%g" % (level + step / 100)], check=True)
+"""
+SPEC = {
+    "spec": 1, "name": "pauses", "goal": "maximize score",
+    "parameters": {"level": [str(level) for level in LEVELS]},
+    "algorithm": "grid", "trials": 9, "parallel": 3, "args": "none",
+    "command": ["python3", "train.py", "${level}"],
+    "earlyStopping": {"rule": "asha", "minSteps": 2, "maxSteps": STEPS,
+                      "pause": True}}
+
+
+def pairs(server, name):
+    with open(os.path.join(server.folder, name), encoding="ascii") as file:
+        return [tuple(map(int, line.split())) for line in file]
+
+
+def submit(server, **changes):
+    path = harness.bin_dir() + os.pathsep + os.environ["PATH"]
+    with open(os.path.join(server.folder, "train.py"), "w",
+              encoding="ascii") as file:
+        file.write(TRAINER)
+    server.submit(dict(SPEC, workdir=server.folder, **changes),
+                  env={"PATH": path})
+
+
+def check_end(server):
+    """One trial went all the way, without a step twice, and is the best."""
+    status = server.wait_study("pauses", 120)
+    tap.equal(status["state"], "SUCCEEDED", status["reason"])
+    tap.equal(status["counts"]["paused"], 0)
+    trials = {int(trial["hypertune"]["params"]["level"]): trial["hypertune"]
+              for trial in server.trials("pauses")}
+    tap.equal(sorted(trials), sorted(LEVELS))
+    tap.equal(trials[9]["state"], "SUCCEEDED")
+    tap.equal(trials[9]["objective"], 9 + STEPS / 100)
+    tap.equal(status["best"]["hypertune"]["params"]["level"], "9")
+    for level, trial in trials.items():
+        if trial["state"] != "SUCCEEDED":
+            tap.equal(trial["state"], "STOPPED", trial["reason"])
+            tap.equal("paused by the asha rule at step" in trial["reason"],
+                      True, trial["reason"])
+            tap.equal(trial["stop"]["rule"], "asha")
+            tap.equal(trial["stop"]["rung"] in (0, 1), True)
+            tap.equal(trial["objective"], level + int(trial["step"]) / 100)
+    return trials
+
+
+def the_best_go_on_and_the_others_wait():
+    with harness.Server(slots=3) as server:
+        submit(server)
+        harness.wait_until(
+            lambda: server.study("pauses")["counts"]["paused"] > 0, 60,
+            "a paused trial")
+        listed = server.cli("trials", "pauses", "--state", "paused").stdout
+        tap.equal("PAUSED" in listed, True, listed)
+        lines = server.cli("watch", "pauses").stdout
+        trials = check_end(server)
+        tap.equal(trials[1]["state"], "STOPPED")
+        steps, begun = pairs(server, "steps"), pairs(server, "begun")
+        tap.equal(len(set(steps)), len(steps), "no step was made twice")
+        tap.equal(len(steps) < 0.7 * STEPS * len(LEVELS), True, len(steps))
+        starts = [step for level, step in begun if level == 9]
+        tap.equal(starts[0], 0)
+        tap.equal(len(starts) > 1 and min(starts[1:]) >= 2, True, starts)
+        tap.equal(trials[9]["attempt"], len(starts))
+        tap.equal("trial 9 PAUSED" in lines, True, lines)
+        tap.equal("trial 1 REQUESTED \"among the best at rung 1: goes on\""
+                  in lines, True, lines)
+        server.stop()
+        tap.equal(checker.check(server.data)[1], [])
+
+
+def a_server_that_dies_in_between_changes_nothing():
+    with harness.Server(slots=3) as server:
+        submit(server)
+        for count in (2, 4):
+            harness.wait_until(
+                lambda: sum(server.study("pauses")["counts"][state] for state
+                            in ("paused", "stopping")) >= count, 60,
+                "%d pauses" % count)
+            server.kill()
+            server.start()
+        check_end(server)
+        steps = pairs(server, "steps")
+        tap.equal(len(set(steps)), len(steps), "no step was made twice")
+        server.stop()
+        tap.equal(checker.check(server.data)[1], [])
+
+
+tap.run([the_best_go_on_and_the_others_wait,
+         a_server_that_dies_in_between_changes_nothing])
