@@ -342,6 +342,7 @@ static void name_losses(const struct aip_writer *writer)
         {"warmStart", job->warm_start.n > 1},
         {"seed", job->has_seed},
         {"selection", job->selection != SELECT_LAST},
+        {"noise", job->noise != JOB_NOISE_UNKNOWN},
         {"earlyStopping", has_other_rule(&job->early_stop)},
         {"until.target", until->has_target},
         {"until.end", until->end_ms > 0},

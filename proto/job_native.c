@@ -115,6 +115,8 @@ static const struct field_choice algorithms[] = {
     {NULL, 0, 0}};
 static const struct field_choice selections[] = {
     {"last", -1, SELECT_LAST}, {"best", -1, SELECT_BEST}, {NULL, 0, 0}};
+static const struct field_choice noises[] = {
+    {"low", -1, JOB_NOISE_LOW}, {"high", -1, JOB_NOISE_HIGH}, {NULL, 0, 0}};
 static const struct field_choice args_modes[] = {{"auto", -1, ARGS_AUTO},
                                                  {"append", -1, ARGS_APPEND},
                                                  {"none", -1, ARGS_NONE},
@@ -200,6 +202,10 @@ static const struct field root_rows[] = {
      .read = field_choose,
      .offset = JOB(selection),
      .choices = selections},
+    {.name = "noise",
+     .read = field_choose,
+     .offset = JOB(noise),
+     .choices = noises},
     {.name = "command", .read = native_command, .offset = DRAFT(pools[0])},
     {.name = "args",
      .read = read_args_mode,

@@ -99,6 +99,7 @@ const struct field_synonym native_synonyms[] = {
     {"randomState", "seed", NULL},
     {"randomSeed", "seed", NULL},
     {"measurementSelectionType", "selection", NULL},
+    {"observationNoise", "noise", NULL},
 
     {"script", "command", NULL},
     {"cmd", "command", NULL},

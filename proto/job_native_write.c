@@ -233,6 +233,9 @@ static void add_study(cJSON *root, const struct job *job, bool full)
     if (full || job->selection != SELECT_LAST)
         json_add_string(root, "selection",
                         job->selection == SELECT_BEST ? "best" : "last");
+    if (job->noise != JOB_NOISE_UNKNOWN)
+        json_add_string(root, "noise",
+                        job->noise == JOB_NOISE_LOW ? "low" : "high");
 }
 
 /* ---- trials ---- */

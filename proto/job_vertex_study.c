@@ -168,9 +168,9 @@ static const struct field_choice selections[] = {
     {NULL, 0, 0}};
 
 static const struct field_choice noises[] = {
-    {"OBSERVATION_NOISE_UNSPECIFIED", 0, 0},
-    {"LOW", 1, 1},
-    {"HIGH", 2, 2},
+    {"OBSERVATION_NOISE_UNSPECIFIED", 0, JOB_NOISE_UNKNOWN},
+    {"LOW", 1, JOB_NOISE_LOW},
+    {"HIGH", 2, JOB_NOISE_HIGH},
     {NULL, 0, 0}};
 
 /* The rows of early stopping rules carry the rule in `min`. */
@@ -198,7 +198,10 @@ static const struct field study_rows[] = {
     {.name = "convexAutomatedStoppingSpec", .read = read_convex_rule},
     {.name = "convexStopConfig", .read = read_convex_config},
     {.name = "studyStoppingConfig", .read = read_stopping},
-    {.name = "observationNoise", .read = keep_choice, .choices = noises},
+    {.name = "observationNoise",
+     .read = field_choose,
+     .offset = JOB(noise),
+     .choices = noises},
     {.name = "transferLearningConfig", .read = read_transfer},
     {0}};
 

@@ -113,14 +113,13 @@ static void other_replicas_are_compared_too(void)
 static void members_without_effect_are_compared_by_their_path(void)
 {
     struct job *old = read_text(HEAD LR), *new = read_text(HEAD LR);
-    struct kept low = {"studySpec.observationNoise", "\"LOW\"", NULL};
-    struct kept high = {"studySpec.observationNoise", "\"HIGH\"", NULL};
+    struct kept one = {"trialJobSpec.network", "\"one\"", NULL};
+    struct kept two = {"trialJobSpec.network", "\"two\"", NULL};
     struct text out = {0};
-    old->kept = &low;
-    new->kept = &high;
+    old->kept = &one;
+    new->kept = &two;
     CHECK(job_diff(old, new, &out) == 1);
-    CHECK_TEXT(out.data,
-               "kept.studySpec.observationNoise: \"LOW\" -> \"HIGH\"\n");
+    CHECK_TEXT(out.data, "kept.trialJobSpec.network: \"one\" -> \"two\"\n");
     text_free(&out);
     new->kept = NULL;
     new->kind = JOB_STUDY;

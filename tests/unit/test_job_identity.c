@@ -292,6 +292,7 @@ static void draw_study(struct job *job)
     job->has_seed = coin();
     job->seed = job->has_seed ? (int64_t)(draw() >> 1) : 0;
     job->selection = (enum job_selection)below(2);
+    job->noise = (enum job_noise)below(3);
     draw_early_stop(&job->early_stop, job->kind);
     draw_until(&job->until);
 }
@@ -381,7 +382,6 @@ static void draw_kept(struct job *job)
         const char *path, *json;
         int kinds; /* one bit each */
     } members[] = {
-        {"studySpec.observationNoise", "\"HIGH\"", 3},
         {"encryptionSpec.kmsKeyName", "\"key\"", 5},
         {"trialJobSpec.network", "\"n\"", 1},
         {"trialJobSpec.models", "[\"a\",\"b\"]", 1},
@@ -555,6 +555,7 @@ static void check_study(const struct job *a, const struct job *b)
               a->metrics[i].safe_share == b->metrics[i].safe_share);
     CHECK(a->algorithm == b->algorithm && a->has_seed == b->has_seed);
     CHECK(a->seed == b->seed && a->selection == b->selection);
+    CHECK(a->noise == b->noise);
     check_early_stop(&a->early_stop, &b->early_stop);
     CHECK(a->max_trials == b->max_trials);
     CHECK(a->parallel == b->parallel && a->max_failed == b->max_failed);
@@ -695,7 +696,7 @@ static void what_the_native_form_cannot_say_is_named(void)
 {
     static const struct pair pair = {"A", "${lr}"};
     struct param lr = {.name = "lr", .type = PARAM_DOUBLE, .max = 1};
-    struct kept kept = {"studySpec.observationNoise", "\"LOW\"", NULL};
+    struct kept kept = {"trialJobSpec.network", "\"n\"", NULL};
     const char *word = "--x";
     struct pool pools[2] = {
         {.type = "master", .count = 1, .image = "i", .args = {1, &word}},
@@ -706,9 +707,9 @@ static void what_the_native_form_cannot_say_is_named(void)
                       .n_pools = 2,
                       .pools = pools,
                       .kept = &kept};
-    static const char *const paths[] = {
-        "displayName", "master", "master",
-        "worker",      "worker", "studySpec.observationNoise"};
+    static const char *const paths[] = {"displayName", "master",
+                                        "master",      "worker",
+                                        "worker",      "trialJobSpec.network"};
     struct diag diag;
     pools[0].accelerator = "NVIDIA_L4";
     pools[0].machine = "n1-standard-4";

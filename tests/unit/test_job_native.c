@@ -199,7 +199,7 @@ static void every_field_arrives_in_the_job(void)
     CHECK(job->early_stop.rule == EARLY_ASHA && job->early_stop.pauses);
     CHECK(job->early_stop.min_steps == 2 && job->early_stop.max_steps == 54);
     CHECK(job->early_stop.factor == 4 && job->early_stop.by_time);
-    CHECK(job->selection == SELECT_BEST);
+    CHECK(job->selection == SELECT_BEST && job->noise == JOB_NOISE_HIGH);
     CHECK(job->has_seed && job->seed == INT64_MAX);
     CHECK(job->args_mode == ARGS_APPEND && job->substitute);
     CHECK_TEXT(job->pools[0].image, "registry.local/train:7");

@@ -66,7 +66,7 @@ static void a_job_of_googles_client_is_understood(void)
     CHECK(job->name == NULL && !job->substitute);
     CHECK(job->max_trials == 12 && job->parallel == 4);
     CHECK(job->algorithm == ALGORITHM_RANDOM);
-    CHECK(job->selection == SELECT_BEST);
+    CHECK(job->selection == SELECT_BEST && job->noise == JOB_NOISE_LOW);
     CHECK(job->metrics[0].maximize);
     CHECK(job->until.time_ms == 3500 && job->trial_timeout_ms == 600000);
     CHECK(job->retries == 0 && job->pools[0].gpus == 2);
@@ -97,8 +97,7 @@ static void what_is_ignored_is_named(void)
 {
     struct diag diag;
     read_text(sdk_job, &diag);
-    static const char *const paths[] = {"studySpec.observationNoise",
-                                        "trialJobSpec.serviceAccount"};
+    static const char *const paths[] = {"trialJobSpec.serviceAccount"};
     CHECK(diag.warnings == sizeof paths / sizeof *paths);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         const struct diag_item *item = diag.first;
