@@ -6,7 +6,11 @@
 
 #include "proto/arena.h"
 
-enum { TREES = 48, LEAST_TO_SPLIT = 2 };
+enum {
+    TREES = 48,
+    MOST_DRAWN = 256, /* points of a tree: of many results, some are enough */
+    LEAST_TO_SPLIT = 2
+};
 
 static const double tried_share = 0.83; /* of the coordinates, at a node */
 /* Values this near are one leaf; variance this small is none. */
@@ -165,7 +169,7 @@ static size_t grow(struct growth *growth, size_t n, size_t index[])
 struct forest *forest_new(const struct sample *sample,
                           const struct rng_place *place)
 {
-    const size_t n = sample->n;
+    const size_t n = sample->n < MOST_DRAWN ? sample->n : MOST_DRAWN;
     struct forest *forest = ht_xcalloc(1, sizeof *forest);
     struct growth growth = {forest, sample, *place, 0};
     size_t *index = ht_xcalloc(n, sizeof *index);
@@ -173,7 +177,7 @@ struct forest *forest_new(const struct sample *sample,
     for (size_t t = 0; t < TREES; t++, growth.place.draw++) {
         growth.drawn = 0;
         for (size_t i = 0; i < n; i++)
-            index[i] = (size_t)(draw(&growth) * (double)n);
+            index[i] = (size_t)(draw(&growth) * (double)sample->n);
         forest->roots[t] = grow(&growth, n, index);
     }
     free(index);

@@ -3,8 +3,9 @@
  *
  * Extremely randomised trees (Geurts, Ernst, Wehenkel, Machine Learning 2006):
  * the best of one random cut for each of some coordinates, each tree on a
- * bootstrap sample. Of their leaves come a mean and a variance as of the
- * forests of SMAC (Hutter, Hoos, Leyton-Brown, LION 2011). */
+ * bootstrap sample of at most 256 points. Of their leaves come a mean and a
+ * variance as of the forests of SMAC (Hutter, Hoos, Leyton-Brown, LION 2011).
+ */
 #ifndef HT_ALGORITHMS_FOREST_H
 #define HT_ALGORITHMS_FOREST_H
 
