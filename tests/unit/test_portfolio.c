@@ -16,7 +16,7 @@ static struct param params[] = {
 };
 static const struct space space = {2, params};
 
-enum { N = 30 };
+enum { N = 30, LATER = 60 };
 
 static struct encoding encoding;
 static struct history history;
@@ -256,7 +256,7 @@ static void a_failing_region_is_left_alone(void)
                           .prior = PRIOR_UNIT};
     struct scene scene;
     set_scene(&scene);
-    for (size_t i = N; i < 2 * N; i++)
+    for (size_t i = N; i < LATER; i++)
         if (i * 17 % 40 < 20)
             tell(i, NAN);
     struct gp *feasibility = target_model(&history, &hyper, 1);
