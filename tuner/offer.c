@@ -51,8 +51,9 @@ void offer_put(struct core *core, const struct suggestions *found)
         arena_alloc(offer->arena, found->n + 1, sizeof *offer->items);
     for (size_t i = 0; i < found->n; i++)
         offer->items[i] = (struct suggestion){
-            arena_strdup(offer->arena, found->items[i].params),
-            arena_strdup(offer->arena, found->items[i].why)};
+            .params = arena_strdup(offer->arena, found->items[i].params),
+            .why = arena_strdup(offer->arena, found->items[i].why),
+            .repeats = found->items[i].repeats};
     if (offer->patience > 0)
         offer->patience--;
 }

@@ -20,14 +20,16 @@ struct search;
 struct suggestion {
     const char *params; /* canonical point */
     const char *why;    /* JSON, see why.h */
+    bool repeats;       /* a tried point, to be measured again */
 };
 
 struct suggestions {
     int64_t study;
     size_t n;
-    struct suggestion *items; /* distinct, untried when asked */
-    bool exhausted;      /* no point is left besides these */
-    bool failed;         /* nothing could be found out; ask again */
+    struct suggestion *items; /* distinct, untried when asked (but those that
+                                 repeat) */
+    bool exhausted;           /* no point is left besides these */
+    bool failed;              /* nothing could be found out; ask again */
 };
 
 /* Starts the worker for the database at `path`. */

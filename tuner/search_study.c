@@ -436,7 +436,8 @@ static struct suggestion propose(struct search_study *study,
     point_set_add(&study->proposed, study->scratch.data);
     return (struct suggestion){
         .params = arena_strdup(arena, study->scratch.data),
-        .why = why_text(arena, study->job, reason, origin)};
+        .why = why_text(arena, study->job, reason, origin),
+        .repeats = reason->kind == REASON_REPEATS};
 }
 
 enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
@@ -464,7 +465,8 @@ enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
                 study->constraints.n > 0 ? &study->constraints : NULL,
             .n_pending = study->open.n + made.n,
             .pending = pending,
-            .max_trials = (uint64_t)study->max_trials};
+            .max_trials = (uint64_t)study->max_trials,
+            .may_repeat = study->job->noise != JOB_NOISE_LOW};
         struct value *point = arena_alloc(arena, width, sizeof *point);
         struct reason reason;
         struct ht_error fault;

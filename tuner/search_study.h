@@ -39,9 +39,10 @@ enum ht_status search_study_go_to(struct search_study *study, struct db *db,
                                   int64_t revision, int64_t max_trials,
                                   bool *faithful, struct ht_error *err);
 
-/* Suggestions number `ordinal` to ordinal+n-1, none taken and all distinct;
- * fewer, with `exhausted`, when the space has no more. Texts are in `arena`.
- * They count as taken only once their trials show up in the events. */
+/* Suggestions number `ordinal` to ordinal+n-1, none taken (but those that
+ * repeat, unless the job says that noise is low) and all distinct; fewer, with
+ * `exhausted`, when the space has no more. Texts are in `arena`. They count as
+ * taken only once their trials show up in the events. */
 enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
                                     size_t n, struct arena *arena,
                                     struct suggestions *found,

@@ -9,11 +9,12 @@
 
 static enum ht_status create_trial(struct core *core, struct study_row *study,
                                    const struct suggestion *suggestion,
-                                   bool *created,
-                                   struct ht_error *err)
+                                   bool *created, struct ht_error *err)
 {
     struct trial_row trial = {.state = TRIAL_REQUESTED,
                               .params = suggestion->params,
+                              .replicate =
+                                  suggestion->repeats ? TRIAL_AGAIN : 0,
                               .why = suggestion->why,
                               .reason = "waits for a slot",
                               .client = ""};

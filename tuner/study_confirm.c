@@ -112,6 +112,7 @@ static enum ht_status create(struct confirming *now,
     struct trial_row trial = {
         .state = TRIAL_REQUESTED,
         .params = finalist->params,
+        .replicate = TRIAL_AGAIN,
         .reason = arena_printf(now->req->arena, "confirms trial %lld",
                                (long long)finalist->trial),
         .client = "",

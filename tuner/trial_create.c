@@ -11,7 +11,7 @@ static enum ht_status insert(struct core *core, const struct study_row *study,
 {
     struct db *db = core_db(core);
     enum ht_status status = HT_OK;
-    if (trial->added || trial->confirms != 0)
+    if (trial->replicate == TRIAL_AGAIN)
         status = db_trial_next_replicate(db, study->id, trial->params,
                                          &trial->replicate, err);
     return status == HT_OK ? db_trial_insert(db, trial, created, err) : status;

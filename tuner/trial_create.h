@@ -10,12 +10,15 @@
 #include "tuner/core.h"
 #include "tuner/rows.h"
 
+/* The replicate number of a trial whose point may be there already: the next
+ * one is found for it. */
+enum { TRIAL_AGAIN = -1 };
+
 /* Inserts a trial of the study. The caller has filled params, state
- * (REQUESTED or ACTIVE), reason, client, added and confirms; id, ordinal,
- * times and revision are filled in, and study->next_trial moves on. A point
- * that the search chose and that is taken already is left alone: *created is
- * false. One that a person added or that confirms another trial gets the next
- * replicate number.
+ * (REQUESTED or ACTIVE), replicate, reason, client, added and confirms; id,
+ * ordinal, times and revision are filled in, and study->next_trial moves on.
+ * Without TRIAL_AGAIN a point that is taken already is left alone: *created is
+ * false.
  * HT_LIMIT  the study has HT_MAX_TRIALS already */
 enum ht_status trial_create(struct core *core, struct study_row *study,
                             struct trial_row *trial, bool *created,

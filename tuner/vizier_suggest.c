@@ -140,6 +140,7 @@ static enum ht_status take_offered(struct suggesting *now, struct ht_error *err)
         struct trial_row trial = {
             .state = TRIAL_ACTIVE,
             .params = arena_strdup(now->call.req->arena, item->params),
+            .replicate = item->repeats ? TRIAL_AGAIN : 0,
             .why = arena_strdup(now->call.req->arena, item->why),
             .reason = given_reason(now),
             .client = now->client};

@@ -146,6 +146,7 @@ static enum ht_status add(struct vizier_call *call, struct addition *addition,
         .params = params,
         .reason = "added by user",
         .client = addition->client == NULL ? "" : addition->client,
+        .replicate = TRIAL_AGAIN,
         .added = true};
     const enum ht_status status =
         trial_create(call->core, &call->study, &call->trial, &created, err);
