@@ -146,6 +146,51 @@ static void what_has_no_place_is_absent_and_comes_back_as_filled(void)
     encoding_fini(&encoding);
 }
 
+/* A rate of each of two optimisers, and a decay only of the second's when its
+ * rate is the large one: three levels deep, two of one name. */
+static const struct value first[] = {{.whole = 0}}, second[] = {{.whole = 1}};
+static const struct value large[] = {{.whole = 2}};
+static struct condition when_first = {.parent = 0, .n = 1, .values = first};
+static struct condition when_second = {.parent = 0, .n = 1, .values = second};
+static struct condition when_large = {.parent = 2, .n = 1, .values = large};
+static struct param branch_params[] = {
+    {.name = "optimiser",
+     .type = PARAM_CATEGORICAL,
+     .n_values = 2,
+     .labels = names},
+    {.name = "rate", .type = PARAM_DOUBLE, .max = 1, .when = &when_first},
+    {.name = "rate",
+     .type = PARAM_INTEGER,
+     .int_min = 1,
+     .int_max = 2,
+     .int_step = 1,
+     .when = &when_second},
+    {.name = "decay", .type = PARAM_DOUBLE, .max = 1, .when = &when_large},
+};
+static const struct space branches = {4, branch_params};
+
+static void children_of_one_name_are_coordinates_of_their_own(void)
+{
+    struct encoding encoding;
+    struct value point[4];
+    const double fill[] = {0, 0.3, 0.75, 0.9};
+    encoding_init(&encoding, &branches);
+    CHECK(encoding.dim == 4);
+    double x[] = {0, 0.1, 0.25, 0.6};
+    encoding_settle(&encoding, fill, x);
+    CHECK(x[1] == 0.1);
+    CHECK(x[2] == COORDINATE_ABSENT && x[3] == COORDINATE_ABSENT);
+    x[0] = 1; /* the other branch: its own rate, and by that the decay */
+    encoding_settle(&encoding, fill, x);
+    CHECK(x[1] == COORDINATE_ABSENT && x[2] == 0.75 && x[3] == 0.9);
+    encoding_decode(&encoding, x, point);
+    CHECK(point[1].absent && point[2].whole == 2 && point[3].real == 0.9);
+    x[2] = 0.25; /* the small rate has no decay */
+    encoding_settle(&encoding, fill, x);
+    CHECK(x[2] == 0.25 && x[3] == COORDINATE_ABSENT);
+    encoding_fini(&encoding);
+}
+
 static void the_usual_place_is_the_default_or_the_middle(void)
 {
     struct param params[] = {
@@ -241,6 +286,7 @@ int main(void)
     RUN(listed_numbers_stand_by_their_values);
     RUN(a_constant_has_no_coordinate_and_keeps_its_value);
     RUN(what_has_no_place_is_absent_and_comes_back_as_filled);
+    RUN(children_of_one_name_are_coordinates_of_their_own);
     RUN(the_usual_place_is_the_default_or_the_middle);
     RUN(values_survive_the_way_there_and_back);
     return check_done();
