@@ -252,7 +252,7 @@ static int on_failing(struct scene *scene)
 /* Results are better below 0.3, but none comes out for k up to 20. */
 static void a_failing_region_is_left_alone(void)
 {
-    struct hyper hyper = {.target = {ASPECT_FEASIBILITY, 0},
+    struct hyper hyper = {.target = {.aspect = ASPECT_FEASIBILITY},
                           .prior = PRIOR_UNIT};
     struct scene scene;
     set_scene(&scene);
@@ -273,12 +273,25 @@ static void a_failing_region_is_left_alone(void)
 
 /* ---- in a search ---- */
 
+/* What is promised of a suggestion; it has a prediction, whoever makes it. */
+static double ask(void *state, uint64_t ordinal)
+{
+    const struct suggest_request request = {.ordinal = ordinal,
+                                            .taken = &taken_nothing};
+    struct value point[2];
+    struct reason reason;
+    CHECK(bayesian_search.suggest(state, &request, point, &reason, NULL) ==
+          HT_OK);
+    CHECK(reason.n_predicted == 1 && reason.has_nearest);
+    CHECK(reason.predicted[0].low <= reason.predicted[0].high);
+    return reason.acquisition;
+}
+
 /* A process' promise is the logarithm of an improvement, much less than 1;
  * that of good points' density over others' is above 0. */
 static void a_search_that_stands_still_asks_them(void)
 {
     void *state;
-    double promise[4];
     CHECK(search_new(&bayesian_search, &space, 1, &state, NULL) == HT_OK);
     for (size_t i = 0; i < N; i++) {
         const struct value point[] = {
@@ -287,19 +300,9 @@ static void a_search_that_stands_still_asks_them(void)
         CHECK(search_tell(&bayesian_search, state, point, true,
                           i == 0 ? 2 : noise(i)) == HT_OK);
     }
-    for (uint64_t i = 0; i < 4; i++) {
-        const struct suggest_request request = {.ordinal = 40 + i,
-                                                .taken = &taken_nothing};
-        struct value point[2];
-        struct reason reason;
-        CHECK(bayesian_search.suggest(state, &request, point, &reason, NULL) ==
-              HT_OK);
-        CHECK(reason.n_predicted == 1 && reason.has_nearest);
-        CHECK(reason.predicted[0].low <= reason.predicted[0].high);
-        promise[i] = reason.acquisition;
-    }
-    CHECK(promise[0] < 0 && promise[1] < 0 && promise[2] < 0);
-    CHECK(promise[3] > 0);
+    for (uint64_t i = 0; i < 3; i++)
+        CHECK(ask(state, 40 + i) < 0);
+    CHECK(ask(state, 43) > 0);
     bayesian_search.free(state);
 }
 
