@@ -14,6 +14,8 @@ static const struct stop_guard guard = {
 static const double window_share = 1.0 / 3;
 /* Noise makes slopes look small: as many standard errors are added. */
 static const double doubt = 2;
+/* With such a chance it goes on nevertheless: for a moment, any curve falls. */
+static const double some_chance = 0.1;
 enum { LEAST_POINTS = 3 };
 
 struct line { /* least squares: sums around the means */
@@ -85,6 +87,9 @@ static void judge(const struct stop_study *study, size_t current,
             !misses(study, current, k - 1, verdict))
             return;
     stop_hopeless(study, current, verdict);
+    if (verdict->prediction.known &&
+        verdict->prediction.probability >= some_chance)
+        verdict->action = STOP_GO_ON;
 }
 
 const struct stop_rule convex_rule = {"convex", judge, NULL};

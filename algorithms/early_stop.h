@@ -51,6 +51,7 @@ enum stop_action { STOP_GO_ON, STOP_NOW, STOP_PAUSE };
 /* The result that a trial would have had. */
 struct stop_prediction {
     bool known; /* false: too few curves to learn from, no field holds */
+    double at;  /* where the trial would have ended */
     double final[SETTING_METRICS];    /* by goal; NaN: not known */
     double variance[SETTING_METRICS]; /* of each around its prediction */
     double probability; /* of a result that none so far is better than; for

@@ -4,6 +4,8 @@
 
 #include <cjson/cJSON.h>
 
+#include "tuner/stop_record.h"
+
 bool result_values(const struct job *job, const double *objective,
                    const char *metrics, double values[SETTING_METRICS])
 {
@@ -42,6 +44,9 @@ struct observation result_read(const struct job *job,
     const bool feasible =
         result_values(job, trial->has_objective ? &trial->objective : NULL,
                       trial->final_metrics, values);
-    return (struct observation){
-        .point = point, .feasible = feasible, .values = values};
+    const double variance = stop_record_predicted(job, trial, values);
+    return (struct observation){.point = point,
+                                .feasible = feasible,
+                                .values = values,
+                                .variance = variance};
 }

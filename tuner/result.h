@@ -17,8 +17,9 @@ bool result_is_safe(const struct job *job,
                     const double values[SETTING_METRICS]);
 
 /* The trial's result at its settled `point`, for algorithm->observe(); one that
- * lacks a metric is none. Its final values, larger being better, are written to
- * `values`, which it borrows as it does the point. */
+ * lacks a metric is none, and one that was stopped early has what was foretold
+ * of it. Its final values, larger being better, are written to `values`, which
+ * it borrows as it does the point. */
 struct observation result_read(const struct job *job,
                                const struct trial_row *trial,
                                const struct value point[],

@@ -39,6 +39,7 @@ static void add_predicted(cJSON *object, const struct job *job,
         json_add_double(item, "value", users(job, k, prediction->final[k]));
         json_add_double(item, "deviation", sqrt(prediction->variance[k]));
     }
+    json_add_double(object, "end", prediction->at);
     json_add_double(object, "probability", prediction->probability);
 }
 
@@ -85,28 +86,48 @@ const char *stop_record_text(struct arena *arena, const struct job *job,
     return kept;
 }
 
-bool stop_record_predicted(const char *record, const char *metric,
-                           double *value, double *deviation)
+static double number_of(const cJSON *object, const char *key)
 {
-    bool found = false;
-    cJSON *object = cJSON_Parse(record);
-    const cJSON *item,
-        *list = cJSON_GetObjectItemCaseSensitive(object, "predicted");
-    cJSON_ArrayForEach(item, list)
-    {
-        const cJSON *name = cJSON_GetObjectItemCaseSensitive(item, "metric");
-        const cJSON *mean = cJSON_GetObjectItemCaseSensitive(item, "value");
-        const cJSON *spread =
-            cJSON_GetObjectItemCaseSensitive(item, "deviation");
-        if (!cJSON_IsString(name) || strcmp(name->valuestring, metric) != 0 ||
-            !cJSON_IsNumber(mean) || !cJSON_IsNumber(spread))
-            continue;
-        *value = mean->valuedouble;
-        *deviation = spread->valuedouble;
-        found = true;
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+}
+
+static double read_predicted(const struct job *job, const cJSON *predicted,
+                             double values[SETTING_METRICS])
+{
+    double variance = 0;
+    for (size_t k = 0; k < job->n_metrics && k < SETTING_METRICS; k++) {
+        const cJSON *item = predicted == NULL ? NULL : predicted->child;
+        for (; item != NULL; item = item->next) {
+            const cJSON *name =
+                cJSON_GetObjectItemCaseSensitive(item, "metric");
+            if (!cJSON_IsString(name) ||
+                strcmp(name->valuestring, job->metrics[k].name) != 0)
+                continue;
+            const double deviation = number_of(item, "deviation");
+            values[k] = users(job, k, number_of(item, "value"));
+            variance = k == 0 ? deviation * deviation : variance;
+        }
     }
-    cJSON_Delete(object);
-    return found;
+    return variance;
+}
+
+double stop_record_predicted(const struct job *job,
+                             const struct trial_row *trial,
+                             double values[SETTING_METRICS])
+{
+    if (trial->state != TRIAL_STOPPED || trial->stop == NULL ||
+        trial->stop[0] == '\0')
+        return 0;
+    double variance = 0;
+    cJSON *record = cJSON_Parse(trial->stop);
+    const bool whole = !job->early_stop.by_time &&
+                       (double)trial->final_step >= number_of(record, "end");
+    if (!whole)
+        variance = read_predicted(
+            job, cJSON_GetObjectItemCaseSensitive(record, "predicted"), values);
+    cJSON_Delete(record);
+    return variance;
 }
 
 /* --- words --- */

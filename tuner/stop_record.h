@@ -7,6 +7,7 @@
  *      "rung": 2,                                where the rule has rungs
  *      "predicted": [{"metric": "accuracy", "value": 0.66,
  *                     "deviation": 0.03}],       the result it would have had
+ *      "end": 120,                               there
  *      "probability": 0.01,                      of being as good as any
  *      "curve": [[1, 0.31], [2, 0.4], ...]}      of the metric, 50 points
  *
@@ -14,11 +15,10 @@
 #ifndef HT_TUNER_STOP_RECORD_H
 #define HT_TUNER_STOP_RECORD_H
 
-#include <stdbool.h>
-
 #include "algorithms/early_stop.h"
 #include "proto/arena.h"
 #include "proto/job.h"
+#include "tuner/rows.h"
 
 const char *stop_record_text(struct arena *arena, const struct job *job,
                              const struct stop_curve *curve,
@@ -29,9 +29,12 @@ const char *stop_record_text(struct arena *arena, const struct job *job,
 const char *stop_record_reason(struct arena *arena, const struct job *job,
                                const struct stop_verdict *verdict);
 
-/* Reads what a record foretold of a metric, in the user's units; false when it
- * foretold nothing. */
-bool stop_record_predicted(const char *record, const char *metric,
-                           double *value, double *deviation);
+/* Replaces values, larger being better, by what a trial's record foretold of
+ * its result; returns the variance of the first one. A trial without such a
+ * record, or one that went on to its end nevertheless, has the values it has:
+ * then nothing is changed, and 0 is returned. */
+double stop_record_predicted(const struct job *job,
+                             const struct trial_row *trial,
+                             double values[SETTING_METRICS]);
 
 #endif
