@@ -13,7 +13,7 @@ enum ht_status db_curve_trials(struct db *db, struct arena *arena,
     const enum ht_status status =
         db_query(db, &stmt, err,
                  "SELECT " DB_TRIAL_COLUMNS " FROM trials "
-                 "WHERE study=? AND state NOT IN (0, 6, 7, 8) "
+                 "WHERE study=? AND state NOT IN (0, 6, 7, 8) AND confirms=0 "
                  "AND started_ms>0 ORDER BY id DESC LIMIT ?",
                  "ii", study, (int64_t)limit);
     return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;

@@ -22,8 +22,9 @@ bool early_stop_ask(struct core *core, const struct job *job,
                     const struct trial_row *trial)
 {
     const struct asked asked = {trial->study, trial->id};
+    /* A confirmation that is cut short would confirm nothing. */
     if (job->early_stop.rule == EARLY_NONE || job->n_metrics == 0 ||
-        trial->state != TRIAL_ACTIVE)
+        trial->state != TRIAL_ACTIVE || trial->confirms != 0)
         return false;
     core_defer(core, apply_asked, &asked, sizeof asked);
     return true;

@@ -162,6 +162,29 @@ def more_trials_go_on_after_it():
     tap.equal(len(study.suggest(9)["trials"]), 2)
 
 
+def is_stopped(study, trial, losses):
+    """Whether a trial that measures these is stopped by the study's rule."""
+    for step, loss in enumerate(losses, 1):
+        study.good("POST", trial + ":addTrialMeasurement",
+                   {"measurement": vizier.measured(loss, step)})
+    answer = study.good("POST", trial + ":checkTrialEarlyStoppingState")
+    return answer["response"].get("shouldStop", False)
+
+
+def a_repetition_is_not_stopped_early():
+    study = Study(server, X, medianAutomatedStoppingSpec={
+        "useElapsedDuration": False})
+    for _ in range(8):
+        trial = study.one()
+        is_stopped(study, trial, (0.4, 0.3, 0.2, 0.1))
+        study.complete(trial, 0.1)
+    bad = study.one()
+    tap.equal(is_stopped(study, bad, (0.9, 0.9)), True)
+    study.complete(bad, 0.9)
+    confirm(study, top=1, seeds=1)
+    tap.equal(is_stopped(study, study.one(), (0.9, 0.9)), False)
+
+
 def asking_again_goes_on_where_it_was():
     study = tried(0.5, 0.2)
     confirm(study, top=1, seeds=2)
@@ -211,6 +234,7 @@ with harness.Server("--runner", "none") as server:
         a_study_that_has_ended_confirms_and_ends_again,
         a_stop_ends_it_as_it_had_ended,
         more_trials_go_on_after_it,
+        a_repetition_is_not_stopped_early,
         asking_again_goes_on_where_it_was,
         another_finalist_joins_those_before,
         what_cannot_be_confirmed_is_refused,
