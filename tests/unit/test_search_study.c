@@ -324,7 +324,7 @@ static void the_reason_names_what_a_point_was_made_from(void)
     const char *origin =
         arena_printf(f.arena,
                      "\"revision\":\"%lld\",\"ordinal\":\"12\",\"batch\":1,"
-                     "\"pending\":[\"11\"]",
+                     "\"trials\":\"12\",\"pending\":[\"11\"]",
                      (long long)fixture_study(&f, 1).revision);
     CHECK(strstr(two.items[0].why, "\"ordinal\":\"11\",\"batch\":0,") != NULL);
     CHECK(strstr(two.items[1].why, origin) != NULL);
