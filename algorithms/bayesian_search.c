@@ -211,6 +211,20 @@ static bool most_promising(const struct bayesian *bayesian,
     return found;
 }
 
+/* Earlier studies turned out to be of another kind of task: first points are
+ * caught up on, for those that they led to lie together. */
+static bool is_misled(const struct bayesian *bayesian,
+                      const struct suggest_request *request,
+                      const struct belief *belief)
+{
+    const size_t created = bayesian->history.n + request->n_pending;
+    const size_t first =
+        design_size(bayesian->encoding.dim, request->max_trials);
+    return bayesian->history.bases[0] != NULL &&
+           !goal_model_stands(&belief->goals[0]) &&
+           created < first + TRANSFER_SEEDS;
+}
+
 static bool find_promising(struct bayesian *bayesian,
                            const struct suggest_request *request,
                            struct value point[], struct reason *reason)
@@ -220,7 +234,10 @@ static bool find_promising(struct bayesian *bayesian,
     struct belief belief;
     bool found = belief_init(&belief, &bayesian->setting, &bayesian->history,
                              &bayesian->hyper, pending);
-    if (found) {
+    if (found && is_misled(bayesian, request, &belief)) {
+        reason->kind = REASON_DESIGN;
+        found = find_design(bayesian, request, point);
+    } else if (found) {
         believe(&bayesian->encoding, request, pending, &belief);
         found = find_repeat(bayesian, request, &belief, point, reason) ||
                 most_promising(bayesian, request, &belief, point, reason);

@@ -15,9 +15,9 @@ static const double reference_share = 0.1, reference_least = 0.1;
 
 void belief_hyper_init(struct belief_hyper *hyper, enum noise noise)
 {
-    *hyper =
-        (struct belief_hyper){.feasibility = {.target = {ASPECT_FEASIBILITY, 0},
-                                              .prior = PRIOR_UNIT}};
+    *hyper = (struct belief_hyper){
+        .feasibility = {.target = {.aspect = ASPECT_FEASIBILITY},
+                        .prior = PRIOR_UNIT}};
     for (size_t k = 0; k < SETTING_METRICS; k++)
         goal_hyper_init(&hyper->goals[k], k, noise);
 }

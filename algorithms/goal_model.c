@@ -5,7 +5,8 @@
 enum {
     MODEL_ROWS = 600, /* results of a model (history.h) */
     FEW = 15,         /* coordinates: of more, only the last prior */
-    CALM_TRIES = 5    /* more noise each, for a covariance to factor */
+    CALM_TRIES = 5,   /* more noise each, for a covariance to factor */
+    COMPARABLE = 2    /* results that tell a good base from a bad one */
 };
 
 /* One failure among successes may be chance: it must not stand as certain. */
@@ -17,8 +18,13 @@ void goal_hyper_init(struct goal_hyper *hyper, size_t goal, enum noise noise)
 {
     static const enum prior priors[GOAL_MODELS] = {PRIOR_LONG, PRIOR_UNIT};
     for (size_t k = 0; k < GOAL_MODELS; k++)
-        hyper->by_prior[k] = (struct hyper){
-            .target = {ASPECT_VALUE, goal}, .prior = priors[k], .noise = noise};
+        hyper->by_prior[k] =
+            (struct hyper){.target = {.aspect = ASPECT_VALUE, .goal = goal},
+                           .prior = priors[k],
+                           .noise = noise};
+    hyper->standing = (struct hyper){.target = {ASPECT_VALUE, goal, true},
+                                     .prior = PRIOR_LONG,
+                                     .noise = noise};
 }
 
 /* Conditions with a little more noise, should rounding ask for it. */
@@ -53,6 +59,38 @@ static struct gp *find(const struct history *history, struct hyper *hyper,
     return NULL;
 }
 
+static void set_model(struct goal_model *model, size_t k, struct gp *gp,
+                      const struct warping *warping)
+{
+    warping_fini(&model->warping);
+    model->warping = *warping;
+    model->models[k] = gp;
+}
+
+/* A model that stands on the base becomes the first of two, unless the first
+ * that stands alone makes the results likelier. */
+static void add_standing(struct goal_model *model,
+                         const struct history *history, struct hyper *hyper,
+                         uint64_t seed, size_t extra)
+{
+    struct warping warping;
+    struct gp *gp = find(history, hyper, seed, extra, &warping);
+    if (gp == NULL)
+        return;
+    struct gp *alone = model->n > 0 ? model->models[0] : NULL;
+    if (alone != NULL && gp->n_seen >= COMPARABLE &&
+        alone->log_likelihood > gp->log_likelihood) {
+        gp_free(gp);
+        warping_fini(&warping);
+        return;
+    }
+    if (model->n == GOAL_MODELS)
+        gp_free(alone);
+    else
+        model->models[model->n++] = alone;
+    set_model(model, 0, gp, &warping);
+}
+
 bool goal_model_init(struct goal_model *model, const struct history *history,
                      struct goal_hyper *hyper, uint64_t seed, size_t extra)
 {
@@ -63,11 +101,16 @@ bool goal_model_init(struct goal_model *model, const struct history *history,
             find(history, &hyper->by_prior[k], seed, extra, &warping);
         if (gp == NULL)
             continue;
-        warping_fini(&model->warping);
-        model->warping = warping;
-        model->models[model->n++] = gp;
+        set_model(model, model->n++, gp, &warping);
     }
+    if (history->bases[hyper->standing.target.goal] != NULL)
+        add_standing(model, history, &hyper->standing, seed, extra);
     return model->n > 0;
+}
+
+bool goal_model_stands(const struct goal_model *model)
+{
+    return model->n > 0 && model->models[0]->base != NULL;
 }
 
 void goal_model_fini(struct goal_model *model)

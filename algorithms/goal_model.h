@@ -2,7 +2,12 @@
  * processes of its warped values, and the way back to the values told.
  *
  * There is a model under each prior, since nobody knows which is right; of many
- * parameters only the one that is quick with few results. */
+ * parameters only the one that is quick with few results.
+ *
+ * Where earlier studies are a base to stand on, one of two models does, as
+ * long as the results are likelier so than under a model that stands alone. The
+ * other never does: it keeps the search from going where a base that is wrong
+ * leads it. */
 #ifndef HT_ALGORITHMS_GOAL_MODEL_H
 #define HT_ALGORITHMS_GOAL_MODEL_H
 
@@ -26,6 +31,7 @@ struct goal_model {
 /* Hyperparameters of one goal as its study grows, by prior. */
 struct goal_hyper {
     struct hyper by_prior[GOAL_MODELS];
+    struct hyper standing; /* on the base */
 };
 void goal_hyper_init(struct goal_hyper *hyper, size_t goal, enum noise noise);
 
@@ -39,6 +45,9 @@ void goal_model_fini(struct goal_model *model);
  * NULL when none factored. */
 struct gp *target_model(const struct history *history, struct hyper *hyper,
                         uint64_t seed);
+
+/* Whether one of the models stands on earlier studies. */
+bool goal_model_stands(const struct goal_model *model);
 
 /* Believes that a pending point comes out as each model foretells. */
 void goal_model_believe(struct goal_model *model, const double x[]);

@@ -24,6 +24,7 @@ struct gp *gp_new(const struct encoding *encoding, size_t cap, bool fits)
     gp->cap = cap;
     gp->rows = rows_new(encoding, cap);
     gp->y = ht_xcalloc(cap, sizeof *gp->y);
+    gp->below = ht_xcalloc(cap, sizeof *gp->below);
     gp->own = ht_xcalloc(cap, sizeof *gp->own);
     gp->factor = ht_xcalloc(cap * cap, sizeof *gp->factor);
     gp->weights = ht_xcalloc(cap, sizeof *gp->weights);
@@ -39,6 +40,7 @@ void gp_free(struct gp *gp)
         return;
     rows_free(gp->rows);
     free(gp->y);
+    free(gp->below);
     free(gp->own);
     free(gp->factor);
     free(gp->weights);
@@ -50,6 +52,7 @@ void gp_free(struct gp *gp)
 void gp_add(struct gp *gp, const double x[], double y, double own)
 {
     rows_add(gp->rows, x);
+    gp->below[gp->n_seen] = gp->base == NULL ? 0 : gp_base_mean(gp->base, x);
     gp->own[gp->n_seen] = own;
     gp->y[gp->n_seen++] = y;
 }
@@ -92,7 +95,7 @@ static void find_weights(struct gp *gp)
     const size_t n = gp->n_seen;
     double *a = gp->weights, *ones = gp->scratch;
     for (size_t i = 0; i < n; i++) {
-        a[i] = gp->y[i];
+        a[i] = gp->y[i] - gp->below[i];
         ones[i] = 1;
     }
     solve_lower(gp, n, false, a);

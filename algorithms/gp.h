@@ -17,12 +17,13 @@
 
 struct gp {
     struct rows *rows; /* owned: the points seen, then the believed ones */
-    const struct gp_base *base; /* what the values go beyond, borrowed and set
-                                   by the owner; part of every prediction.
-                                   NULL: nothing */
+    const struct gp_base *base; /* what the latent function goes beyond, part of
+                                   every prediction; borrowed, set by the owner
+                                   before the first point. NULL: nothing */
     size_t cap;
     size_t n_seen; /* points with a value */
     double *y;     /* their values */
+    double *below; /* what the base says there; 0 without one */
     double *own;   /* variance of each around its result, beside the noise */
 
     /* set by gp_condition(), but kernel.apart, which is its owner's: 0 unless
@@ -31,7 +32,7 @@ struct gp {
     double noise;    /* variance of one value around the latent function */
     double mean;     /* m */
     double *factor;  /* lower Cholesky factor L, rows of `cap` */
-    double *weights; /* (K + noise)^-1 (y - m); 0 for believed points */
+    double *weights; /* (K + noise)^-1 (y - below - m); 0 for believed points */
     double *slopes;  /* of the kernel, rows of `cap`; NULL: not kept */
     double log_likelihood; /* of the seen values, with m's prior */
     double *scratch;       /* a batch of covariances */

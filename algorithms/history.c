@@ -3,17 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "algorithms/leave_one_out.h"
 #include "proto/arena.h"
 
 /* Of the way from the mean to the worst value that came out: bad enough not to
  * return to, not so bad that one failure hides what is beside it. */
 static const double failure_share = 0.5;
-
-/* Below this rank correlation, of at least so many results, an earlier study
- * misleads more than it helps. */
-static const double least_agreement = 0.1;
-enum { AGREEMENT_RESULTS = 8 };
 
 void history_init(struct history *history, const struct encoding *encoding,
                   size_t n_goals)
@@ -27,7 +21,6 @@ void history_fini(struct history *history)
     free(history->points);
     free(history->values);
     free(history->variance);
-    free(history->expected);
 }
 
 static void grow(struct history *history)
@@ -44,15 +37,6 @@ static void grow(struct history *history)
                     sizeof *history->values);
     history->variance =
         ht_xrealloc(history->variance, history->cap, sizeof *history->variance);
-    history->expected =
-        ht_xrealloc(history->expected, history->cap * history->n_goals + 1,
-                    sizeof *history->expected);
-}
-
-void history_stand_on(struct history *history, size_t goal,
-                      const struct gp_base *base)
-{
-    history->bases[goal] = base;
 }
 
 void history_add(struct history *history, const struct observation *seen)
@@ -74,9 +58,6 @@ void history_add(struct history *history, const struct observation *seen)
     for (size_t c = 0; c < history->encoding->dim; c++)
         if (history->shared != NULL && !history->shared[c])
             x[c] = COORDINATE_ABSENT;
-    for (size_t k = 0; k < goals; k++)
-        history->expected[at * goals + k] =
-            history->bases[k] == NULL ? 0 : gp_base_mean(history->bases[k], x);
     history->n++;
 }
 
@@ -93,32 +74,6 @@ size_t history_feasible(const struct history *history, size_t n)
     for (size_t i = 0; i < n; i++)
         feasible += isnan(history_value(history, i, 0)) ? 0 : 1;
     return feasible;
-}
-
-static double expected_value(const struct history *history, size_t i,
-                             size_t goal)
-{
-    return history->expected[i * history->n_goals + goal];
-}
-
-const struct gp_base *history_base(const struct history *history, size_t goal,
-                                   size_t n)
-{
-    if (goal >= history->n_goals || history->bases[goal] == NULL)
-        return NULL;
-    double *came = ht_xcalloc(2 * n + 1, sizeof *came), *expected = came + n;
-    size_t told = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (isnan(history_value(history, i, goal)))
-            continue;
-        came[told] = history_value(history, i, goal);
-        expected[told++] = expected_value(history, i, goal);
-    }
-    const bool agrees =
-        told < AGREEMENT_RESULTS ||
-        rank_correlation(told, expected, came) >= least_agreement;
-    free(came);
-    return agrees ? history->bases[goal] : NULL;
 }
 
 /* ---- which ones ---- */
@@ -234,14 +189,6 @@ static void learn_feasibility(const struct history *history,
             isnan(history_value(history, lesson->index[i], 0)) ? -1 : 1;
 }
 
-/* Leaves of the values what the base does not say. */
-static void subtract_base(const struct history *history, size_t goal,
-                          struct lesson *lesson)
-{
-    for (size_t i = 0; i < lesson->n; i++)
-        lesson->values[i] -= expected_value(history, lesson->index[i], goal);
-}
-
 struct gp *history_model(const struct history *history,
                          const struct target *target, size_t n, size_t most,
                          size_t extra, bool fits, struct warping *warping)
@@ -259,10 +206,8 @@ struct gp *history_model(const struct history *history,
     else
         learn_feasibility(history, &lesson);
     struct gp *gp = gp_new(history->encoding, lesson.n + extra, fits);
-    if (target->aspect == ASPECT_VALUE)
-        gp->base = history_base(history, target->goal, n);
-    if (gp->base != NULL)
-        subtract_base(history, target->goal, &lesson);
+    if (target->stands)
+        gp->base = history->bases[target->goal];
     for (size_t i = 0; i < lesson.n; i++)
         gp_add(gp, history->x + index[i] * dim, lesson.values[i],
                lesson.own[i]);

@@ -22,24 +22,14 @@ struct history {
                          every value of what failed */
     double *variance; /* owned; of the first value, 0 where it is a result */
     const struct gp_base *bases[SETTING_METRICS]; /* borrowed, by goal: models
-                                                     of earlier studies */
-    double *expected; /* owned, a row of goals for each: what the bases say */
+                                                     of earlier studies; NULL:
+                                                     none */
 };
 
 void history_init(struct history *history, const struct encoding *encoding,
                   size_t n_goals);
 void history_fini(struct history *history);
-/* Models of a goal will be of what its values are beyond the base, as long as
- * the base is of use. Before the first result. */
-void history_stand_on(struct history *history, size_t goal,
-                      const struct gp_base *base);
 void history_add(struct history *history, const struct observation *seen);
-
-/* The base of a goal by its first n results; NULL when there is none, or when
- * they showed it to be of another kind of task: what it expects is not
- * correlated with what came out. */
-const struct gp_base *history_base(const struct history *history, size_t goal,
-                                   size_t n);
 
 /* The value of a goal in result i. */
 double history_value(const struct history *history, size_t i, size_t goal);
@@ -59,6 +49,7 @@ enum aspect {
 struct target {
     enum aspect aspect;
     size_t goal; /* of ASPECT_VALUE */
+    bool stands; /* of ASPECT_VALUE: on the goal's base */
 };
 
 /* A model with room for `extra` more points that has seen the first n results,

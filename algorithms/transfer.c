@@ -35,7 +35,7 @@ static void stand_on(struct history *history, size_t n_goals,
                      const struct layer *below)
 {
     for (size_t goal = 0; goal < n_goals; goal++)
-        history_stand_on(history, goal, below->tops[goal]);
+        history->bases[goal] = below->tops[goal];
 }
 
 static void read_results(struct layer *layer, const struct prior_study *prior,
@@ -48,15 +48,27 @@ static void read_results(struct layer *layer, const struct prior_study *prior,
         history_add(&layer->history, &prior->results[i]);
 }
 
+/* The first model of the goal, the caller's. */
+static struct gp *fit_goal(const struct history *history, size_t goal,
+                           uint64_t seed)
+{
+    struct goal_model model;
+    struct goal_hyper hyper;
+    goal_hyper_init(&hyper, goal, NOISE_UNKNOWN);
+    goal_model_init(&model, history, &hyper, seed, 0);
+    struct gp *first = model.models[0];
+    model.models[0] = NULL;
+    goal_model_fini(&model);
+    return first;
+}
+
 static void fit(struct layer *layer, size_t n_goals, uint64_t seed)
 {
     const struct history *history = &layer->history;
     for (size_t goal = 0; goal < n_goals; goal++) {
-        struct hyper hyper = {.target = {ASPECT_VALUE, goal},
-                              .prior = PRIOR_LONG};
         layer->tops[goal] = history->bases[goal];
         if (results_of(layer) > 1)
-            layer->models[goal] = target_model(history, &hyper, seed);
+            layer->models[goal] = fit_goal(history, goal, seed);
         if (layer->models[goal] == NULL)
             continue;
         layer->bases[goal] =
