@@ -14,7 +14,7 @@
 
 /* Hyperparameters closer than this make no difference to a suggestion. */
 static const double gradient_tolerance = 1e-2, value_tolerance = 1e-6;
-enum { COLD_ITERATIONS = 100 };
+enum { COLD_ITERATIONS = 50 };
 
 struct gp_fit {
     struct gp *gp;
@@ -89,7 +89,7 @@ static void find_gradient(struct gp_fit *fit, double gradient[])
     for (size_t i = 0; i < n; i++) {
         trace +=
             fit->inverse[i * gp->cap + i] - gp->weights[i] * gp->weights[i];
-        explained += gp->weights[i] * (gp->y[i] - gp->mean);
+        explained += gp->weights[i] * (gp->y[i] - gp->below[i] - gp->mean);
     }
     memset(gradient, 0, dim * sizeof *gradient);
     for (size_t i = 0; i < n; i++)
@@ -132,21 +132,29 @@ double gp_fit_improve(struct gp_fit *fit, size_t iterations, double theta[])
     return lbfgs_minimise(&problem, theta);
 }
 
+double gp_fit_start(struct gp_fit *fit, uint64_t seed, size_t round,
+                    double theta[])
+{
+    const size_t n = fit->gp->rows->encoding->dim + 2;
+    const struct rng_place place = {seed, round, 0};
+    double normal[HYPER_MAX];
+    for (size_t i = 0; i < n; i++)
+        normal[i] = rng_normal(&place, i);
+    prior_start(fit->prior, n - 2, round, normal, theta);
+    return gp_fit_improve(fit, COLD_ITERATIONS, theta);
+}
+
 double gp_fit_find(struct gp_fit *fit, uint64_t seed, size_t starts,
                    double theta[])
 {
     const size_t n = fit->gp->rows->encoding->dim + 2;
-    double best = INFINITY, normal[HYPER_MAX], from[HYPER_MAX];
+    double best = INFINITY, other[HYPER_MAX];
     for (size_t round = 0; round < starts; round++) {
-        const struct rng_place place = {seed, round, 0};
-        for (size_t i = 0; i < n; i++)
-            normal[i] = rng_normal(&place, i);
-        prior_start(fit->prior, n - 2, round, normal, from);
-        const double value = gp_fit_improve(fit, COLD_ITERATIONS, from);
-        if (round == 0 || value < best)
-            memcpy(theta, from, n * sizeof *theta);
-        if (round == 0 || value < best)
-            best = value;
+        const double value = gp_fit_start(fit, seed, round, other);
+        if (round > 0 && !(value < best))
+            continue;
+        best = value;
+        memcpy(theta, other, n * sizeof *theta);
     }
     return best;
 }

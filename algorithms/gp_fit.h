@@ -24,8 +24,12 @@ double gp_fit_evaluate(struct gp_fit *fit, const double theta[],
  * infinite when no covariance factored. */
 double gp_fit_improve(struct gp_fit *fit, size_t iterations, double theta[]);
 
-/* The best of `starts` fits from nothing. The seed decides where those after
- * the first begin. Returns as above. */
+/* A fit from nothing: round 0 begins in the middle of what is believed, where
+ * others begin is decided by the seed. Returns as above. */
+double gp_fit_start(struct gp_fit *fit, uint64_t seed, size_t round,
+                    double theta[]);
+
+/* The best of the first `starts` of them. */
 double gp_fit_find(struct gp_fit *fit, uint64_t seed, size_t starts,
                    double theta[]);
 

@@ -20,33 +20,73 @@ size_t hyper_anchor(size_t n)
     return anchor;
 }
 
-/* One fit to the first n results; from nothing when `cold`. */
-static bool fit(const struct hyper *hyper, const struct history *history,
-                size_t n, uint64_t seed, bool cold, double theta[])
+/* How many of the anchor's starts are made after n results. */
+static size_t starts_after(size_t anchor, size_t n)
 {
-    struct gp *gp =
-        history_model(history, &hyper->target, n, HYPER_ROWS, 0, true, NULL);
-    gp->kernel.apart = prior_apart(hyper->prior);
-    struct gp_fit *work = gp_fit_new(gp, hyper->prior);
-    gp_fit_expect(work, hyper->noise);
-    const double value = cold ? gp_fit_find(work, seed, STARTS, theta)
-                              : gp_fit_improve(work, IMPROVING_STEPS, theta);
-    gp_fit_free(work);
-    gp_free(gp);
-    return isfinite(value) != 0;
+    const size_t one_each = n - anchor + 1;
+    return anchor <= HYPER_IMPROVED || one_each > STARTS ? STARTS : one_each;
 }
 
-static void find_anchor(struct hyper *hyper, const struct history *history,
-                        size_t n, uint64_t seed)
+/* ---- fits to the first n results ---- */
+
+struct work {
+    struct gp *gp;
+    struct gp_fit *fit;
+};
+
+static struct work work_begin(const struct hyper *hyper,
+                              const struct history *history, size_t n)
 {
-    if (hyper->anchor_n == n)
-        return;
+    struct work work;
+    work.gp =
+        history_model(history, &hyper->target, n, HYPER_ROWS, 0, true, NULL);
+    work.gp->kernel.apart = prior_apart(hyper->prior);
+    work.fit = gp_fit_new(work.gp, hyper->prior);
+    gp_fit_expect(work.fit, hyper->noise);
+    return work;
+}
+
+static void work_end(struct work *work)
+{
+    gp_fit_free(work->fit);
+    gp_free(work->gp);
+}
+
+/* Brings the anchor at n results up to so many starts. */
+static void find_anchor(struct hyper *hyper, const struct history *history,
+                        size_t n, size_t starts, uint64_t seed)
+{
     const uint64_t model = 4 * (uint64_t)hyper->target.goal +
                            2 * (uint64_t)hyper->target.aspect + hyper->prior;
     const struct rng_place place = {seed, n, RNG_FIT + model};
-    hyper->anchor_n = n;
-    hyper->anchor_found =
-        fit(hyper, history, n, rng_bits(&place, 0), true, hyper->anchor);
+    double theta[HYPER_MAX];
+    if (hyper->anchor_n != n) {
+        hyper->anchor_n = n;
+        hyper->starts = 0;
+        hyper->anchor_value = INFINITY;
+    }
+    if (hyper->starts >= starts)
+        return;
+    struct work work = work_begin(hyper, history, n);
+    for (; hyper->starts < starts; hyper->starts++) {
+        const double value =
+            gp_fit_start(work.fit, rng_bits(&place, 0), hyper->starts, theta);
+        if (!(value < hyper->anchor_value))
+            continue;
+        hyper->anchor_value = value;
+        memcpy(hyper->anchor, theta, sizeof theta);
+    }
+    work_end(&work);
+}
+
+static bool improve(struct hyper *hyper, const struct history *history,
+                    size_t n)
+{
+    struct work work = work_begin(hyper, history, n);
+    const double value =
+        gp_fit_improve(work.fit, IMPROVING_STEPS, hyper->theta);
+    work_end(&work);
+    return isfinite(value) != 0;
 }
 
 bool hyper_find(struct hyper *hyper, const struct history *history, size_t n,
@@ -54,12 +94,12 @@ bool hyper_find(struct hyper *hyper, const struct history *history, size_t n,
 {
     const size_t anchor = hyper_anchor(n);
     if (hyper->n != n) {
-        find_anchor(hyper, history, anchor, seed);
+        find_anchor(hyper, history, anchor, starts_after(anchor, n), seed);
         memcpy(hyper->theta, hyper->anchor, sizeof hyper->theta);
         hyper->n = n;
-        hyper->found = hyper->anchor_found;
+        hyper->found = isfinite(hyper->anchor_value) != 0;
         if (hyper->found && anchor < n && n <= HYPER_IMPROVED)
-            hyper->found = fit(hyper, history, n, seed, false, hyper->theta);
+            hyper->found = improve(hyper, history, n);
     }
     memcpy(theta, hyper->theta, sizeof hyper->theta);
     return hyper->found;

@@ -3,9 +3,11 @@
  * They are a function of the first n results alone, not of when they were
  * asked for: at certain sizes, the anchors, they are found from nothing, in
  * between improved from the anchor before. So a state that is built again
- * after a restart fits one anchor, however long the study is. Beyond
- * HYPER_IMPROVED results an anchor's serve until the next, and beyond
- * HYPER_ROWS a fit sees only that many results (history.h). */
+ * after a restart fits one anchor, however long the study is.
+ *
+ * What a suggestion waits for is bounded: beyond HYPER_IMPROVED results an
+ * anchor's serve until the next, and its fits from several starts come one
+ * with each result; beyond HYPER_ROWS a fit sees only that many (history.h). */
 #ifndef HT_ALGORITHMS_HYPER_H
 #define HT_ALGORITHMS_HYPER_H
 
@@ -24,10 +26,16 @@ struct hyper {
     enum prior prior;
     enum noise noise;
 
+    /* of the newest anchor, after some of its starts */
+    size_t anchor_n; /* results; 0: none */
+    size_t starts;
+    double anchor_value; /* infinite: no covariance factored */
+    double anchor[HYPER_MAX];
+
     /* what was found last */
-    size_t anchor_n, n; /* results they belong to; 0: none */
-    bool anchor_found, found;
-    double anchor[HYPER_MAX], theta[HYPER_MAX];
+    size_t n; /* results; 0: none */
+    bool found;
+    double theta[HYPER_MAX];
 };
 
 /* The size of the newest anchor that is not above n >= 1: every result up to
