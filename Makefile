@@ -196,8 +196,8 @@ test-programs: all $(TESTS) $(TOOLS)
 bench: all $(BENCHES) ## measure speed and size, one key=value a line
 	@bench/run.sh $(B)
 
-bench-search: $(B)/bench/bench_search $(B)/bench/bench_regret ## the search; writes docs/benchmarks.md
-	@bench/search.sh $(B)
+bench-search: all $(B)/bench/bench_search $(B)/bench/bench_model $(B)/bench/bench_regret ## the search; writes docs/benchmarks.md
+	@PYTHON=$(PYTHON) bench/search.sh $(B)
 
 bench-peers: all ## the search beside other tuners' runs: PEERS=FOLDER with compare.py
 	@$(PYTHON) bench/bench_peers.py $(B)/bin $(PEERS)

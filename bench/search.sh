@@ -1,7 +1,8 @@
 #!/bin/sh
 # search.sh BUILD-DIR - measures the search on this machine and writes
-# docs/benchmarks.md: speed by results and parameters, then how near it comes
-# to the optima of the suite in bench/problems.h, and random draws beside it.
+# docs/benchmarks.md: speed by results and parameters, of the algorithm alone,
+# of a model's likelihood and through REST; then how near it comes to the optima
+# of the suite in bench/problems.h, and random draws beside it.
 #
 #   SEEDS (10), TRIALS (120), PARALLEL (8): of the suite
 set -eu
@@ -24,8 +25,12 @@ section() {
     printf 'Written by `make bench-search` on %s, %s, one thread.\n' \
         "$(date -u +%Y-%m-%d)" \
         "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
-    printf 'The keys are explained in bench/bench_search.c, bench_regret.c.\n'
+    printf 'The keys are explained in bench/bench_search.c, bench_model.c,\n'
+    printf 'bench_ask.py and bench_regret.c.\n'
     section 'Time of a suggestion' "$build/bench/bench_search"
+    section 'Likelihood with gradient, beside dpotrf' "$build/bench/bench_model"
+    section 'Suggestions of a server, through REST' \
+        "${PYTHON:-python3}" bench/bench_ask.py "$build/bin"
     section "BAYESIAN_SEARCH, $seeds seeds" \
         "$build/bench/bench_regret" BAYESIAN_SEARCH "$seeds" all "$trials"
     section "BAYESIAN_SEARCH, $parallel trials at a time" \
