@@ -5,6 +5,7 @@
 enum {
     MODEL_ROWS = 600, /* results of a model (history.h) */
     FEW = 15,         /* coordinates: of more, only the last prior */
+    DOUBTFUL = 200,   /* results: of more, only one prior */
     CALM_TRIES = 5,   /* more noise each, for a covariance to factor */
     COMPARABLE = 2    /* results that tell a good base from a bad one */
 };
@@ -95,7 +96,9 @@ bool goal_model_init(struct goal_model *model, const struct history *history,
                      struct goal_hyper *hyper, uint64_t seed, size_t extra)
 {
     *model = (struct goal_model){0};
-    for (size_t k = history->encoding->dim > FEW; k < GOAL_MODELS; k++) {
+    const size_t first = history->encoding->dim > FEW ? 1 : 0;
+    const size_t end = history->n > DOUBTFUL ? first + 1 : GOAL_MODELS;
+    for (size_t k = first; k < end; k++) {
         struct warping warping;
         struct gp *gp =
             find(history, &hyper->by_prior[k], seed, extra, &warping);

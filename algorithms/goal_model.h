@@ -1,8 +1,9 @@
 /* goal_model.h - what is believed of one goal of a study: the Gaussian
  * processes of its warped values, and the way back to the values told.
  *
- * There is a model under each prior, since nobody knows which is right; of many
- * parameters only the one that is quick with few results.
+ * There is a model under each prior, since nobody knows which is right: of many
+ * parameters only the one that is quick with few results, and one only when
+ * results are so many that they decide.
  *
  * Where earlier studies are a base to stand on, one of two models does, as
  * long as the results are likelier so than under a model that stands alone. The
