@@ -78,7 +78,7 @@ struct stop_rule {
     void (*judge)(const struct stop_study *study, size_t current,
                   struct stop_verdict *verdict);
     /* Writes which paused curve may go on now; false: none. `last` when no
-     * other trial will come to the rungs: then the best goes on, however few
+     * other trial will come to the rungs: then the best go on, however few
      * there are. NULL where the rule never pauses. */
     bool (*promote)(const struct stop_study *study, bool last, size_t *chosen);
 };

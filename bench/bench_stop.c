@@ -26,6 +26,14 @@ static const struct {
     {"median", {.rule = EARLY_MEDIAN}},
     {"decay", {.rule = EARLY_DECAY}},
     {"convex", {.rule = EARLY_CONVEX}},
+    {"asha", {.rule = EARLY_ASHA, .max_steps = CURVE_EPOCHS}},
+    {"asha_from_1",
+     {.rule = EARLY_ASHA, .min_steps = 1, .max_steps = CURVE_EPOCHS}},
+    {"asha_pause",
+     {.rule = EARLY_ASHA, .max_steps = CURVE_EPOCHS, .pauses = true}},
+    {"hyperband", {.rule = EARLY_HYPERBAND, .max_steps = CURVE_EPOCHS}},
+    {"hyperband_pause",
+     {.rule = EARLY_HYPERBAND, .max_steps = CURVE_EPOCHS, .pauses = true}},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -47,11 +55,34 @@ struct totals {
     double judged, judging;
 };
 
+static size_t count_running(const struct study *study)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < SLOTS; s++)
+        n += study->running[s] < TRIALS;
+    return n;
+}
+
+/* A paused trial that may go on takes the slot before a new one does. */
+static bool promote(struct study *study, size_t slot)
+{
+    const struct early_stop *options = study->seen.options;
+    const bool last = study->begun == TRIALS && count_running(study) == 0;
+    size_t i;
+    if (!options->pauses ||
+        !stop_rule_find(options->rule)->promote(&study->seen, last, &i))
+        return false;
+    study->curves[i].paused = false;
+    study->curves[i].passed++;
+    study->running[slot] = i;
+    return true;
+}
+
 static void start_next(struct study *study, size_t slot)
 {
     const size_t i = study->begun;
     study->running[slot] = TRIALS;
-    if (i == TRIALS)
+    if (promote(study, slot) || i == TRIALS)
         return;
     study->curves[i] = (struct stop_curve){.ordinal = i,
                                            .point = study->order[i]->point,
@@ -59,6 +90,17 @@ static void start_next(struct study *study, size_t slot)
                                            .points = study->order[i]->points};
     study->running[slot] = study->begun++;
     study->seen.n = study->begun;
+}
+
+/* What one slot brought may let others go on in slots that are free. */
+static void fill_slots(struct study *study, double now)
+{
+    for (size_t s = 0; s < SLOTS; s++) {
+        if (study->running[s] < TRIALS)
+            continue;
+        study->clock[s] = now;
+        start_next(study, s);
+    }
 }
 
 /* The slot whose next epoch ends first; SLOTS when all is done. */
@@ -80,8 +122,7 @@ static double seconds_since(const struct timespec *start)
            1e-9 * (double)(now.tv_nsec - start->tv_nsec);
 }
 
-static bool stops(const struct study *study, size_t trial,
-                  struct totals *totals)
+static bool stops(struct study *study, size_t trial, struct totals *totals)
 {
     const struct recorded *whole = study->order[trial];
     struct stop_verdict verdict;
@@ -90,9 +131,13 @@ static bool stops(const struct study *study, size_t trial,
     early_stop_judge(&study->seen, trial, &verdict);
     totals->judging += seconds_since(&start);
     totals->judged++;
+    if (verdict.rung >= 0)
+        study->curves[trial].passed =
+            verdict.rung + (verdict.action == STOP_GO_ON);
     if (verdict.action == STOP_GO_ON)
         return false;
     totals->stopped++;
+    study->curves[trial].paused = verdict.action == STOP_PAUSE;
     if (verdict.prediction.known) {
         const double miss =
             verdict.prediction.final[0] - whole->values[whole->n - 1];
@@ -116,11 +161,12 @@ static void train_epoch(struct study *study, size_t slot, struct totals *totals)
         curve->end = STOP_END_WHOLE;
         curve->finals = &whole->values[whole->n - 1];
     } else if (stops(study, trial, totals)) {
-        curve->end = STOP_END_EARLY;
+        curve->end = curve->paused ? STOP_END_OPEN : STOP_END_EARLY;
     } else {
         return;
     }
-    start_next(study, slot);
+    study->running[slot] = TRIALS;
+    fill_slots(study, study->clock[slot]);
 }
 
 static void run_study(struct study *study, struct totals *totals)

@@ -69,6 +69,11 @@ static void rungs_are_a_factor_apart_and_below_the_end(void)
     CHECK(ladder_reached(&ladder, 6) == 1);
     CHECK(ladder_reached(&ladder, 18) == 1 &&
           ladder_reached(&ladder, 1e9) == 1);
+    const struct ladder usual =
+        asha_ladder(&(struct early_stop){.max_steps = 100});
+    CHECK(usual.first == 4 && ladder_reached(&usual, 100) == 2);
+    const struct ladder few = asha_ladder(&(struct early_stop){.max_steps = 9});
+    CHECK(few.first == 1 && ladder_reached(&few, 9) == 1);
     const struct ladder endless = asha_ladder(&(struct early_stop){0});
     CHECK(endless.first == 1 && endless.factor == 3);
     CHECK(ladder_reached(&endless, 243) == 5);
@@ -194,6 +199,45 @@ static void of_two_objectives_the_dominated_stop(void)
     CHECK(isnan(judge(&field, 3).threshold));
 }
 
+/* --- what would have come of it --- */
+
+/* Three others gained 6, 9 and 12 from step 3 on, and were 4 ahead. */
+static void a_stopped_trial_gains_what_others_gained(void)
+{
+    static struct field field;
+    field_init(&field, (struct early_stop){
+                           .rule = EARLY_ASHA, .min_steps = 3, .max_steps = 9});
+    for (size_t i = 0; i < 4; i++) {
+        field_add(&field, i < 3 ? 9 : 3, i < 3 ? 4 : 0, 0);
+        field.curves[i].end = i < 3 ? STOP_END_WHOLE : STOP_END_OPEN;
+        field.curves[i].finals = i < 3 ? field.values[i][8] : NULL;
+        field.values[i][8][0] = 7 + 6 + 3 * (double)i;
+    }
+    field_add(&field, 3, 1, 0);
+    const struct stop_verdict verdict = judge(&field, 3);
+    const struct stop_prediction *prediction = &verdict.prediction;
+    CHECK(verdict.action == STOP_NOW && prediction->known);
+    CHECK(prediction->at == 9 && prediction->final[0] == 3 + 9);
+    /* gains vary by 9, and half of the distance of 4 is doubted */
+    CHECK(fabs(prediction->variance[0] - (9 + 4)) < 1e-12);
+    CHECK(prediction->probability > 0 && prediction->probability < 0.1);
+}
+
+/* How much two trials differ by says nothing; three say a little. */
+static void of_two_trials_nothing_is_foretold(void)
+{
+    static struct field field;
+    field_init(&field, (struct early_stop){.rule = EARLY_ASHA, .pauses = true});
+    field_add(&field, 1, 0, 0);
+    field_add(&field, 1, 1, 0);
+    CHECK(judge(&field, 0).action == STOP_PAUSE);
+    CHECK(!judge(&field, 0).prediction.known);
+    field_add(&field, 1, 2, 0);
+    const struct stop_verdict verdict = judge(&field, 0);
+    CHECK(verdict.prediction.known && verdict.prediction.final[0] == 1);
+    CHECK(verdict.prediction.variance[0] == 0.5); /* of 1, the half to go */
+}
+
 /* --- pausing --- */
 
 static const struct early_stop pausing = {.rule = EARLY_ASHA, .pauses = true};
@@ -294,7 +338,9 @@ static void short_ladders_have_fewer_brackets(void)
 {
     CHECK(hyperband_brackets(
               &(struct early_stop){.min_steps = 5, .max_steps = 6}) == 2);
-    CHECK(hyperband_brackets(&(struct early_stop){.max_steps = 1 << 30}) == 5);
+    CHECK(hyperband_brackets(
+              &(struct early_stop){.min_steps = 1, .max_steps = 1 << 30}) == 5);
+    CHECK(hyperband_brackets(&(struct early_stop){.max_steps = 1 << 30}) == 4);
 }
 
 /* The first rung of a bracket is where its number says, and trials of other
@@ -352,6 +398,8 @@ int main(void)
     RUN(places_between_reports_are_compared_too);
     RUN(what_was_not_told_is_not_judged);
     RUN(of_two_objectives_the_dominated_stop);
+    RUN(a_stopped_trial_gains_what_others_gained);
+    RUN(of_two_trials_nothing_is_foretold);
     RUN(the_first_of_a_rung_pause_until_they_are_promoted);
     RUN(the_best_goes_on_without_a_pause);
     RUN(higher_rungs_are_promoted_first_then_better_trials);
