@@ -33,63 +33,6 @@ void acquisition_fini(struct acquisition *acquisition)
     }
 }
 
-/* ---- exploring ---- */
-
-/* Deviations above the mean that a point seems to reach, and those that let
- * another one come up to it; what each unit short of that costs. */
-static const double optimism = 1.8, hope = 0.5, shortfall = 10;
-
-static double reach_of(const struct gp *gp)
-{
-    double highest = -INFINITY, within = 0;
-    for (size_t i = 0; i < gp->rows->n; i++) {
-        double x[HT_MAX_PARAMETERS], mean, variance;
-        rows_get(gp->rows, i, x);
-        gp_predict(gp, 1, x, &mean, &variance);
-        if (mean + optimism * sqrt(variance) <= highest)
-            continue;
-        highest = mean + optimism * sqrt(variance);
-        within = mean;
-    }
-    return within;
-}
-
-bool acquisition_explore(struct acquisition *acquisition)
-{
-    if (acquisition->n_outlooks == 0 || acquisition->outlooks[0].gain.m != 1)
-        return false;
-    for (size_t i = 0; i < acquisition->n_outlooks; i++) {
-        struct outlook *outlook = &acquisition->outlooks[i];
-        outlook->within_reach = reach_of(outlook->models[0]);
-    }
-    acquisition->explores = true;
-    return true;
-}
-
-/* The slopes are written unless NULL, here and below. */
-static double ignorance(const struct outlook *outlook, double mean,
-                        double variance, double *by_mean, double *by_variance)
-{
-    const double s = sqrt(variance);
-    const double lack = outlook->within_reach - mean - hope * s;
-    const double cost = lack > 0 ? shortfall : 0;
-    if (by_mean != NULL) {
-        *by_mean = cost;
-        *by_variance = 0.5 / variance + cost * hope / (2 * s);
-    }
-    return log(s) - cost * lack;
-}
-
-static double gain_at(const struct acquisition *acquisition,
-                      const struct outlook *outlook, const double mean[],
-                      const double variance[], double by_mean[],
-                      double by_variance[])
-{
-    return acquisition->explores
-               ? ignorance(outlook, mean[0], variance[0], by_mean, by_variance)
-               : ehvi_log(&outlook->gain, mean, variance, by_mean, by_variance);
-}
-
 /* ---- sums of logarithms ---- */
 
 /* ln(e^a + e^b); either may be -INFINITY. */
@@ -133,7 +76,7 @@ static void add_gains(const struct acquisition *acquisition, size_t n,
                 spread[k] = variance[k * n + j];
             }
             const double gain =
-                gain_at(acquisition, outlook, at, spread, NULL, NULL);
+                ehvi_log(&outlook->gain, at, spread, NULL, NULL);
             gains[j] = i == 0 ? gain : log_sum(gains[j], gain);
         }
         free(mean);
@@ -199,8 +142,7 @@ static void add_slopes(const struct gp *gp, const struct gp_slopes *slopes,
             by_mean * slopes->mean[c] + by_variance * slopes->variance[c];
 }
 
-static double outlook_gain(const struct acquisition *acquisition,
-                           const struct outlook *outlook, const double x[],
+static double outlook_gain(const struct outlook *outlook, const double x[],
                            double gradient[])
 {
     const size_t m = outlook->gain.m;
@@ -211,7 +153,7 @@ static double outlook_gain(const struct acquisition *acquisition,
         gp_predict_slopes(outlook->models[k], x, &mean[k], &variance[k],
                           &slopes[k]);
     const double gain =
-        gain_at(acquisition, outlook, mean, variance, by_mean, by_variance);
+        ehvi_log(&outlook->gain, mean, variance, by_mean, by_variance);
     for (size_t k = 0; k < m; k++)
         add_slopes(outlook->models[k], &slopes[k], by_mean[k], by_variance[k],
                    gradient);
@@ -251,8 +193,7 @@ static double find_gain(const struct acquisition *acquisition, const double x[],
     double sum = -INFINITY;
     for (size_t i = 0; i < acquisition->n_outlooks; i++) {
         double other[HT_MAX_PARAMETERS] = {0};
-        const double next =
-            outlook_gain(acquisition, &acquisition->outlooks[i], x, other);
+        const double next = outlook_gain(&acquisition->outlooks[i], x, other);
         sum = join(dim, sum, next, other, gradient);
     }
     return acquisition->n_outlooks == 0

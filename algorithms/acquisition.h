@@ -8,7 +8,6 @@
 #ifndef HT_ALGORITHMS_ACQUISITION_H
 #define HT_ALGORITHMS_ACQUISITION_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "algorithms/algorithm.h"
@@ -23,7 +22,6 @@ struct outlook {
     const struct gp *models[SETTING_METRICS]; /* borrowed, by objective */
     struct pareto front;                      /* owned: the best known means */
     struct ehvi gain;                         /* owned: beyond them */
-    double within_reach;                      /* see acquisition_explore() */
 };
 
 /* That a value, noise included, is at least `threshold`; the mean over
@@ -43,7 +41,6 @@ struct acquisition {
     struct chance chances[ACQUISITION_CHANCES];
     double least_chance; /* of all together, 0 to 1: with less, a point comes
                             after all that have it */
-    bool explores;       /* set by acquisition_explore() */
 };
 
 /* Adds an outlook on m objectives, of the models and the front, which it owns
@@ -54,13 +51,6 @@ void acquisition_add_outlook(struct acquisition *acquisition, size_t m,
                              const double reference[],
                              const struct rng_place *place);
 void acquisition_fini(struct acquisition *acquisition);
-
-/* From now on the gain is how little is known of a point, as long as its mean
- * and half a deviation come up to the mean of the point that seems to reach
- * highest ("pure exploration" as Google's Vizier has it, gp_ucb_pe.py): for
- * when nothing promises to improve on the best. Of one objective only; false
- * and as before otherwise. */
-bool acquisition_explore(struct acquisition *acquisition);
 
 /* The promise of n points, `x` holding a row for each. */
 void acquisition_values(const struct acquisition *acquisition, size_t n,

@@ -120,58 +120,6 @@ static void two_models_are_averaged_in_the_improvement(void)
     encoding_fini(&encoding);
 }
 
-static void exploring_leads_to_the_unknown_within_reach(void)
-{
-    struct encoding encoding;
-    encoding_init(&encoding, &space);
-    struct gp *gp = some_model(&encoding, rises, rough);
-    const struct gp *const models[] = {gp};
-    struct acquisition acquisition = {0};
-    add_outlook(&acquisition, 1, models, 0.9);
-    CHECK(acquisition_explore(&acquisition));
-    double top = -INFINITY, within = 0, x[3], mean, variance;
-    for (size_t i = 0; i < 20; i++) {
-        rows_get(gp->rows, i, x);
-        gp_predict(gp, 1, x, &mean, &variance);
-        within = mean + 1.8 * sqrt(variance) > top ? mean : within;
-        top = fmax(top, mean + 1.8 * sqrt(variance));
-    }
-    size_t near = 0;
-    for (size_t i = 0; i < PLACES; i++) {
-        some_place(i, x);
-        gp_predict(gp, 1, x, &mean, &variance);
-        const double lack = within - mean - sqrt(variance) / 2;
-        near += lack <= 0;
-        CHECK(oracle_near(value_at(&acquisition, x),
-                          log(variance) / 2 - 10 * fmax(lack, 0), 1e-9));
-        check_slopes(&acquisition, x);
-    }
-    CHECK(near > 0 && near < PLACES);
-    acquisition_fini(&acquisition);
-    gp_free(gp);
-    encoding_fini(&encoding);
-}
-
-static void several_objectives_are_not_explored(void)
-{
-    struct encoding encoding;
-    encoding_init(&encoding, &space);
-    struct gp *a = some_model(&encoding, rises, smooth);
-    struct gp *b = some_model(&encoding, falls, rough);
-    const struct gp *const models[] = {a, b};
-    struct acquisition acquisition = {0}, nothing = {0};
-    const double x[] = {0.3, 0.4, 1};
-    CHECK(!acquisition_explore(&nothing));
-    add_outlook(&acquisition, 2, models, 0.7);
-    const double before = value_at(&acquisition, x);
-    CHECK(!acquisition_explore(&acquisition));
-    CHECK(value_at(&acquisition, x) == before);
-    acquisition_fini(&acquisition);
-    gp_free(a);
-    gp_free(b);
-    encoding_fini(&encoding);
-}
-
 static void several_objectives_gain_volume_with_its_slopes(void)
 {
     struct encoding encoding;
@@ -277,8 +225,6 @@ int main(void)
 {
     algorithms_init();
     RUN(two_models_are_averaged_in_the_improvement);
-    RUN(exploring_leads_to_the_unknown_within_reach);
-    RUN(several_objectives_are_not_explored);
     RUN(several_objectives_gain_volume_with_its_slopes);
     RUN(chances_multiply_the_improvement);
     RUN(a_chance_that_is_too_small_comes_last);
