@@ -92,8 +92,9 @@ enum reason_kind {
     REASON_DESIGN,   /* a first point, spread evenly */
     REASON_EXPLOITS, /* the model expects a better value just there */
     REASON_EXPLORES, /* little is known there */
-    REASON_REPEATS   /* tried: `nearest` is measured again, for results are
+    REASON_REPEATS,  /* tried: `nearest` is measured again, for results are
                         noisy */
+    REASON_SEED      /* the best point of an earlier study */
 };
 
 /* What the model foretold of a point's objectives, in the units of the

@@ -94,24 +94,25 @@ static bool is_design(const struct bayesian *bayesian,
 
 static bool find_first(const struct bayesian *bayesian,
                        const struct suggest_request *request, uint64_t index,
-                       double x[])
+                       double x[], enum reason_kind *kind)
 {
-    if (index < transfer_seeds(bayesian->transfer)) {
-        transfer_seed(bayesian->transfer, (size_t)index, x);
-        return true;
-    }
-    return design_point(&bayesian->encoding, request->constraints,
-                        bayesian->setting.seed, index, x);
+    *kind = index < transfer_seeds(bayesian->transfer) ? REASON_SEED
+                                                       : REASON_DESIGN;
+    if (*kind == REASON_DESIGN)
+        return design_point(&bayesian->encoding, request->constraints,
+                            bayesian->setting.seed, index, x);
+    transfer_seed(bayesian->transfer, (size_t)index, x);
+    return true;
 }
 
 static bool find_design(const struct bayesian *bayesian,
                         const struct suggest_request *request,
-                        struct value point[])
+                        struct value point[], struct reason *reason)
 {
     double x[HT_MAX_PARAMETERS];
     for (uint64_t i = 0; i < DESIGN_TRIES; i++) {
         if (!find_first(bayesian, request, request->ordinal + i * DESIGN_TRIES,
-                        x))
+                        x, &reason->kind))
             continue;
         encoding_decode(&bayesian->encoding, x, point);
         if (request_allows(request, point))
@@ -235,8 +236,7 @@ static bool find_promising(struct bayesian *bayesian,
     bool found = belief_init(&belief, &bayesian->setting, &bayesian->history,
                              &bayesian->hyper, pending);
     if (found && is_misled(bayesian, request, &belief)) {
-        reason->kind = REASON_DESIGN;
-        found = find_design(bayesian, request, point);
+        found = find_design(bayesian, request, point, reason);
     } else if (found) {
         believe(&bayesian->encoding, request, pending, &belief);
         found = find_repeat(bayesian, request, &belief, point, reason) ||
@@ -255,13 +255,11 @@ static enum ht_status bayesian_suggest(void *state,
     struct bayesian *bayesian = state;
     const struct space *space = bayesian->setting.space;
     struct value found[HT_MAX_PARAMETERS];
-    const bool designs = is_design(bayesian, request);
-    *reason = (struct reason){.kind = designs ? REASON_DESIGN : REASON_DRAWN,
-                              .acquisition = NAN};
-    const bool has =
-        bayesian->encoding.dim > 0 &&
-        (designs ? find_design(bayesian, request, found)
-                 : find_promising(bayesian, request, found, reason));
+    *reason = (struct reason){.kind = REASON_DRAWN, .acquisition = NAN};
+    const bool has = bayesian->encoding.dim > 0 &&
+                     (is_design(bayesian, request)
+                          ? find_design(bayesian, request, found, reason)
+                          : find_promising(bayesian, request, found, reason));
     if (!has) {
         reason->kind = REASON_DRAWN;
         return untried_draw(space, bayesian->setting.seed, request, point, err);

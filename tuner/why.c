@@ -11,6 +11,7 @@ static const char *const kinds[] = {
     [REASON_EXPLOITS] = "EXPLOITS",
     [REASON_EXPLORES] = "EXPLORES",
     [REASON_REPEATS] = "REPEATS",
+    [REASON_SEED] = "SEED",
 };
 
 /* Minimised metrics are negated in a search, so the low end is the high one. */

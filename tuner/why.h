@@ -1,7 +1,8 @@
 /* why.h - the reason of a suggestion as the JSON that is stored with its trial
  * and shown by the API:
  *
- *     {"kind": "DRAWN" | "DESIGN" | "EXPLOITS" | "EXPLORES",
+ *     {"kind": "DRAWN" | "DESIGN" | "EXPLOITS" | "EXPLORES" |
+ *               "REPEATS" | "SEED",
  *      "predicted": [{"metric": "accuracy", "low": 0.91, "median": 0.93,
  *                     "high": 0.94}],           quantiles 16, 50, 84 %
  *      "acquisition": -2.1,                      what was maximised

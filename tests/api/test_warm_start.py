@@ -92,6 +92,13 @@ def the_best_known_point_comes_first():
     tap.equal(first, vizier.values(best["parameters"]))
 
 
+def a_seed_is_told_from_a_first_point():
+    new = Warm([learnt().name])
+    new.play(1)
+    trial, = new.trials()
+    tap.equal(trial["hypertune"]["why"]["kind"], "SEED")
+
+
 def what_is_known_is_not_searched_for_again():
     old = learnt()
     points = Warm([old.name]).play(4)
@@ -217,6 +224,7 @@ with harness.Server("--runner", "none") as server:
     tap.run([
         what_it_started_from_is_shown,
         the_best_known_point_comes_first,
+        a_seed_is_told_from_a_first_point,
         what_is_known_is_not_searched_for_again,
         a_parameter_that_is_new_is_searched_and_the_others_are_known,
         results_outside_the_new_range_are_left_out,
