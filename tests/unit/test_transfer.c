@@ -396,6 +396,34 @@ static void a_search_led_astray_begins_anew(void)
     CHECK(best_after(&played, 25) > 0.99);
 }
 
+/* Equal, huge, missing and single values, and points that are all one. */
+static void odd_results_break_nothing(void)
+{
+    static struct earlier earlier;
+    static struct played played;
+    static const double values[] = {1e300, -1e300, 0, NAN, INFINITY, 1e-300};
+    for (size_t kind = 0; kind < 5; kind++) {
+        earlier_fill(&earlier, all_shared, same);
+        for (size_t i = 0; i < EARLIER; i++) {
+            if (kind == 0)
+                earlier.values[i] = values[i % 6];
+            if (kind == 1)
+                earlier.values[i] = 7;
+            if (kind == 2)
+                memcpy(earlier.points[i], earlier.points[0],
+                       sizeof earlier.points[0]);
+        }
+        earlier.study.n = kind == 3 ? 1 : kind == 4 ? 2 : EARLIER;
+        const struct setting setting = setting_of(1, &earlier.study);
+        play(&setting, 12, &played);
+        for (size_t k = 0; k < 12; k++)
+            CHECK(played.points[k][0].real >= 0 &&
+                  played.points[k][0].real <= 1 &&
+                  played.points[k][2].whole < 3);
+        CHECK(best_after(&played, 12) > 0.9);
+    }
+}
+
 /* A state built again at any time suggests what the living one does. */
 static void a_state_built_again_suggests_the_same(void)
 {
@@ -432,6 +460,7 @@ int main(void)
     RUN(a_study_that_agrees_is_stood_on_and_another_is_not);
     RUN(what_was_learnt_is_not_learnt_again);
     RUN(a_search_led_astray_begins_anew);
+    RUN(odd_results_break_nothing);
     RUN(a_state_built_again_suggests_the_same);
     return check_done();
 }
