@@ -27,6 +27,9 @@ static const double long_way = 0.1;
 /* Trials that are asked about are not like those that ended by themselves: as
  * many times the variance is what bench_stop finds. */
 static const double stranger = 2;
+/* Where bent values end, at some 75 times the usual distance from the middle:
+ * what diverged is bad, and how bad teaches nothing. */
+static const double most_bent = 5;
 /* A whole curve teaches at the place in question and at this share of it. */
 static const double earlier = 1.0 / 3;
 
@@ -120,7 +123,8 @@ static void add_row(struct lesson *lesson, size_t goal, const struct row *row)
 
 static double bend_apply(const struct bend *bend, double y)
 {
-    return asinh((y - bend->middle) / bend->scale);
+    const double bent = asinh((y - bend->middle) / bend->scale);
+    return fmin(fmax(bent, -most_bent), most_bent);
 }
 
 static double bend_undo(const struct bend *bend, double bent)
