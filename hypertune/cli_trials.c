@@ -184,6 +184,10 @@ static void describe_trial(const struct cli_study *study,
     text_puts(out, reason[0] != '\0' ? ": " : "");
     text_escape(out, reason);
     text_puts(out, "\n");
+    if (node_find(ours, "confirms") != NULL)
+        text_printf(out, "confirms trial %s: run %s of the same point\n",
+                    cli_scalar(node_find(ours, "confirms")),
+                    cli_scalar(node_find(ours, "replicate")));
     if (node_find(ours, "objective") != NULL) {
         cli_trial_results(study, trial, out);
         text_printf(out, " (step %s)\n", cli_scalar(node_find(ours, "step")));

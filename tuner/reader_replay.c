@@ -15,10 +15,8 @@ static enum ht_status find_study(struct reader *reader, struct request *req,
                                  struct study_row *study, struct job **job,
                                  struct ht_error *err)
 {
-    enum ht_status status = db_study_find(reader->db, req->arena, &req->scope,
-                                          req->study, study, err);
-    if (status == HT_OK)
-        status = job_parse(req->arena, study->spec, job, err);
+    const enum ht_status status =
+        reader_find_study(reader, req, study, job, err);
     if (status == HT_OK && study->kind == JOB_CUSTOM)
         return ht_fail(err, HT_PRECONDITION, "\"%.128s\" searches nothing",
                        study->name);
@@ -36,8 +34,7 @@ struct proving {
     struct why_origin *origins; /* of each */
     bool *told;                 /* whether there is one */
     struct replay_question question;
-    struct suggestions answer;
-    bool faithful;
+    struct replay_answer answer;
 };
 
 static int64_t batch_begin(const struct why_origin *origin)
@@ -79,7 +76,7 @@ static enum ht_status ask(struct proving *now, size_t at, struct ht_error *err)
         return HT_OK;
     now->question = question_of(now, at);
     return replay_ask(now->replay, now->reader->db, now->req->arena,
-                      &now->question, &now->answer, &now->faithful, err);
+                      &now->question, &now->answer, err);
 }
 
 static enum ht_status prove(struct proving *now, size_t at, cJSON *item,
@@ -95,15 +92,15 @@ static enum ht_status prove(struct proving *now, size_t at, cJSON *item,
     const enum ht_status status = ask(now, at, err);
     if (status != HT_OK)
         return status;
-    if (!now->faithful) {
+    if (!now->answer.faithful) {
         json_add_string(item, "verdict", "UNKNOWN");
         json_add_string(item, "reason",
                         "a trial that was known then was deleted or retried");
         return HT_OK;
     }
+    const struct suggestions *found = &now->answer.found;
     const size_t batch = (size_t)now->origins[at].batch;
-    const char *again =
-        batch < now->answer.n ? now->answer.items[batch].params : "null";
+    const char *again = batch < found->n ? found->items[batch].params : "null";
     const bool same = strcmp(again, trial->params) == 0;
     json_add_string(item, "verdict", same ? "SAME" : "DIFFERS");
     cJSON_AddItemToObject(item, "params", cJSON_CreateRaw(trial->params));
@@ -247,11 +244,10 @@ enum ht_status read_preview(struct reader *reader, struct request *req,
     static const struct number_range counts = {1, MOST_COUNT, DEFAULT_COUNT};
     const struct algorithm *algorithm = NULL;
     struct replay_question question;
-    struct suggestions found = {0};
+    struct replay_answer answer = {0};
     struct study_row study;
     struct job *job;
     int64_t count;
-    bool faithful = false;
     enum ht_status status = find_algorithm(req, &algorithm, err);
     if (status == HT_OK)
         status = page_number(req, "count", &counts, &count, err);
@@ -262,13 +258,12 @@ enum ht_status read_preview(struct reader *reader, struct request *req,
     if (status != HT_OK)
         return status;
     question.n = (size_t)count;
-    status =
-        replay_ask(replay_of(reader->replay, study.id, algorithm), reader->db,
-                   req->arena, &question, &found, &faithful, err);
-    if (status == HT_OK && !faithful)
+    status = replay_ask(replay_of(reader->replay, study.id, algorithm),
+                        reader->db, req->arena, &question, &answer, err);
+    if (status == HT_OK && !answer.faithful)
         return ht_fail(err, HT_PRECONDITION,
                        "a trial that was known then was deleted or retried");
     if (status == HT_OK)
-        show_points(req, algorithm, job, &found);
+        show_points(req, algorithm, job, &answer.found);
     return status;
 }

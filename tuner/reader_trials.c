@@ -9,8 +9,7 @@
 #include "tuner/reader_walk.h"
 #include "tuner/view.h"
 
-/* The study of a request and its job. */
-static enum ht_status find_study(struct reader *reader, struct request *req,
+enum ht_status reader_find_study(struct reader *reader, struct request *req,
                                  struct study_row *study, struct job **job,
                                  struct ht_error *err)
 {
@@ -46,7 +45,7 @@ enum ht_status read_trials(struct reader *reader, struct request *req,
         status = filter_read(req->arena, request_query(req, "filter"), fields,
                              &walk.filter, err);
     if (status == HT_OK)
-        status = find_study(reader, req, &walk.study, &walk.job, err);
+        status = reader_find_study(reader, req, &walk.study, &walk.job, err);
     if (status != HT_OK)
         return status;
     text_puts(&req->reply, "{\"trials\":[");
@@ -63,7 +62,7 @@ enum ht_status read_trial(struct reader *reader, struct request *req,
     struct trial_row trial;
     struct job *job;
     cJSON *item;
-    enum ht_status status = find_study(reader, req, &study, &job, err);
+    enum ht_status status = reader_find_study(reader, req, &study, &job, err);
     if (status == HT_OK)
         status =
             reader_find_trial(reader, req, &study, req->trial, &trial, err);
@@ -130,7 +129,7 @@ enum ht_status read_best(struct reader *reader, struct request *req,
     struct trial_row best;
     struct job *job;
     cJSON *item;
-    enum ht_status status = find_study(reader, req, &study, &job, err);
+    enum ht_status status = reader_find_study(reader, req, &study, &job, err);
     if (status != HT_OK)
         return status;
     if (job->n_metrics == 0)
@@ -156,7 +155,7 @@ enum ht_status read_confirmation(struct reader *reader, struct request *req,
     struct study_row study;
     struct job *job;
     cJSON *view;
-    enum ht_status status = find_study(reader, req, &study, &job, err);
+    enum ht_status status = reader_find_study(reader, req, &study, &job, err);
     if (status == HT_OK)
         status = confirm_view(reader->db, req->arena, &study, job, &view, err);
     if (status == HT_OK)

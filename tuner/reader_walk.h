@@ -23,6 +23,11 @@ struct trial_walk {
     int64_t last; /* id of the trial seen last */
 };
 
+/* The study that the request names and its job. */
+enum ht_status reader_find_study(struct reader *reader, struct request *req,
+                                 struct study_row *study, struct job **job,
+                                 struct ht_error *err);
+
 /* The trial by its id as text.
  * HT_NOT_FOUND  it is no id, or there is no such trial */
 enum ht_status reader_find_trial(struct reader *reader, struct request *req,

@@ -33,25 +33,22 @@ void replay_free(struct replay *replay)
 enum ht_status replay_ask(struct replay *replay, struct db *db,
                           struct arena *arena,
                           const struct replay_question *question,
-                          struct suggestions *found, bool *faithful,
-                          struct ht_error *err)
+                          struct replay_answer *answer, struct ht_error *err)
 {
-    struct suggestions answer = {0};
-    bool whole = false;
+    struct replay_answer made = {0};
     if (replay->search == NULL)
         replay->search = search_study_new(replay->study, replay->algorithm);
     enum ht_status status =
         search_study_go_to(replay->search, db, question->revision,
-                           question->max_trials, &whole, err);
-    if (status == HT_OK && whole)
+                           question->max_trials, &made.faithful, err);
+    if (status == HT_OK && made.faithful)
         status = search_study_suggest(replay->search, question->ordinal,
-                                      question->n, arena, &answer, err);
+                                      question->n, arena, &made.found, err);
     if (status != HT_OK) {
         search_study_free(replay->search);
         replay->search = NULL;
         return status;
     }
-    *found = answer;
-    *faithful = whole;
+    *answer = made;
     return HT_OK;
 }

@@ -25,18 +25,21 @@ struct replay_question {
     size_t n;           /* points, in one batch */
 };
 
+struct replay_answer {
+    bool faithful;            /* nothing that was known then is gone */
+    struct suggestions found; /* when it is */
+};
+
 /* The replay of that study by that algorithm (NULL: its own), taken anew into
  * *kept when that holds another one. It belongs to *kept. */
 struct replay *replay_of(struct replay **kept, int64_t study,
                          const struct algorithm *algorithm);
 void replay_free(struct replay *replay); /* accepts NULL */
 
-/* Answers in the reader's snapshot; texts are in the arena. *faithful is false,
- * and nothing is found, when something that was known then is gone. */
+/* Answers in the reader's snapshot; texts are in the arena. */
 enum ht_status replay_ask(struct replay *replay, struct db *db,
                           struct arena *arena,
                           const struct replay_question *question,
-                          struct suggestions *found, bool *faithful,
-                          struct ht_error *err);
+                          struct replay_answer *answer, struct ht_error *err);
 
 #endif

@@ -61,6 +61,10 @@ def the_lucky_winner_does_not_stay_one():
     tap.equal((status["state"], status["reason"], status["counts"]["succeeded"],
                status["confirming"]["succeeded"]),
               ("SUCCEEDED", "all 3 trials have ended", 3, 12))
+    shown = server.cli("trial", name + "/9").stdout
+    tap.equal("confirms trial %s: run 2 of the same point" %
+              server.trial(name, 9)["hypertune"]["confirms"] in shown, True,
+              shown)
     best = server.cli("best", name).stdout
     tap.equal("confirmed: take trial 3: the best with " in best, True, best)
 
