@@ -51,46 +51,87 @@ static double square(double x)
     return x * x;
 }
 
-static void category_distance(const double v[], double u, size_t n,
-                              double distance[])
+/* What a coordinate's distance depends on. */
+enum shape { SHAPE_CATEGORY, SHAPE_POSITION, SHAPE_PRESENT, SHAPE_ABSENT };
+
+static enum shape shape_of(const struct coordinate *at, double u)
 {
-    for (size_t i = 0; i < n; i++)
-        distance[i] = v[i] == u ? 0.0 : 1.0;
+    if (at->kind == COORDINATE_CATEGORY)
+        return SHAPE_CATEGORY;
+    if (!at->conditional)
+        return SHAPE_POSITION;
+    return u == COORDINATE_ABSENT ? SHAPE_ABSENT : SHAPE_PRESENT;
 }
 
-static void position_distance(const double v[], double u, size_t n,
-                              double distance[])
+/* Loops call it with a shape that is known to the compiler, which leaves one
+ * branch of it. */
+static inline double distance_of(enum shape shape, double u, double v)
 {
-    for (size_t i = 0; i < n; i++)
-        distance[i] = square(u - v[i]);
+    const double half = shape == SHAPE_ABSENT ? v - 0.5 : u - 0.5;
+    switch (shape) {
+    case SHAPE_CATEGORY:
+        return u == v ? 0.0 : 1.0;
+    case SHAPE_POSITION:
+        return square(u - v);
+    case SHAPE_PRESENT:
+        return v == COORDINATE_ABSENT ? square(half) + 0.25 : square(u - v);
+    case SHAPE_ABSENT:
+        break;
+    }
+    return v == COORDINATE_ABSENT ? 0.0 : square(half) + 0.25;
 }
 
-static void present_distance(const double v[], double u, size_t n,
-                             double distance[])
-{
-    const double away = square(u - 0.5) + 0.25;
-    for (size_t i = 0; i < n; i++)
-        distance[i] = v[i] == COORDINATE_ABSENT ? away : square(u - v[i]);
-}
-
-static void absent_distance(const double v[], size_t n, double distance[])
+static inline void distances_as(enum shape shape, const double v[], double u,
+                                size_t n, double distance[])
 {
     for (size_t i = 0; i < n; i++)
-        distance[i] =
-            v[i] == COORDINATE_ABSENT ? 0.0 : square(v[i] - 0.5) + 0.25;
+        distance[i] = distance_of(shape, u, v[i]);
 }
 
 static void column_distance(const struct coordinate *at, const double v[],
                             double u, size_t n, double distance[])
 {
-    if (at->kind == COORDINATE_CATEGORY)
-        category_distance(v, u, n, distance);
-    else if (!at->conditional)
-        position_distance(v, u, n, distance);
-    else if (u == COORDINATE_ABSENT)
-        absent_distance(v, n, distance);
-    else
-        present_distance(v, u, n, distance);
+    switch (shape_of(at, u)) {
+    case SHAPE_CATEGORY:
+        distances_as(SHAPE_CATEGORY, v, u, n, distance);
+        break;
+    case SHAPE_POSITION:
+        distances_as(SHAPE_POSITION, v, u, n, distance);
+        break;
+    case SHAPE_PRESENT:
+        distances_as(SHAPE_PRESENT, v, u, n, distance);
+        break;
+    case SHAPE_ABSENT:
+        distances_as(SHAPE_ABSENT, v, u, n, distance);
+        break;
+    }
+}
+
+static inline void add_distances_as(enum shape shape, const double v[],
+                                    double u, double w, size_t n, double r2[])
+{
+    for (size_t i = 0; i < n; i++)
+        r2[i] += w * distance_of(shape, u, v[i]);
+}
+
+/* Adds w D_c. */
+static void column_add(const struct coordinate *at, const double v[], double u,
+                       double w, size_t n, double r2[])
+{
+    switch (shape_of(at, u)) {
+    case SHAPE_CATEGORY:
+        add_distances_as(SHAPE_CATEGORY, v, u, w, n, r2);
+        break;
+    case SHAPE_POSITION:
+        add_distances_as(SHAPE_POSITION, v, u, w, n, r2);
+        break;
+    case SHAPE_PRESENT:
+        add_distances_as(SHAPE_PRESENT, v, u, w, n, r2);
+        break;
+    case SHAPE_ABSENT:
+        add_distances_as(SHAPE_ABSENT, v, u, w, n, r2);
+        break;
+    }
 }
 
 /* ---- covariance ---- */
@@ -171,14 +212,14 @@ static void block_sums(const struct kernel *kernel, const struct rows *rows,
     memset(sums->r2, 0, n * sizeof *sums->r2);
     memset(sums->parts, 0, n * sizeof *sums->parts);
     for (size_t c = 0; c < rows->encoding->dim; c++) {
+        const struct coordinate *at = &rows->encoding->at[c];
+        const double *v = rows->columns + c * rows->cap + from;
         const double w = kernel->weight[c];
-        column_distance(&rows->encoding->at[c],
-                        rows->columns + c * rows->cap + from, x[c], n,
-                        distance);
-        for (size_t i = 0; i < n; i++)
-            sums->r2[i] += w * distance[i];
-        if (kernel->apart > 0)
-            add_parts(w, n, distance, sums->parts);
+        column_add(at, v, x[c], w, n, sums->r2);
+        if (kernel->apart == 0)
+            continue;
+        column_distance(at, v, x[c], n, distance);
+        add_parts(w, n, distance, sums->parts);
     }
 }
 
