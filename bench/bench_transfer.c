@@ -1,6 +1,6 @@
 /* What results of an earlier study bring to a new one.
  *
- *     bench_transfer [SEEDS [PROBLEM]]
+ *     bench_transfer [SEEDS [PROBLEM [VARIANT]]]
  *
  * For each problem a study of 40 trials is played on a variant of it, then one
  * of 40 trials on the problem itself that starts from those results. Prints
@@ -12,6 +12,7 @@
  *     shifted  its optimum elsewhere, by a tenth of every range, and its
  *              values on another scale
  *     partial  shifted, and without the last third of the parameters
+ *     mirrored its optimum somewhere else, by far
  *     negated  what is good here is bad there */
 #include <math.h>
 #include <stdio.h>
@@ -23,11 +24,14 @@
 #include "bench/problems.h"
 #include "proto/limits.h"
 
-enum { TRIALS = 40, FIRST_SEED = 700, MOST_SEEDS = 100 };
+enum {
+    TRIALS = 40,
+    FIRST_SEED = 700,
+};
 
-enum variant { NONE, SAME, SHIFTED, PARTIAL, NEGATED, VARIANTS };
-static const char *const names[] = {"none", "same", "shifted", "partial",
-                                    "negated"};
+enum variant { NONE, SAME, SHIFTED, PARTIAL, MIRRORED, NEGATED, VARIANTS };
+static const char *const names[] = {"none",    "same",     "shifted",
+                                    "partial", "mirrored", "negated"};
 static const int stages[] = {5, 10, 20, 40};
 enum { STAGES = sizeof stages / sizeof *stages };
 
@@ -77,7 +81,11 @@ static double variant_value(const struct task *task, enum variant variant,
         const double by = c % 2 == 0 ? 0.1 : -0.1;
         if (at->param >= n_shared(task, variant))
             x[c] = at->usual;
-        else if (at->kind != COORDINATE_CATEGORY)
+        else if (at->kind == COORDINATE_CATEGORY)
+            continue;
+        else if (variant == MIRRORED)
+            x[c] = 1 - x[c];
+        else
             x[c] = fmin(fmax(x[c] + by, 0), 1);
     }
     memcpy(moved, point, task->problem->space.n * sizeof *moved);
@@ -201,40 +209,61 @@ static void transfer(const struct task *task, enum variant variant,
     add_scores(task, &after, scores);
 }
 
+/* ---- the numbers ---- */
+
+struct plan {
+    int seeds;
+    const char *problem, *variant; /* parts of names */
+};
+
+static void measure(const struct plan *plan, struct problem *problem,
+                    double totals[][STAGES])
+{
+    struct task task;
+    task_init(&task, problem);
+    for (int v = 0; v < VARIANTS; v++) {
+        double scores[STAGES] = {0};
+        if (strstr(names[v], plan->variant) == NULL)
+            continue;
+        for (int s = 0; s < plan->seeds; s++)
+            transfer(&task, (enum variant)v, (uint64_t)(FIRST_SEED + s),
+                     scores);
+        for (int k = 0; k < STAGES; k++) {
+            printf("%s_%s_at_%d_score=%.1f\n", problem->name, names[v],
+                   stages[k], scores[k] / plan->seeds);
+            totals[v][k] += scores[k] / plan->seeds;
+        }
+        fflush(stdout);
+    }
+    encoding_fini(&task.encoding);
+}
+
+static bool is_wanted(const struct plan *plan, const char *problem)
+{
+    for (size_t t = 0; t < sizeof tasks / sizeof *tasks; t++)
+        if (strcmp(problem, tasks[t]) == 0)
+            return strstr(problem, plan->problem) != NULL;
+    return false;
+}
+
 int main(int argc, char *argv[])
 {
-    const int seeds = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 5;
-    const char *only = argc > 2 ? argv[2] : "";
+    const struct plan plan = {.seeds =
+                                  argc > 1 ? (int)strtol(argv[1], NULL, 10) : 5,
+                              .problem = argc > 2 ? argv[2] : "",
+                              .variant = argc > 3 ? argv[3] : ""};
     double totals[VARIANTS][STAGES] = {{0}};
-    int n_tasks = 0;
+    int measured = 0;
     algorithms_init();
-    for (size_t p = 0; p < N_PROBLEMS; p++) {
-        bool wanted = false;
-        for (size_t t = 0; t < sizeof tasks / sizeof *tasks; t++)
-            wanted = wanted || (strcmp(problems[p].name, tasks[t]) == 0 &&
-                                strstr(tasks[t], only) != NULL);
-        if (!wanted)
-            continue;
-        struct task task;
-        task_init(&task, &problems[p]);
-        n_tasks++;
-        for (int v = 0; v < VARIANTS; v++) {
-            double scores[STAGES] = {0};
-            for (int s = 0; s < seeds; s++)
-                transfer(&task, (enum variant)v, (uint64_t)(FIRST_SEED + s),
-                         scores);
-            for (int k = 0; k < STAGES; k++) {
-                printf("%s_%s_at_%d_score=%.1f\n", problems[p].name, names[v],
-                       stages[k], scores[k] / seeds);
-                totals[v][k] += scores[k] / seeds;
-            }
-            fflush(stdout);
+    for (size_t p = 0; p < N_PROBLEMS; p++)
+        if (is_wanted(&plan, problems[p].name)) {
+            measure(&plan, &problems[p], totals);
+            measured++;
         }
-        encoding_fini(&task.encoding);
-    }
     for (int v = 0; v < VARIANTS; v++)
         for (int k = 0; k < STAGES; k++)
-            printf("mean_%s_at_%d_score=%.2f\n", names[v], stages[k],
-                   totals[v][k] / n_tasks);
+            if (strstr(names[v], plan.variant) != NULL)
+                printf("mean_%s_at_%d_score=%.2f\n", names[v], stages[k],
+                       totals[v][k] / measured);
     return 0;
 }
