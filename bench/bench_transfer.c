@@ -24,10 +24,7 @@
 #include "bench/problems.h"
 #include "proto/limits.h"
 
-enum {
-    TRIALS = 40,
-    FIRST_SEED = 700,
-};
+enum { TRIALS = 40, FIRST_SEED = 700 };
 
 enum variant { NONE, SAME, SHIFTED, PARTIAL, MIRRORED, NEGATED, VARIANTS };
 static const char *const names[] = {"none",    "same",     "shifted",
