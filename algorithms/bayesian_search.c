@@ -87,7 +87,7 @@ static bool is_design(const struct bayesian *bayesian,
     const size_t created = history->n + request->n_pending;
     return request->ordinal < seeds ||
            created + before <
-               design_size(bayesian->encoding.dim, request->max_trials) ||
+               design_size(&bayesian->encoding, request->max_trials) ||
            history_feasible(history, history->n) <
                (before > 0 ? 1 : LEAST_FEASIBLE);
 }
@@ -220,7 +220,7 @@ static bool is_misled(const struct bayesian *bayesian,
 {
     const size_t created = bayesian->history.n + request->n_pending;
     const size_t first =
-        design_size(bayesian->encoding.dim, request->max_trials);
+        design_size(&bayesian->encoding, request->max_trials);
     return bayesian->history.bases[0] != NULL &&
            !goal_model_stands(&belief->goals[0]) &&
            created < first + TRANSFER_SEEDS;

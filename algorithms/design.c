@@ -5,8 +5,9 @@
 
 enum { LEAST = 3, FEW = 5, MANY = 10 };
 
-size_t design_size(size_t dim, uint64_t max_trials)
+size_t design_size(const struct encoding *encoding, uint64_t max_trials)
 {
+    const size_t dim = encoding->flat ? 0 : encoding->dim;
     size_t size = dim + 1 < FEW ? FEW : dim + 1 > MANY ? MANY : dim + 1;
     if (max_trials > 0 && size > max_trials / 4)
         size = (size_t)(max_trials / 4);

@@ -9,9 +9,10 @@
 #include "algorithms/encoding.h"
 #include "proto/constraint.h"
 
-/* How many trials they are: one more than coordinates, from 5 to 10, but not
- * more than a quarter of a small study (0 trials: no limit), at least 3. */
-size_t design_size(size_t dim, uint64_t max_trials);
+/* How many trials they are: 5, or where some coordinates may be absent, so that
+ * every branch wants points of its own, one more than coordinates up to 10; but
+ * not more than a quarter of a small study (0 trials: no limit), at least 3. */
+size_t design_size(const struct encoding *encoding, uint64_t max_trials);
 
 /* Point `index`: number 0 has every parameter at its default or in the middle
  * of its range, the others fill the space evenly. What the constraints (NULL:

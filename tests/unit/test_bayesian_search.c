@@ -246,12 +246,15 @@ static void the_first_point_is_the_default_else_the_middle(void)
 
 static void a_design_is_a_quarter_of_a_small_study_at_most(void)
 {
-    CHECK(design_size(1, 0) == 5);
-    CHECK(design_size(7, 0) == 8);
-    CHECK(design_size(64, 0) == 10);
-    CHECK(design_size(64, 40) == 10);
-    CHECK(design_size(64, 20) == 5);
-    CHECK(design_size(64, 2) == 3);
+    const struct encoding flat = {.dim = 64, .flat = true};
+    const struct encoding few = {.dim = 7}, many = {.dim = 64};
+    CHECK(design_size(&flat, 0) == 5);
+    CHECK(design_size(&flat, 16) == 4);
+    CHECK(design_size(&few, 0) == 8);
+    CHECK(design_size(&many, 0) == 10);
+    CHECK(design_size(&many, 40) == 10);
+    CHECK(design_size(&many, 20) == 5);
+    CHECK(design_size(&many, 2) == 3);
 }
 
 static void pending_trials_count_as_created(void)
