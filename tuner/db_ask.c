@@ -82,7 +82,7 @@ enum ht_status db_trial_undone(struct db *db, const struct event_row *event,
         "SELECT 1 FROM events WHERE study=? AND revision>? AND revision<=? "
         "AND trial=? AND (kind='trial.deleted' OR (kind='trial.moved' AND "
         "\"from\" IN ('SUCCEEDED', 'STOPPED', 'FAILED', 'INFEASIBLE', "
-        "'CANCELLED'))) LIMIT 1",
+        "'CANCELLED', 'PAUSED'))) LIMIT 1",
         "iiii", event->study, event->revision, until, event->trial);
     if (status == HT_OK)
         status = db_integer(db, stmt, 0, &found, err);

@@ -36,6 +36,19 @@ bool result_is_safe(const struct job *job, const double values[SETTING_METRICS])
     return true;
 }
 
+bool result_is_foretold(const struct job *job, const struct trial_row *trial)
+{
+    double values[SETTING_METRICS];
+    bool all = trial->state == TRIAL_PAUSED;
+    for (size_t k = 0; k < job->n_metrics && k < SETTING_METRICS; k++)
+        values[k] = NAN;
+    if (all)
+        stop_record_predicted(job, trial, values);
+    for (size_t k = 0; k < job->n_metrics && k < SETTING_METRICS; k++)
+        all = all && isfinite(values[k]);
+    return all;
+}
+
 struct observation result_read(const struct job *job,
                                const struct trial_row *trial,
                                const struct value point[],
@@ -46,7 +59,8 @@ struct observation result_read(const struct job *job,
                       trial->final_metrics, values);
     const double variance = stop_record_predicted(job, trial, values);
     return (struct observation){.point = point,
-                                .feasible = feasible,
+                                .feasible =
+                                    feasible || result_is_foretold(job, trial),
                                 .values = values,
                                 .variance = variance};
 }

@@ -16,6 +16,10 @@ bool result_values(const struct job *job, const double *objective,
 bool result_is_safe(const struct job *job,
                     const double values[SETTING_METRICS]);
 
+/* Whether the trial is paused and the record of its pause foretells all of its
+ * result. */
+bool result_is_foretold(const struct job *job, const struct trial_row *trial);
+
 /* The trial's result at its settled `point`, for algorithm->observe(); one that
  * lacks a metric is none, and one that was stopped early has what was foretold
  * of it. Its final values, larger being better, are written to `values`, which

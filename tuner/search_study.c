@@ -207,11 +207,12 @@ enum change {
     CHANGE_DELETED
 };
 
-static bool is_final(const char *state)
+/* What is foretold of a paused trial counts while it is paused. */
+static bool may_count(const char *state)
 {
     static const enum trial_state ends[] = {TRIAL_SUCCEEDED, TRIAL_STOPPED,
-                                            TRIAL_FAILED, TRIAL_INFEASIBLE,
-                                            TRIAL_CANCELLED};
+                                            TRIAL_FAILED,    TRIAL_INFEASIBLE,
+                                            TRIAL_CANCELLED, TRIAL_PAUSED};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (strcmp(state, trial_state_name(ends[i])) == 0)
             return true;
@@ -226,9 +227,16 @@ static enum change change_of(const struct event_row *event)
         return CHANGE_DELETED;
     if (strcmp(event->kind, "trial.moved") != 0)
         return CHANGE_NONE;
-    if (is_final(event->to))
+    if (may_count(event->to))
         return CHANGE_ENDED;
-    return is_final(event->from) ? CHANGE_REOPENED : CHANGE_NONE;
+    return may_count(event->from) ? CHANGE_REOPENED : CHANGE_NONE;
+}
+
+/* Whether what was known of the trial before no longer holds. */
+static bool takes_back(const struct event_row *event)
+{
+    return change_of(event) == CHANGE_DELETED ||
+           (strcmp(event->kind, "trial.moved") == 0 && may_count(event->from));
 }
 
 /* Whether the trial was deleted or taken up again after the event, as far as
@@ -272,10 +280,15 @@ static enum ht_status end_trial(struct search_study *study, struct db *db,
 {
     bool undone = true;
     open_drop(&study->open, trial->id);
-    if (trial->revision == event->revision)
-        return trial->state == TRIAL_CANCELLED
-                   ? HT_OK
-                   : observe(study, trial, point, err);
+    if (trial->revision == event->revision) {
+        if (trial->state == TRIAL_CANCELLED)
+            return HT_OK;
+        if (trial->state != TRIAL_PAUSED ||
+            result_is_foretold(study->job, trial))
+            return observe(study, trial, point, err);
+        open_add(&study->open, trial->id, point, study->job->space.n);
+        return HT_OK;
+    }
     const enum ht_status status = is_undone(study, db, event, &undone, err);
     return status == HT_OK && !undone
                ? end_as_then(study, event, trial, point, err)
@@ -320,7 +333,7 @@ static enum ht_status change_trial(struct search_study *study, struct db *db,
 }
 
 /* `forgets` is set when what an earlier transaction read of a trial, one up to
- * `known`, no longer holds: it was deleted, or its result taken back. */
+ * `known`, no longer holds: it was deleted, or what counted taken back. */
 static enum ht_status take_in(struct search_study *study, struct db *db,
                               const struct event_row *event, int64_t known,
                               bool *forgets, struct ht_error *err)
@@ -328,7 +341,7 @@ static enum ht_status take_in(struct search_study *study, struct db *db,
     struct arena *arena = arena_new();
     const enum change change = change_of(event);
     enum ht_status status = HT_OK;
-    if (change == CHANGE_DELETED || change == CHANGE_REOPENED)
+    if (takes_back(event))
         *forgets = *forgets || event->trial <= known;
     if (change != CHANGE_NONE && change != CHANGE_DELETED)
         status = change_trial(study, db, arena, event, err);

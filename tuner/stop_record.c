@@ -116,8 +116,9 @@ double stop_record_predicted(const struct job *job,
                              const struct trial_row *trial,
                              double values[SETTING_METRICS])
 {
-    if (trial->state != TRIAL_STOPPED || trial->stop == NULL ||
-        trial->stop[0] == '\0')
+    const bool early =
+        trial->state == TRIAL_STOPPED || trial->state == TRIAL_PAUSED;
+    if (!early || trial->stop == NULL || trial->stop[0] == '\0')
         return 0;
     double variance = 0;
     cJSON *record = cJSON_Parse(trial->stop);

@@ -83,8 +83,9 @@ static void the_best_of_a_rung_goes_on_from_its_checkpoint(void)
     CHECK(is_in(&f, 2, TRIAL_PAUSED)); /* of two, no third is left */
     pause_at(&f, 1, "0.6");
     const struct trial_row third = fixture_trial(&f, 1, 3);
-    CHECK_TEXT(third.reason, "paused by the asha rule at step 1: value 0.6 < "
-                             "needed 0.7 of 3 trials");
+    CHECK_TEXT(third.reason,
+               "paused by the asha rule at step 1: value 0.6 < "
+               "needed 0.7 of 3 trials; predicted final 0.6 \u00b1 0.1");
     CHECK(strstr(third.stop, "\"rung\":0") != NULL);
     const struct leased again = lease_one(&f);
     CHECK(again.name.trial == 2 && again.name.attempt == 2);
@@ -124,7 +125,8 @@ static void paused_trials_end_with_their_results(void)
     CHECK(third.state == TRIAL_STOPPED && third.objective == 0.6);
     CHECK(third.final_step == 1 && third.ended_ms > 0);
     CHECK_TEXT(third.reason, "paused by the asha rule at step 1: value 0.6 < "
-                             "needed 0.7 of 3 trials; all 3 trials have ended");
+                             "needed 0.7 of 3 trials; predicted final 0.6 "
+                             "\u00b1 0.1; all 3 trials have ended");
     fixture_close(&f);
 }
 

@@ -105,6 +105,104 @@ static void a_study_that_names_no_algorithm_learns_from_results(void)
     fixture_close(&f);
 }
 
+static const char pausing_spec[] =
+    "spec: 1\nname: s\ngoal: maximize accuracy\nseed: 7\n"
+    "parameters:\n  lr: {type: double, min: 0, max: 1}\n"
+    "  opt: [a, b]\ntrials: 40\nparallel: 1\nretries: 0\n"
+    "command: [./train]\n"
+    "earlyStopping: {rule: asha, minSteps: 1, maxSteps: 9, pause: true}\n";
+
+/* Whether the judge lets a trial go on that came to its first rung. */
+static bool goes_on(struct fixture *fixture, int64_t id)
+{
+    struct trial_row trial = fixture_trial(fixture, 1, id);
+    while (trial.state == TRIAL_ACTIVE && trial.passed == 0) {
+        fixture_nap();
+        trial = fixture_trial(fixture, 1, id);
+    }
+    return trial.state == TRIAL_ACTIVE;
+}
+
+static void report_at(struct fixture *fixture, const struct leased *leased,
+                      int64_t step)
+{
+    double lr = 0;
+    const char *params = fixture_trial(fixture, 1, leased->name.trial).params;
+    CHECK(sscanf(params, "{\"lr\":%lf", &lr) == 1);
+    const char *accuracy =
+        arena_printf(fixture->arena, "%.17g", 1 - (lr - 0.3) * (lr - 0.3));
+    CHECK(fixture_report(fixture, leased->token,
+                         fixture_record(fixture, step, step, accuracy))
+              ->status == HT_OK);
+}
+
+/* A trial comes to its first rung, or goes on from there to its end; its
+ * values are a parabola of lr. */
+static void run_to_rung(struct fixture *fixture)
+{
+    struct leased leased = {0};
+    CHECK(fixture_lease(fixture, 1, &leased) == 1);
+    CHECK(fixture_tell(fixture, "started", &leased.name, "")->status == HT_OK);
+    bool ends = leased.name.attempt > 1;
+    if (!ends) {
+        report_at(fixture, &leased, 1);
+        ends = goes_on(fixture, leased.name.trial);
+    }
+    if (ends)
+        report_at(fixture, &leased, 9);
+    CHECK(fixture_tell(fixture, "ended", &leased.name,
+                       ends ? "\"outcome\":\"succeeded\",\"exit\":0"
+                            : "\"outcome\":\"stopped\"")
+              ->status == HT_OK);
+    CHECK(fixture_tell(fixture, "drained", &leased.name, "")->status == HT_OK);
+}
+
+static const char *next_of(struct search_study *study, struct db *db,
+                           struct arena *arena)
+{
+    struct suggestions next = {0};
+    CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
+    CHECK(search_study_suggest(study, 30, 1, arena, &next, NULL) == HT_OK);
+    return next.n == 1 ? next.items[0].params : "";
+}
+
+/* Paused trials are known by what is foretold of them, until they go on; a
+ * state that saw all of it is as good as a fresh one. */
+static void what_is_foretold_of_paused_trials_counts_while_they_pause(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    fixture_submit(&f, pausing_spec);
+    fixture_hello(&f, 1);
+    struct db *db = fixture_db(&f);
+    struct search_study *living = search_study_new(1, NULL);
+    bool promoted = false;
+    for (int i = 0; i < 20; i++) {
+        run_to_rung(&f);
+        CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1));
+        struct search_study *fresh = search_study_new(1, NULL);
+        CHECK_TEXT(next_of(living, db, f.arena), next_of(fresh, db, f.arena));
+        search_study_free(fresh);
+    }
+    search_study_free(living);
+    struct trial_list list;
+    CHECK(db_trial_list(db, f.arena, 1, 0, 100, &list, NULL) == HT_OK);
+    size_t foretold = 0, known = 0; /* known: as the nearest result */
+    for (size_t i = 0; i < list.n; i++) {
+        foretold += list.rows[i].state == TRIAL_PAUSED &&
+                    strstr(list.rows[i].stop, "\"predicted\"") != NULL;
+        promoted = promoted || list.rows[i].state == TRIAL_SUCCEEDED;
+        const char *nearest = strstr(list.rows[i].why, "\"nearest\":");
+        long id = 0;
+        if (nearest != NULL &&
+            sscanf(nearest, "\"nearest\":{\"trial\":\"%ld\"", &id) == 1)
+            known += list.rows[id - 1].state == TRIAL_PAUSED;
+    }
+    CHECK(foretold > 5 && promoted && known > 0);
+    db_close(db);
+    fixture_close(&f);
+}
+
 static void erase_trial(struct fixture *fixture, const char *trial)
 {
     struct request *req = fixture_request(fixture, trial_erase, NULL);
@@ -337,6 +435,7 @@ int main(void)
 {
     RUN(a_restart_does_not_change_the_suggestions);
     RUN(a_study_that_names_no_algorithm_learns_from_results);
+    RUN(what_is_foretold_of_paused_trials_counts_while_they_pause);
     RUN(what_is_out_moves_the_next_suggestion);
     RUN(a_result_taken_back_is_forgotten);
     RUN(many_at_once_are_the_same_as_one_by_one);
