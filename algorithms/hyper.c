@@ -20,6 +20,20 @@ size_t hyper_anchor(size_t n)
     return anchor;
 }
 
+/* A number of its own for every model of a study. */
+static uint64_t number_of(const struct hyper *hyper)
+{
+    return 4 * (uint64_t)hyper->target.goal +
+           2 * (uint64_t)hyper->target.aspect + hyper->prior;
+}
+
+/* How many results after others' this model's anchors are fitted; all of them
+ * before the next anchor, which is at least 7 results away. */
+static size_t lateness(const struct hyper *hyper, size_t n)
+{
+    return n > HYPER_IMPROVED ? STARTS * (number_of(hyper) % 3) : 0;
+}
+
 /* How many of the anchor's starts are made after n results. */
 static size_t starts_after(size_t anchor, size_t n)
 {
@@ -56,9 +70,7 @@ static void work_end(struct work *work)
 static void find_anchor(struct hyper *hyper, const struct history *history,
                         size_t n, size_t starts, uint64_t seed)
 {
-    const uint64_t model = 4 * (uint64_t)hyper->target.goal +
-                           2 * (uint64_t)hyper->target.aspect + hyper->prior;
-    const struct rng_place place = {seed, n, RNG_FIT + model};
+    const struct rng_place place = {seed, n, RNG_FIT + number_of(hyper)};
     double theta[HYPER_MAX];
     if (hyper->anchor_n != n) {
         hyper->anchor_n = n;
@@ -92,9 +104,9 @@ static bool improve(struct hyper *hyper, const struct history *history,
 bool hyper_find(struct hyper *hyper, const struct history *history, size_t n,
                 uint64_t seed, double theta[])
 {
-    const size_t anchor = hyper_anchor(n);
+    const size_t ready = n - lateness(hyper, n), anchor = hyper_anchor(ready);
     if (hyper->n != n) {
-        find_anchor(hyper, history, anchor, starts_after(anchor, n), seed);
+        find_anchor(hyper, history, anchor, starts_after(anchor, ready), seed);
         memcpy(hyper->theta, hyper->anchor, sizeof hyper->theta);
         hyper->n = n;
         hyper->found = isfinite(hyper->anchor_value) != 0;

@@ -7,7 +7,8 @@
  *
  * What a suggestion waits for is bounded: beyond HYPER_IMPROVED results an
  * anchor's serve until the next, and its fits from several starts come one
- * with each result; beyond HYPER_ROWS a fit sees only that many (history.h). */
+ * with each result, those of another model with later ones; beyond HYPER_ROWS a
+ * fit sees only that many (history.h). */
 #ifndef HT_ALGORITHMS_HYPER_H
 #define HT_ALGORITHMS_HYPER_H
 
