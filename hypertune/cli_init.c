@@ -22,6 +22,7 @@ static const char template[] =
     "parallel: 2                   # trials at a time\n"
     "algorithm: random             # or grid\n"
     "# seed: 1                     # same seed, same suggestions\n"
+    "# warmStart: other            # learn from an earlier study\n"
     "# until: {target: 0.99, time: 2h}\n"
     "# trialTimeout: 10m\n"
     "# retries: 1                  # starts after a failed one\n"
