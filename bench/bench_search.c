@@ -1,6 +1,7 @@
 /* Suggestions a second of each algorithm that needs no model, and the time of
  * one by a model: as results come in, from a history read at once, and with
  * trials pending. Processor time, so that what else runs does not count. */
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>
@@ -90,14 +91,15 @@ static double suggest_ms(const struct algorithm *algorithm, void *state,
     return 1e3 * (now_s() - start);
 }
 
-/* The first suggestion of a state that was just built, those after each of ten
- * more results, and one with as many pending trials as a busy study has. */
+/* The first suggestion of a state that was just built, the mean and the most of
+ * those after each of more results, on which some of the fits fall, and one
+ * with as many pending trials as a busy study has. */
 static int measure_size(const struct space *space, uint64_t size)
 {
     enum { ROUNDS = 10 };
     const struct algorithm *algorithm = algorithm_find("BAYESIAN_SEARCH");
     const unsigned long long n = size;
-    double ms = 0;
+    double ms = 0, most = 0;
     void *state;
     const struct setting setting = {.space = space, .seed = 1, .n_goals = 1};
     if (algorithm->new (&setting, &state, NULL) != HT_OK)
@@ -108,9 +110,12 @@ static int measure_size(const struct space *space, uint64_t size)
            suggest_ms(algorithm, state, size, 0));
     for (uint64_t k = size; k < size + ROUNDS; k++) {
         observe(algorithm, state, space->n, k);
-        ms += suggest_ms(algorithm, state, k + 1, 0) / ROUNDS;
+        const double one = suggest_ms(algorithm, state, k + 1, 0);
+        ms += one / ROUNDS;
+        most = fmax(most, one);
     }
     printf("suggest_d%zu_after_%llu_ms=%.1f\n", space->n, n, ms);
+    printf("suggest_d%zu_after_%llu_most_ms=%.1f\n", space->n, n, most);
     printf("suggest_d%zu_after_%llu_pending_%d_ms=%.1f\n", space->n, n, PENDING,
            suggest_ms(algorithm, state, size + ROUNDS, PENDING));
     fflush(stdout);
@@ -120,7 +125,7 @@ static int measure_size(const struct space *space, uint64_t size)
 
 static int measure_model(void)
 {
-    static const uint64_t sizes[] = {10, 30, 100, 300, 1000};
+    static const uint64_t sizes[] = {10, 30, 100, 300, 1000, 10000};
     static const size_t dims[] = {6, MOST_DIM};
     struct param params[MOST_DIM];
     for (size_t i = 0; i < MOST_DIM; i++)
