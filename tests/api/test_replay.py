@@ -37,10 +37,11 @@ STEPS = {"parameterId": "x",
          "discreteValueSpec": {"values": [i / 20 for i in range(21)]}}
 
 
-def searched(rounds, algorithm="ALGORITHM_UNSPECIFIED", space=X):
+def searched(rounds, algorithm="ALGORITHM_UNSPECIFIED", space=X, **spec):
     """Two clients with three trials each; results come late and in another
     order than the trials."""
-    study = Study(server, space, LAYERS, OPT, algorithm=algorithm)
+    study = Study(server, space, LAYERS, OPT, algorithm=algorithm,
+                  **spec)
     for step in range(rounds):
         mine = study.suggest(3, "me")["trials"]
         others = study.suggest(3, "other")["trials"]
@@ -87,6 +88,15 @@ def random_and_grid_are_too():
     for algorithm in ("RANDOM_SEARCH", "GRID_SEARCH"):
         found = verdicts(searched(2, algorithm, STEPS))
         tap.equal({item["verdict"] for item in found}, {"SAME"})
+
+
+def what_else_a_search_knows_is_known_again():
+    old = searched(5)
+    study = searched(5, observationNoise="HIGH",
+                     hypertune={"warmStart": [number(old)]})
+    kinds = {trial["hypertune"]["why"]["kind"] for trial in study.trials()}
+    tap.equal({"SEED", "REPEATS"} - kinds, set())
+    tap.equal({item["verdict"] for item in verdicts(study)}, {"SAME"})
 
 
 def a_replay_may_begin_anywhere():
@@ -221,6 +231,7 @@ with harness.Server("--runner", "none") as server:
     tap.run([
         every_suggestion_is_made_again,
         random_and_grid_are_too,
+        what_else_a_search_knows_is_known_again,
         a_replay_may_begin_anywhere,
         trials_of_others_are_left_out,
         what_was_forgotten_since_cannot_be_told,

@@ -35,7 +35,7 @@ def measured(value, step=None, **more):
 class Study:
     """Made anew; its calls give (HTTP status, JSON)."""
 
-    def __init__(self, server, *space, **spec):
+    def __init__(self, server, *space, hypertune=None, **spec):
         self.server = server
         self.display = "study %d" % next(numbers)
         self.body = {"displayName": self.display,
@@ -43,6 +43,8 @@ class Study:
                                         "parameters": list(space) or [X],
                                         "algorithm": "RANDOM_SEARCH"},
                                        **spec)}
+        if hypertune:
+            self.body["hypertune"] = hypertune
         made = self.good("POST", STUDIES, self.body)
         self.name = made["name"]
         self.path = "/v1/" + self.name
