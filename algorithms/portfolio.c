@@ -11,7 +11,10 @@
 #include "algorithms/tpe.h"
 #include "proto/arena.h"
 
-enum { STANDSTILL = 6 }; /* results without a gain that make it one */
+enum {
+    LEAST_RESULTS = 20, /* before they tell which family is right */
+    STANDSTILL = 6      /* results without a gain that make it one */
+};
 
 /* A process that tells results apart as well as this needs no help (docs/
  * search.md has the measurement). */
@@ -60,7 +63,8 @@ size_t portfolio_standstill(const struct history *history)
 enum family portfolio_family(const struct history *history,
                              const struct goal_model *model, uint64_t ordinal)
 {
-    if (ordinal % 2 == 0 || portfolio_standstill(history) < STANDSTILL ||
+    if (ordinal % 2 == 0 || history->n < LEAST_RESULTS ||
+        portfolio_standstill(history) < STANDSTILL ||
         leave_one_out_ranks(model->models[0]) > trusted_ranks)
         return FAMILY_PROCESS;
     return ordinal % 4 == 1 ? FAMILY_FOREST : FAMILY_PARZEN;

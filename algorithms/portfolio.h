@@ -23,7 +23,8 @@ enum family { FAMILY_PROCESS, FAMILY_FOREST, FAMILY_PARZEN };
  * hundredth of what the best is better than the median. */
 size_t portfolio_standstill(const struct history *history);
 
-/* The family of a suggestion in a study of one objective. */
+/* The family of a suggestion in a study of one objective: the first 20 results
+ * are the process' to learn from. */
 enum family portfolio_family(const struct history *history,
                              const struct goal_model *model, uint64_t ordinal);
 

@@ -89,23 +89,15 @@ static double noise(size_t i)
     return rng_unit(&place, 0);
 }
 
-static double bowl(size_t i)
-{
-    const double x = fmod(0.5 + 0.7548776662 * (double)i, 1) - 0.6;
-    const double k = ((double)(i * 17 % 40) - 12) / 40;
-    return -x * x - 0.3 * k * k;
-}
-
-/* The families of four suggestions after N results. */
-static void families(double (*value)(size_t), bool gains, enum family turn[4])
+/* The families of four suggestions after n results without order, of which the
+ * one at `best` is far above the others. */
+static void families(size_t n, size_t best, enum family turn[4])
 {
     struct goal_hyper hyper;
     struct goal_model model;
     open_history();
-    for (size_t i = 0; i < N; i++)
-        tell(i, i == 0 && !gains ? 2 : value(i));
-    if (gains)
-        tell(N, 3);
+    for (size_t i = 0; i < n; i++)
+        tell(i, i == best ? 2 : noise(i));
     goal_hyper_init(&hyper, 0, NOISE_UNKNOWN);
     CHECK(goal_model_init(&model, &history, &hyper, 1, 0));
     for (uint64_t i = 0; i < 4; i++)
@@ -117,22 +109,35 @@ static void families(double (*value)(size_t), bool gains, enum family turn[4])
 static void others_take_turns_where_nothing_is_understood(void)
 {
     enum family turn[4];
-    families(noise, false, turn);
+    families(N, 0, turn);
     CHECK(turn[0] == FAMILY_PROCESS && turn[2] == FAMILY_PROCESS);
+    CHECK(turn[1] == FAMILY_FOREST && turn[3] == FAMILY_PARZEN);
+    families(20, 0, turn);
     CHECK(turn[1] == FAMILY_FOREST && turn[3] == FAMILY_PARZEN);
 }
 
 static void a_process_that_still_gains_goes_on(void)
 {
     enum family turn[4];
-    families(noise, true, turn);
+    families(N, N - 1, turn);
     for (int i = 0; i < 4; i++)
         CHECK(turn[i] == FAMILY_PROCESS);
 }
 
-static double slope(size_t i)
+static void the_first_results_teach_the_process(void)
 {
-    return i == 0 ? 1e-3 : bowl(i);
+    enum family turn[4];
+    families(19, 0, turn);
+    for (int i = 0; i < 4; i++)
+        CHECK(turn[i] == FAMILY_PROCESS);
+}
+
+/* Best at the first point. */
+static double bowl(size_t i)
+{
+    const double x = fmod(0.5 + 0.7548776662 * (double)i, 1) - 0.5;
+    const double k = (double)(i * 17 % 40) / 40;
+    return -x * x - 0.3 * k * k;
 }
 
 static void a_process_that_understands_goes_on(void)
@@ -141,7 +146,7 @@ static void a_process_that_understands_goes_on(void)
     struct goal_model model;
     open_history();
     for (size_t i = 0; i < N; i++)
-        tell(i, slope(i));
+        tell(i, bowl(i));
     CHECK(portfolio_standstill(&history) >= N - 1);
     goal_hyper_init(&hyper, 0, NOISE_UNKNOWN);
     CHECK(goal_model_init(&model, &history, &hyper, 1, 0));
@@ -314,6 +319,7 @@ int main(void)
     RUN(failures_are_results_without_a_gain);
     RUN(others_take_turns_where_nothing_is_understood);
     RUN(a_process_that_still_gains_goes_on);
+    RUN(the_first_results_teach_the_process);
     RUN(a_process_that_understands_goes_on);
     RUN(both_families_go_to_the_better_steps);
     RUN(taken_points_are_passed_over);
