@@ -44,8 +44,10 @@ int64_t ladder_reached(const struct ladder *ladder, double at)
 {
     int64_t rung = -1;
     double place = ladder->first;
-    for (; place <= at && place < ladder->top; place *= ladder->factor)
+    while (place <= at && place < ladder->top) {
         rung++;
+        place *= ladder->factor;
+    }
     return rung;
 }
 

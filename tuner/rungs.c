@@ -75,7 +75,8 @@ static const double *read_goals(struct arena *arena, const struct job *job,
     cJSON *list = cJSON_Parse(text);
     const cJSON *item = list == NULL ? NULL : list->child;
     for (size_t k = 0; k < job->n_metrics; k++) {
-        goals[k] = cJSON_IsNumber(item) ? item->valuedouble : NAN;
+        goals[k] =
+            item != NULL && cJSON_IsNumber(item) ? item->valuedouble : NAN;
         item = item == NULL ? NULL : item->next;
     }
     cJSON_Delete(list);
