@@ -28,17 +28,17 @@ static uint64_t number_of(const struct hyper *hyper)
 }
 
 /* How many results after others' this model's anchors are fitted; all of them
- * before the next anchor, which is at least 7 results away. */
+ * before the next anchor, which is at least 5 results away. */
 static size_t lateness(const struct hyper *hyper, size_t n)
 {
-    return n > HYPER_IMPROVED ? STARTS * (number_of(hyper) % 3) : 0;
+    return n > HYPER_AT_ONCE ? STARTS * (number_of(hyper) % 3) : 0;
 }
 
 /* How many of the anchor's starts are made after n results. */
 static size_t starts_after(size_t anchor, size_t n)
 {
     const size_t one_each = n - anchor + 1;
-    return anchor <= HYPER_IMPROVED || one_each > STARTS ? STARTS : one_each;
+    return anchor <= HYPER_AT_ONCE || one_each > STARTS ? STARTS : one_each;
 }
 
 /* ---- fits to the first n results ---- */

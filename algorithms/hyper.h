@@ -5,10 +5,10 @@
  * between improved from the anchor before. So a state that is built again
  * after a restart fits one anchor, however long the study is.
  *
- * What a suggestion waits for is bounded: beyond HYPER_IMPROVED results an
- * anchor's serve until the next, and its fits from several starts come one
- * with each result, those of another model with later ones; beyond HYPER_ROWS a
- * fit sees only that many (history.h). */
+ * What a suggestion waits for is bounded: beyond HYPER_AT_ONCE results an
+ * anchor's fits from several starts come one with each result, those of another
+ * model with later ones; beyond HYPER_IMPROVED an anchor's serve until the
+ * next; beyond HYPER_ROWS a fit sees only that many (history.h). */
 #ifndef HT_ALGORITHMS_HYPER_H
 #define HT_ALGORITHMS_HYPER_H
 
@@ -19,7 +19,11 @@
 #include "algorithms/history.h"
 #include "algorithms/prior.h"
 
-enum { HYPER_IMPROVED = 150, HYPER_ROWS = 300 };
+enum {
+    HYPER_AT_ONCE = 104, /* the last before an anchor */
+    HYPER_IMPROVED = 150,
+    HYPER_ROWS = 300
+};
 
 struct hyper {
     struct target target; /* set by the owner, as are what is believed before
