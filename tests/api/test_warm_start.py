@@ -146,6 +146,15 @@ def a_killed_server_suggests_the_same():
     tap.equal(points + first.play(4), second.play(7))
 
 
+def what_it_learnt_from_is_part_of_the_proof():
+    old = learnt()
+    new = Warm([old.name])
+    new.play(6)
+    old.good("DELETE", old.path)
+    proof = new.good("GET", "/hypertune/v1/studies/%s/replay" % number(new))
+    tap.equal([trial["verdict"] for trial in proof["trials"]], ["SAME"] * 6)
+
+
 def several_studies_stand_on_each_other():
     one, two = learnt(), learnt(X, OPT)
     new = Warm([one.name, number(two)], X, Y, OPT)
@@ -230,6 +239,7 @@ with harness.Server("--runner", "none") as server:
         results_outside_the_new_range_are_left_out,
         later_results_and_a_deletion_change_nothing,
         a_killed_server_suggests_the_same,
+        what_it_learnt_from_is_part_of_the_proof,
         several_studies_stand_on_each_other,
         what_cannot_be_learnt_from_is_refused,
         what_is_odd_is_said,

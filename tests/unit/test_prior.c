@@ -1,74 +1,143 @@
-/* What is believed of hyperparameters, against differences and by effect. */
-#include <math.h>
+/* What results of one study mean in the space of another. */
+#include "tuner/prior.h"
 
-#include "algorithms/algorithm.h"
-#include "algorithms/gp_fit.h"
-#include "algorithms/prior.h"
+#include <math.h>
+#include <string.h>
+
+#include "proto/json.h"
 #include "tests/check.h"
 
-static const enum prior priors[] = {PRIOR_LONG, PRIOR_UNIT};
-static const enum noise noises[] = {NOISE_UNKNOWN, NOISE_LOW, NOISE_HIGH};
-
-static struct param line_param = {.name = "x", .type = PARAM_DOUBLE, .max = 1};
-static const struct space line = {1, &line_param};
-
-static void check_gradient(enum prior prior, enum noise noise)
+/* A job of these metrics and parameters, as Vertex's JSON has them. */
+static struct job *job_of(struct arena *arena, const char *metrics,
+                          const char *parameters)
 {
-    double theta[4] = {-0.7, 0.4, 0.2, -4.5}, unused[4] = {0};
-    double gradient[4] = {1, 2, 3, 4};
-    prior_add(prior, noise, 2, theta, gradient);
-    for (size_t i = 0; i < 4; i++) {
-        const double h = 1e-5, at = theta[i];
-        theta[i] = at + h;
-        const double above = prior_add(prior, noise, 2, theta, unused);
-        theta[i] = at - h;
-        const double below = prior_add(prior, noise, 2, theta, unused);
-        theta[i] = at;
-        CHECK(fabs(gradient[i] - (double)(i + 1) - (above - below) / (2 * h)) <
-              1e-7);
-    }
+    struct job *job = NULL;
+    struct ht_error err;
+    const char *text = arena_printf(arena,
+                                    "{\"displayName\": \"s\", \"studySpec\": "
+                                    "{\"metrics\": [%s], \"parameters\": "
+                                    "[%s]}}",
+                                    metrics, parameters);
+    if (job_parse(arena, text, &job, &err) != HT_OK)
+        CHECK_TEXT(err.text, "no error");
+    return job;
 }
 
-static void gradients_are_added_and_are_those_of_differences(void)
+#define LOSS "{\"metricId\": \"loss\", \"goal\": \"MINIMIZE\"}"
+#define GAIN "{\"metricId\": \"gain\", \"goal\": \"MAXIMIZE\"}"
+#define REAL(name, low, high)                                                  \
+    "{\"parameterId\": \"" name "\", \"doubleValueSpec\": {\"minValue\": " low \
+    ", \"maxValue\": " high "}}"
+#define WHOLE(name, low, high)                                                 \
+    "{\"parameterId\": \"" name "\", \"integerValueSpec\": "                   \
+    "{\"minValue\": " low ", \"maxValue\": " high "}}"
+#define OF(name, values)                                                       \
+    "{\"parameterId\": \"" name "\", \"categoricalValueSpec\": {\"values\": "  \
+    "[" values "]}}"
+
+static struct trial_row result(const char *params, double objective)
 {
-    for (size_t i = 0; i < 2; i++)
-        for (size_t k = 0; k < 3; k++)
-            check_gradient(priors[i], noises[k]);
+    return (struct trial_row){.state = TRIAL_SUCCEEDED,
+                              .params = params,
+                              .has_objective = true,
+                              .objective = objective};
 }
 
-/* The deviation of noise that a fit finds in a wave with a little of it. */
-static double found_noise(enum prior prior, enum noise noise)
+/* What n results of `old` are for `job`. */
+static struct prior_study translate(struct arena *arena, const struct job *old,
+                                    const struct job *job, size_t n,
+                                    struct trial_row rows[])
 {
-    struct encoding encoding;
-    double theta[3];
-    encoding_init(&encoding, &line);
-    struct gp *gp = gp_new(&encoding, 12, true);
-    for (size_t i = 0; i < 12; i++) {
-        const double x = (double)i / 11;
-        gp_add(gp, &x, 1.4 * sin(7 * x) + (i % 2 == 0 ? 0.02 : -0.02), 0);
-    }
-    struct gp_fit *fit = gp_fit_new(gp, prior);
-    gp_fit_expect(fit, noise);
-    gp_fit_find(fit, 1, 2, theta);
-    gp_fit_free(fit);
-    gp_free(gp);
-    encoding_fini(&encoding);
-    return exp(theta[2] / 2);
+    const struct prior_match match = prior_match(arena, old, job);
+    return prior_translate(arena, &match, &(struct trial_list){n, rows});
 }
 
-static void what_is_said_of_the_noise_is_believed_where_data_are_few(void)
+static void names_and_kinds_tell_what_is_shared(void)
 {
-    for (size_t i = 0; i < 2; i++) {
-        const double unknown = found_noise(priors[i], NOISE_UNKNOWN);
-        CHECK(found_noise(priors[i], NOISE_LOW) < 0.8 * unknown);
-        CHECK(found_noise(priors[i], NOISE_HIGH) > 1.5 * unknown);
-    }
+    struct arena *arena = arena_new();
+    const struct job *old =
+        job_of(arena, LOSS,
+               REAL("x", "0", "1") ", " WHOLE("n", "1", "9") ", " OF(
+                   "opt", "\"a\", \"b\"") ", " REAL("gone", "0", "1"));
+    const struct job *job =
+        job_of(arena, LOSS,
+               WHOLE("x", "0", "5") ", " OF("n", "\"1\", \"2\"") ", " OF(
+                   "opt", "\"b\", \"c\"") ", " REAL("new", "0", "1"));
+    const struct prior_match match = prior_match(arena, old, job);
+    static const bool shared[] = {true, false, true, false};
+    CHECK(memcmp(match.shared, shared, sizeof shared) == 0);
+    CHECK(match.n_shared == 2 && !match.same && !match.renamed);
+    CHECK(prior_match(arena, job, job).same);
+    arena_free(arena);
+}
+
+static void what_the_new_study_could_not_try_is_left_out(void)
+{
+    struct arena *arena = arena_new();
+    const struct job *old =
+        job_of(arena, LOSS, REAL("x", "0", "9") ", " OF("opt", "\"a\", \"b\""));
+    const struct job *job =
+        job_of(arena, LOSS,
+               WHOLE("x", "0", "5") ", " OF("opt", "\"b\", \"c\"") ", " REAL(
+                   "new", "2", "4"));
+    struct trial_row rows[] = {result("{\"x\":3,\"opt\":\"b\"}", 1),
+                               result("{\"x\":3.5,\"opt\":\"b\"}", 2),
+                               result("{\"x\":7,\"opt\":\"b\"}", 3),
+                               result("{\"x\":4,\"opt\":\"a\"}", 4)};
+    const struct prior_study study = translate(arena, old, job, 4, rows);
+    CHECK(study.n == 1);
+    CHECK(study.results[0].values[0] == -1 && study.results[0].feasible);
+    CHECK(study.results[0].point[0].whole == 3);
+    CHECK(study.results[0].point[1].whole == 0);
+    CHECK(study.results[0].point[2].real == 3); /* in the middle */
+    arena_free(arena);
+}
+
+static void metrics_are_found_by_name(void)
+{
+    struct arena *arena = arena_new();
+    const struct job *old = job_of(arena, GAIN ", " LOSS, REAL("x", "0", "1"));
+    const struct job *turned =
+        job_of(arena, LOSS ", " GAIN, REAL("x", "0", "1"));
+    struct trial_row row = result("{\"x\":0.5}", 8);
+    row.final_metrics = "{\"gain\":8,\"loss\":3}";
+    const struct prior_study study = translate(arena, old, turned, 1, &row);
+    CHECK(study.results[0].values[0] == -3);
+    CHECK(study.results[0].values[1] == 8);
+    arena_free(arena);
+}
+
+static void another_objective_stands_for_one_that_is_not_there(void)
+{
+    struct arena *arena = arena_new();
+    const struct job *old = job_of(arena, LOSS, REAL("x", "0", "1"));
+    const struct job *job = job_of(arena, GAIN, REAL("x", "0", "1"));
+    struct trial_row row = result("{\"x\":0.5}", 8);
+    const struct prior_match match = prior_match(arena, old, job);
+    CHECK(match.renamed && !match.same);
+    const struct prior_study study = translate(arena, old, job, 1, &row);
+    CHECK(study.results[0].values[0] == -8); /* less was better there */
+    arena_free(arena);
+}
+
+static void what_failed_stays_failed(void)
+{
+    struct arena *arena = arena_new();
+    const struct job *job = job_of(arena, LOSS, REAL("x", "0", "1"));
+    struct trial_row row = {.state = TRIAL_FAILED, .params = "{\"x\":0.5}"};
+    const struct prior_study study = translate(arena, job, job, 1, &row);
+    CHECK(study.n == 1 && !study.results[0].feasible);
+    CHECK(isnan(study.results[0].values[0]));
+    arena_free(arena);
 }
 
 int main(void)
 {
-    algorithms_init();
-    RUN(gradients_are_added_and_are_those_of_differences);
-    RUN(what_is_said_of_the_noise_is_believed_where_data_are_few);
+    json_init();
+    RUN(names_and_kinds_tell_what_is_shared);
+    RUN(what_the_new_study_could_not_try_is_left_out);
+    RUN(metrics_are_found_by_name);
+    RUN(another_objective_stands_for_one_that_is_not_there);
+    RUN(what_failed_stays_failed);
     return check_done();
 }
