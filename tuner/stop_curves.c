@@ -83,6 +83,7 @@ static enum ht_status begin(struct stop_curves *curves, struct db *db,
 struct drawing {
     const struct job *job;
     const struct trial_row *trial;
+    struct attempt_list attempts; /* where time counts */
     size_t n;
     double *at, *values; /* values: a row of goals for each place */
     int64_t *steps;
@@ -99,12 +100,24 @@ static void drawing_init(struct drawing *drawing, const struct job *job,
                                   sizeof *drawing->values);
 }
 
+/* Time between attempts, in which the trial waited or was paused. */
+static int64_t idle_before(const struct drawing *drawing, int64_t attempt)
+{
+    const struct attempt_row *rows = drawing->attempts.rows;
+    int64_t idle_ms = 0;
+    for (size_t i = 1; i < drawing->attempts.n && rows[i].n <= attempt; i++)
+        idle_ms += rows[i].created_ms - rows[i - 1].ended_ms;
+    return idle_ms;
+}
+
 static double place_of(const struct drawing *drawing,
                        const struct measurement_row *row)
 {
     if (!drawing->job->early_stop.by_time)
         return (double)row->step;
-    return (double)(row->time_ms - drawing->trial->started_ms) / 1000;
+    return (double)(row->time_ms - drawing->trial->started_ms -
+                    idle_before(drawing, row->attempt)) /
+           1000;
 }
 
 /* The values of the place, a new one unless `at` is no later than the last:
@@ -202,10 +215,14 @@ static enum ht_status draw(const struct stop_curves *curves, struct db *db,
     double *finals = arena_alloc(arena, SETTING_METRICS, sizeof *finals);
     struct arena *scratch = arena_new();
     struct measurement_list list;
+    struct attempt_list attempts = {0};
     struct drawing drawing;
     enum ht_status status = point_parse(&job->space, trial->params, point, err);
     if (status == HT_OK)
         status = read_records(db, scratch, job, trial, &list, err);
+    if (status == HT_OK && job->early_stop.by_time)
+        status = db_attempt_list(db, scratch, trial->study, trial->id,
+                                 &attempts, err);
     if (status == HT_OK) {
         const bool whole = trial->state == TRIAL_SUCCEEDED;
         const bool open = !trial_state_is_final(trial->state) &&
@@ -218,6 +235,7 @@ static enum ht_status draw(const struct stop_curves *curves, struct db *db,
                                             : open ? STOP_END_OPEN
                                                    : STOP_END_EARLY};
         drawing_init(&drawing, job, trial, scratch, list.n + 1);
+        drawing.attempts = attempts;
         draw_records(&drawing, &list);
         if (whole) {
             result_read(job, trial, point, finals);

@@ -1,0 +1,73 @@
+/* Learning curves from records: places by time, over several attempts. */
+#include <sqlite3.h>
+
+#include "tests/unit/core_fixture.h"
+#include "tuner/stop_curves.h"
+
+static const char spec[] =
+    "spec: 1\nname: s\ngoal: maximize accuracy\n"
+    "parameters:\n  lr: {type: double, min: 0, max: 1}\n"
+    "algorithm: random\ntrials: 9\nparallel: 1\nretries: 3\n"
+    "command: [./train]\nearlyStopping: {rule: median, by: time}\n";
+
+/* Sets what the clock would have said. */
+static void set_times(const struct fixture *fixture)
+{
+    static const char sql[] =
+        "UPDATE trials SET started_ms=10000;"
+        "UPDATE attempts SET created_ms=10000, ended_ms=12000 WHERE n=1;"
+        "UPDATE attempts SET created_ms=100000, ended_ms=103000 WHERE n=2;"
+        "UPDATE attempts SET created_ms=200000 WHERE n=3;"
+        "UPDATE measurements SET time_ms=11000 WHERE attempt=1;"
+        "UPDATE measurements SET time_ms=102500 WHERE attempt=2;"
+        "UPDATE measurements SET time_ms=200250 WHERE attempt=3;";
+    char path[128];
+    sqlite3 *handle;
+    snprintf(path, sizeof path, "%s/hypertune.db", fixture->dir);
+    CHECK(sqlite3_open(path, &handle) == SQLITE_OK);
+    CHECK(sqlite3_exec(handle, sql, NULL, NULL, NULL) == SQLITE_OK);
+    sqlite3_close(handle);
+}
+
+/* A trial that paused or waited for a retry has not trained meanwhile. */
+static void time_between_attempts_does_not_count(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    f.options.retry_ms = 1;
+    fixture_stop(&f);
+    CHECK(fixture_start(&f));
+    fixture_submit(&f, spec);
+    fixture_hello(&f, 1);
+    for (int attempt = 1; attempt <= 3; attempt++) {
+        struct leased leased = {0};
+        CHECK(fixture_lease(&f, 1, &leased) == 1);
+        CHECK(leased.name.attempt == attempt);
+        CHECK(fixture_tell(&f, "started", &leased.name, "")->status == HT_OK);
+        CHECK(fixture_report(&f, leased.token,
+                             fixture_record(&f, 1, attempt, "0.5"))
+                  ->status == HT_OK);
+        if (attempt < 3)
+            fixture_end_as(&f, &leased, "\"outcome\":\"failed\",\"exit\":1");
+    }
+    fixture_stop(&f);
+    set_times(&f);
+    struct db *db = fixture_db(&f);
+    struct stop_curves *curves = stop_curves_new(1);
+    size_t at;
+    CHECK(stop_curves_read(curves, db, NULL) == HT_OK);
+    CHECK(stop_curves_find(curves, 1, &at));
+    const struct stop_curve *curve = &stop_curves_study(curves)->curves[at];
+    CHECK(curve->n == 3);
+    CHECK(curve->points[0].at == 1 && curve->points[1].at == 4.5);
+    CHECK(curve->points[2].at == 5.25);
+    stop_curves_free(curves);
+    db_close(db);
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    RUN(time_between_attempts_does_not_count);
+    return check_done();
+}
