@@ -41,6 +41,43 @@ static bool backs_off(struct core *core, const struct trial_row *trial)
     return memory != NULL && memory->retry_at_ms > core_now_ms(core);
 }
 
+static enum ht_status find_job(struct leasing *now, int64_t id,
+                               struct study_row *study, const struct job **job,
+                               struct ht_error *err)
+{
+    const enum ht_status status =
+        db_study_get(core_db(now->core), now->req->arena, id, study, err);
+    return status == HT_OK ? memory_job(core_memory(now->core), study, job, err)
+                           : status;
+}
+
+/* Whether a trial that is to go on from a rung has its checkpoint at another
+ * runner, which is there: without a folder that all of them see. */
+static enum ht_status is_at_home_elsewhere(struct leasing *now,
+                                           const struct trial_row *trial,
+                                           bool *elsewhere,
+                                           struct ht_error *err)
+{
+    struct attempt_row newest;
+    struct study_row study;
+    const struct job *job;
+    *elsewhere = trial->passed > 0 && trial->attempt > 0;
+    if (!*elsewhere)
+        return HT_OK;
+    const struct trial_name name = {trial->study, trial->id, trial->attempt};
+    enum ht_status status = db_attempt_get(core_db(now->core), now->req->arena,
+                                           &name, &newest, err);
+    if (status == HT_OK)
+        status = find_job(now, trial->study, &study, &job, err);
+    if (status != HT_OK)
+        return status;
+    const struct memory_runner *home =
+        memory_find_runner(core_memory(now->core), newest.runner);
+    *elsewhere = home != NULL && home != now->runner && home->online &&
+                 job->output_dir == NULL;
+    return HT_OK;
+}
+
 /* Retries that are due go by id like all others; *found is false when every
  * waiting trial backs off. */
 static enum ht_status next_of_study(struct leasing *now, int64_t study,
@@ -51,13 +88,19 @@ static enum ht_status next_of_study(struct leasing *now, int64_t study,
     struct trial_list page = {.n = DB_WAITING_PAGE};
     *found = false;
     while (page.n == DB_WAITING_PAGE) {
-        const enum ht_status status = db_trial_waiting(
+        enum ht_status status = db_trial_waiting(
             core_db(now->core), now->req->arena, study, after, &page, err);
         if (status != HT_OK)
             return status;
         for (size_t i = 0; i < page.n; i++) {
             after = page.rows[i].id;
+            bool elsewhere;
             if (backs_off(now->core, &page.rows[i]))
+                continue;
+            status = is_at_home_elsewhere(now, &page.rows[i], &elsewhere, err);
+            if (status != HT_OK)
+                return status;
+            if (elsewhere)
                 continue;
             *trial = page.rows[i];
             *found = true;
@@ -65,16 +108,6 @@ static enum ht_status next_of_study(struct leasing *now, int64_t study,
         }
     }
     return HT_OK;
-}
-
-static enum ht_status find_job(struct leasing *now, int64_t id,
-                               struct study_row *study, const struct job **job,
-                               struct ht_error *err)
-{
-    const enum ht_status status =
-        db_study_get(core_db(now->core), now->req->arena, id, study, err);
-    return status == HT_OK ? memory_job(core_memory(now->core), study, job, err)
-                           : status;
 }
 
 /* One that has to wait keeps the GPUs that are free from those whose turn comes

@@ -88,6 +88,10 @@ def the_best_go_on_and_the_others_wait():
             "a paused trial")
         listed = server.cli("trials", "pauses", "--state", "paused").stdout
         tap.equal("PAUSED" in listed, True, listed)
+        for trial in server.trials("pauses"):
+            if trial["hypertune"]["state"] == "PAUSED":
+                tap.equal(trial["state"], "REQUESTED")
+                tap.equal(trial["hypertune"]["stop"]["rung"] >= 0, True)
         lines = server.cli("watch", "pauses").stdout
         trials = check_end(server)
         tap.equal(trials[1]["state"], "STOPPED")

@@ -219,6 +219,52 @@ static void a_trial_told_to_pause_can_be_told_to_stop(void)
     fixture_close(&f);
 }
 
+/* Says something as another runner. */
+static struct request *as_other(struct fixture *f, const char *type,
+                                const char *members)
+{
+    const char *text =
+        arena_printf(f->arena,
+                     "{\"v\":1,\"type\":\"%s\",\"token\":\"" RUNNER_TOKEN
+                     "\",\"runner\":\"r2\",\"boot\":\"b\",\"id\":%lld,%s}",
+                     type, (long long)f->next_id++, members);
+    struct request *req = fixture_request(f, control_handle, text);
+    core_post(f->core, req);
+    fixture_wait(f, req);
+    CHECK(req->status == HT_OK);
+    return req;
+}
+
+static size_t lease_as_other(struct fixture *f, struct leased *leased)
+{
+    return fixture_leased(as_other(f, "lease", "\"free\":1"), leased, 1);
+}
+
+/* Its checkpoint is in a folder of the runner that it paused at. */
+static void a_trial_goes_on_where_its_checkpoint_is(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    fixture_stop(&f);
+    f.options.hold_ms = 1;
+    fixture_start(&f);
+    submit(&f, 3, PAUSING);
+    as_other(&f, "hello",
+             "\"engine\":\"any\",\"host\":\"there\",\"slots\":1,"
+             "\"version\":\"0.1.0\",\"attempts\":[],\"rules\":{}");
+    static const char *const values[] = {"0.5", "0.7", "0.6"};
+    for (size_t i = 0; i < 3; i++) { /* no poll is held here */
+        CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1));
+        pause_at(&f, 1, values[i]);
+    }
+    CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1));
+    struct leased leased = {0};
+    CHECK(lease_as_other(&f, &leased) == 0);
+    const struct leased best = lease_one(&f);
+    CHECK(best.name.trial == 2 && best.name.attempt == 2);
+    fixture_close(&f);
+}
+
 static void the_end_may_come_before_the_pause(void)
 {
     struct fixture f;
@@ -329,6 +375,7 @@ int main(void)
     RUN(a_cancelled_study_cancels_paused_trials);
     RUN(a_person_can_end_a_paused_trial);
     RUN(a_trial_told_to_pause_can_be_told_to_stop);
+    RUN(a_trial_goes_on_where_its_checkpoint_is);
     RUN(the_end_may_come_before_the_pause);
     RUN(a_program_that_ends_well_at_a_rung_is_paused);
     RUN(a_lost_machine_does_not_matter_to_a_pause);
