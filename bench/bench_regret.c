@@ -1,12 +1,13 @@
 /* How near a search comes to the best values of known functions.
  *
- *     bench_regret [ALGORITHM [SEEDS [PROBLEM [TRIALS [PARALLEL]]]]]
+ *     bench_regret [ALGORITHM [SEEDS [PROBLEM [TRIALS [PARALLEL [SAID]]]]]]
  *
  * For each problem and after 20, 60 and 120 trials: the mean score over seeds,
  * 0 being the median of random points and 100 the optimum, and the mean of
  * log10(1 - score / 100), in which the last ten thousandth no longer counts.
  * The best is that of the true values, also where results are noisy. Then the
- * same of each group of problems and of all, and the cost of a suggestion. */
+ * same of each group of problems and of all, and the cost of a suggestion. With
+ * SAID other than 0 the search is told which problems are noisy. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,6 +175,7 @@ static void suggest(const struct algorithm *algorithm, void *state,
 struct plan {
     const struct algorithm *algorithm;
     int seeds, trials, parallel;
+    bool says_noise;
 };
 
 /* Tells the oldest result that is out; returns whether it failed. */
@@ -203,8 +205,12 @@ static int run(const struct plan *plan, const struct problem *problem,
     int failed = 0;
     tried.n = tried.told = 0;
     tried.space = &problem->space;
-    const struct setting setting = {
-        .space = &problem->space, .seed = seed, .n_goals = 1};
+    const enum noise said = problem->noise > 0 ? NOISE_HIGH : NOISE_LOW;
+    const struct setting setting = {.space = &problem->space,
+                                    .seed = seed,
+                                    .n_goals = 1,
+                                    .noise = plan->says_noise ? said
+                                                              : NOISE_UNKNOWN};
     if (plan->algorithm->new (&setting, &state, NULL) != HT_OK)
         exit(1);
     for (int stage = 0; tried.n < plan->trials;) {
@@ -315,13 +321,14 @@ int main(int argc, char *argv[])
     const struct plan plan = {.algorithm = algorithm_find(name),
                               .seeds = number(argc, argv, 2, 5),
                               .trials = number(argc, argv, 4, 60),
-                              .parallel = number(argc, argv, 5, 1)};
+                              .parallel = number(argc, argv, 5, 1),
+                              .says_noise = number(argc, argv, 6, 0) != 0};
     const char *text = argc > 3 && strcmp(argv[3], "all") != 0 ? argv[3] : NULL;
     if (plan.algorithm == NULL || plan.seeds < 1 || plan.seeds > MOST_SEEDS ||
         plan.trials < 1 || plan.trials > MOST_TRIALS || plan.parallel < 1 ||
         plan.parallel > MOST_PARALLEL) {
         fputs("usage: bench_regret [ALGORITHM [SEEDS [PROBLEM [TRIALS "
-              "[PARALLEL]]]]]\n",
+              "[PARALLEL [SAID]]]]]]\n",
               stderr);
         return 2;
     }
