@@ -1,10 +1,12 @@
 #include <string.h>
 
 #include "proto/json.h"
+#include "proto/limits.h"
 #include "tuner/confirm.h"
 #include "tuner/core.h"
 #include "tuner/db_confirm.h"
 #include "tuner/memory.h"
+#include "tuner/result.h"
 #include "tuner/study.h"
 #include "tuner/study_end.h"
 #include "tuner/trial_body.h"
@@ -60,25 +62,55 @@ static enum ht_status find_study(struct confirming *now, struct ht_error *err)
     return memory_job(core_memory(now->core), study, &now->job, err);
 }
 
+static bool has_bounds(const struct job *job)
+{
+    for (size_t i = 0; i < job->n_metrics; i++)
+        if (job->metrics[i].safety)
+            return true;
+    return false;
+}
+
+static bool is_safe(const struct job *job, const struct trial_row *trial)
+{
+    double values[SETTING_METRICS];
+    (void)result_values(job, &trial->objective, trial->final_metrics, values);
+    return result_is_safe(job, values);
+}
+
+/* The best trials, each of another point and within all safety bounds. */
+static enum ht_status find_best(struct confirming *now, struct trial_list *best,
+                                struct ht_error *err)
+{
+    const struct ranking ranking = {
+        now->study.id, now->job->metrics[0].maximize,
+        has_bounds(now->job) ? HT_MAX_TRIALS : now->top};
+    const enum ht_status status = db_confirm_finalists(
+        core_db(now->core), now->req->arena, &ranking, best, err);
+    if (status != HT_OK)
+        return status;
+    size_t n = 0;
+    for (size_t i = 0; i < best->n && n < (size_t)now->top; i++)
+        if (is_safe(now->job, &best->rows[i]))
+            best->rows[n++] = best->rows[i];
+    best->n = n;
+    return n > 0 ? HT_OK
+                 : ht_fail(err, HT_PRECONDITION,
+                           "study %.128s has no result to confirm",
+                           now->study.name);
+}
+
 /* The points to confirm; one that has confirmations already is known by the
  * trial that they confirm. */
 static enum ht_status choose(struct confirming *now, struct finalist_list *list,
                              struct ht_error *err)
 {
-    struct db *db = core_db(now->core);
     struct arena *arena = now->req->arena;
-    const struct ranking ranking = {now->study.id,
-                                    now->job->metrics[0].maximize, now->top};
     struct trial_list best;
     struct finalist_list before;
-    enum ht_status status =
-        db_confirm_finalists(db, arena, &ranking, &best, err);
-    if (status == HT_OK && best.n == 0)
-        return ht_fail(err, HT_PRECONDITION,
-                       "study %.128s has no result to confirm",
-                       now->study.name);
+    enum ht_status status = find_best(now, &best, err);
     if (status == HT_OK)
-        status = confirm_read(db, arena, now->study.id, &before, err);
+        status = confirm_read(core_db(now->core), arena, now->study.id, &before,
+                              err);
     if (status != HT_OK)
         return status;
     list->items = arena_alloc(arena, best.n, sizeof *list->items);

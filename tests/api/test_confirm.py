@@ -162,6 +162,18 @@ def more_trials_go_on_after_it():
     tap.equal(len(study.suggest(9)["trials"]), 2)
 
 
+def what_is_not_safe_is_no_finalist():
+    risk = {"metricId": "risk", "goal": "MINIMIZE",
+            "safetyConfig": {"safetyThreshold": 0.5}}
+    study = Study(server, X, metrics=[vizier.METRIC, risk])
+    for loss, harm in ((0.1, 0.9), (0.2, 0.4), (0.3, 0.1)):
+        study.add({"x": loss}, finalMeasurement={"metrics": [
+            {"metricId": "loss", "value": loss},
+            {"metricId": "risk", "value": harm}]})
+    answer = confirm(study, top=1, seeds=1)
+    tap.equal([item["trial"] for item in answer["finalists"]], ["2"])
+
+
 def is_stopped(study, trial, losses):
     """Whether a trial that measures these is stopped by the study's rule."""
     for step, loss in enumerate(losses, 1):
@@ -234,6 +246,7 @@ with harness.Server("--runner", "none") as server:
         a_study_that_has_ended_confirms_and_ends_again,
         a_stop_ends_it_as_it_had_ended,
         more_trials_go_on_after_it,
+        what_is_not_safe_is_no_finalist,
         a_repetition_is_not_stopped_early,
         asking_again_goes_on_where_it_was,
         another_finalist_joins_those_before,

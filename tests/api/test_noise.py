@@ -1,8 +1,9 @@
 """Noisy results: what is said of them, and points that are measured again."""
 
+import copy
 import random
 
-import api  # noqa: F401 (finds the rest)
+import api
 import harness
 import tap
 import vizier
@@ -62,6 +63,22 @@ def what_is_said_of_noise_is_kept():
     tap.equal("observationNoise" in study.made["studySpec"], False)
 
 
+def noise_and_constraints_are_said_once():
+    made = api.job("settled")
+    made["studySpec"]["observationNoise"] = "HIGH"
+    made["hypertune"]["constraints"] = ["lr > 0.2"]
+    tap.equal(server.call("POST", api.JOBS, made)[0], 200)
+    path = api.OURS + "/studies/settled"
+    for change in (lambda job: job["studySpec"].pop("observationNoise"),
+                   lambda job: job["hypertune"].pop("constraints")):
+        wanted = copy.deepcopy(made)
+        change(wanted)
+        status, answer = server.call("PATCH", path, {"job": wanted})
+        tap.equal((status, answer["error"]["status"]), (409, "ABORTED"),
+                  answer)
+    tap.equal(server.call("PATCH", path, {"job": made})[0], 200)
+
+
 def the_measurement_that_counts_is_chosen_as_the_study_says():
     for selection, want in ((None, 0.4), ("LAST_MEASUREMENT", 0.4),
                             ("BEST_MEASUREMENT", 0.1)):
@@ -80,5 +97,6 @@ with harness.Server("--runner", "none") as server:
         where_noise_is_high_points_are_measured_again,
         where_it_is_low_none_is,
         what_is_said_of_noise_is_kept,
+        noise_and_constraints_are_said_once,
         the_measurement_that_counts_is_chosen_as_the_study_says,
     ])

@@ -115,6 +115,25 @@ def a_confirmation_outlives_the_server():
     tap.equal(server.wait_study(name)["reason"], "all 3 trials have ended")
 
 
+def a_study_that_is_stopped_meanwhile_ends_as_it_had():
+    train = "import os, time\ntime.sleep(60 * int(os.environ[" + \
+        "'HYPERTUNE_SEED']))\n" + TRAIN
+    name = study("broken-off", train=train, grace="1s")
+    server.cli("confirm", name, "--top", "1", "--seeds", "3")
+    harness.wait_until(lambda: server.study(name)["confirming"]["active"] == 2,
+                       30, "the start of two runs")
+    tap.equal(server.study(name)["state"], "RUNNING")
+    server.cli("stop", name, "--yes")
+    status = server.wait_study(name)
+    tap.equal((status["state"], status["reason"],
+               status["confirming"]["cancelled"]),
+              ("SUCCEEDED", "all 3 trials have ended", 3))
+    done = server.cli("confirm", name, "--top", "1", "--seeds", "3")
+    tap.equal("3 runs are still to come" in done.stderr, True, done.stderr)
+    server.cli("cancel", name, "--yes")
+    tap.equal(server.wait_study(name)["state"], "SUCCEEDED")
+
+
 def without_a_result_there_is_nothing_to_confirm():
     name = study("empty", train="raise SystemExit(3)", retries=0)
     done = server.cli("confirm", name, check=False)
@@ -129,5 +148,6 @@ with harness.Server(slots=4) as server:
         without_waiting_it_says_what_is_to_come,
         a_trainer_that_ignores_the_seed_is_noticed,
         a_confirmation_outlives_the_server,
+        a_study_that_is_stopped_meanwhile_ends_as_it_had,
         without_a_result_there_is_nothing_to_confirm,
     ])
