@@ -1,0 +1,121 @@
+"""Early stopping with real trainers: what promises little is stopped, with its
+reason, whatever the rule and whatever happens to the server."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import harness  # noqa: E402
+import tap  # noqa: E402
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+DATA = os.path.join(HERE, "..", "..", "examples", "digits", "digits.csv.gz")
+EPOCHS = 150
+# As texts, which a grid takes as they come.
+GOOD = ["0.03", "0.05", "0.07", "0.1", "0.12", "0.15"]
+BAD = ["1e-4", "2e-4"]
+
+# Tells no steps; the level 0 never rises, and takes its time.
+TRAINER = """
+import subprocess, sys, time
+level = int(sys.argv[1])
+for i in range(40 if level == 0 else 10):
+    subprocess.run(["hypertune", "report", "score=%g" % (level * (i + 1))],
+                   check=True)
+    time.sleep(0.1 if level == 0 else 0)
+"""
+
+
+def environment():
+    return {"PATH": harness.bin_dir() + os.pathsep + os.environ["PATH"]}
+
+
+def check_digits(rule):
+    with harness.Server(slots=2) as server:
+        server.submit({
+            "spec": 1, "name": "digits", "goal": "maximize accuracy",
+            "parameters": {"rate": GOOD + BAD},
+            "algorithm": "grid", "trials": 8, "parallel": 2, "args": "none",
+            "earlyStopping": rule,
+            "command": ["digits", "--data=" + DATA, "--seed=1",
+                        "--epochs=%d" % EPOCHS, "--learning_rate=${rate}"]}, env=environment())
+        status = server.wait_study("digits", 120)
+        tap.equal(status["state"], "SUCCEEDED", status["reason"])
+        found = {}
+        for trial in server.trials("digits"):
+            own = trial["hypertune"]
+            found[own["params"]["rate"]] = own
+        tap.equal(sorted(found), sorted(BAD + GOOD))
+        for rate in BAD:
+            own = found[rate]
+            tap.equal(own["state"], "STOPPED", own["reason"])
+            if not own["reason"].startswith(
+                    "stopped early by the %s rule at step " % rule):
+                raise AssertionError(own["reason"])
+            stop = own["stop"]
+            tap.equal((stop["rule"], stop["metric"]), (rule, "accuracy"))
+            tap.equal(stop["at"] < int(own["step"]) + 1 < EPOCHS, True, own)
+            tap.equal(stop["value"] < stop["threshold"], True, stop)
+            tap.equal(stop["trials"] >= 5 and stop["end"] == EPOCHS, True)
+            foretold, = stop["predicted"]
+            tap.equal(foretold["metric"], "accuracy")
+            tap.equal(foretold["value"] < 0.97 and foretold["deviation"] > 0,
+                      True, foretold)
+            tap.equal(2 <= len(stop["curve"]) <= 50, True)
+            tap.equal(stop["curve"][-1][0], stop["at"])
+        tap.equal([found[rate]["state"] for rate in GOOD[:4]],
+                  ["SUCCEEDED"] * 4)
+        tap.equal(status["best"]["hypertune"]["params"]["rate"]
+                  in GOOD, True)
+        number = [trial["id"] for trial in server.trials("digits")
+                  if trial["hypertune"]["params"]["rate"] == BAD[0]]
+        shown = server.cli("trial", "digits/" + number[0]).stdout
+        tap.equal("stopped early by the %s rule" % rule in shown, True, shown)
+
+
+def the_median_rule_stops_a_network_that_learns_too_slowly():
+    check_digits("median")
+
+
+def the_decay_rule_stops_a_network_that_learns_too_slowly():
+    check_digits("decay")
+
+
+def the_convex_rule_stops_a_network_that_learns_too_slowly():
+    check_digits("convex")
+
+
+def a_killed_server_goes_on_judging():
+    with harness.Server(slots=1) as server:
+        with open(os.path.join(server.folder, "train.py"), "w",
+                  encoding="ascii") as file:
+            file.write(TRAINER)
+        server.submit({
+            "spec": 1, "name": "killed", "goal": "maximize score",
+            "parameters": {"level": [str(i) for i in (1, 2, 3, 4, 5, 0)]},
+            "algorithm": "grid", "trials": 6, "parallel": 1, "args": "none",
+            "workdir": server.folder,
+            "earlyStopping": {"rule": "median", "minMeasurements": 8},
+            "command": ["python3", "train.py", "${level}"]},
+            env=environment())
+        path = harness.STUDIES + "killed/trials/6"
+        harness.wait_until(
+            lambda: "latest" in server.call("GET", path)[1].get("hypertune",
+                                                                {}),
+            60, "the last trial's first measurement")
+        server.kill()
+        server.start()
+        status = server.wait_study("killed", 60)
+        tap.equal(status["state"], "SUCCEEDED", status["reason"])
+        own = server.trial("killed", 6)["hypertune"]
+        tap.equal(own["state"], "STOPPED", own["reason"])
+        tap.equal((own["stop"]["value"], own["stop"]["trials"]), (0, 5))
+        tap.equal(int(own["step"]) < 40, True)
+        tap.equal([server.trial("killed", n)["hypertune"]["state"]
+                   for n in range(1, 6)], ["SUCCEEDED"] * 5)
+
+
+tap.run([the_median_rule_stops_a_network_that_learns_too_slowly,
+         the_decay_rule_stops_a_network_that_learns_too_slowly,
+         the_convex_rule_stops_a_network_that_learns_too_slowly,
+         a_killed_server_goes_on_judging])
