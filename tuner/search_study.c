@@ -251,23 +251,48 @@ static enum ht_status is_undone(const struct search_study *study, struct db *db,
                : db_trial_undone(db, event, study->until, undone, err);
 }
 
-/* The trial has moved on since, which is not to be known yet: without a result
- * it was the same then; a result is gone. */
+/* A paused trial of which nothing is foretold is still out. */
+static enum ht_status count_end(struct search_study *study,
+                                const struct trial_row *trial,
+                                const struct value point[],
+                                struct ht_error *err)
+{
+    if (trial->state == TRIAL_CANCELLED)
+        return HT_OK;
+    if (trial->state != TRIAL_PAUSED || result_is_foretold(study->job, trial))
+        return observe(study, trial, point, err);
+    open_add(&study->open, trial->id, point, study->job->space.n);
+    return HT_OK;
+}
+
+static bool went_to(const struct event_row *event, enum trial_state state)
+{
+    return strcmp(event->to, trial_state_name(state)) == 0;
+}
+
+/* The trial has moved on since, which is not to be known yet. Without a result
+ * it was the same then, what was foretold is in the event; a result is gone. */
 static enum ht_status end_as_then(struct search_study *study,
                                   const struct event_row *event,
                                   const struct trial_row *trial,
                                   const struct value point[],
                                   struct ht_error *err)
 {
+    const bool paused = went_to(event, TRIAL_PAUSED) && event->data[0] != '\0';
     struct trial_row then = *trial;
+    if (went_to(event, TRIAL_CANCELLED))
+        return HT_OK;
+    if (!paused && !went_to(event, TRIAL_FAILED) &&
+        !went_to(event, TRIAL_INFEASIBLE)) {
+        study->lost = true;
+        return HT_OK;
+    }
+    then.state = paused ? TRIAL_PAUSED : TRIAL_FAILED;
+    then.stop = event->data;
     then.has_objective = false;
     then.final_metrics = NULL;
-    if (strcmp(event->to, trial_state_name(TRIAL_FAILED)) == 0 ||
-        strcmp(event->to, trial_state_name(TRIAL_INFEASIBLE)) == 0)
-        return observe(study, &then, point, err);
-    study->lost = study->lost ||
-                  strcmp(event->to, trial_state_name(TRIAL_CANCELLED)) != 0;
-    return HT_OK;
+    then.final_step = 0;
+    return count_end(study, &then, point, err);
 }
 
 /* A result counts while it is its trial's newest move; a cancelled trial has
@@ -280,15 +305,8 @@ static enum ht_status end_trial(struct search_study *study, struct db *db,
 {
     bool undone = true;
     open_drop(&study->open, trial->id);
-    if (trial->revision == event->revision) {
-        if (trial->state == TRIAL_CANCELLED)
-            return HT_OK;
-        if (trial->state != TRIAL_PAUSED ||
-            result_is_foretold(study->job, trial))
-            return observe(study, trial, point, err);
-        open_add(&study->open, trial->id, point, study->job->space.n);
-        return HT_OK;
-    }
+    if (trial->revision == event->revision)
+        return count_end(study, trial, point, err);
     const enum ht_status status = is_undone(study, db, event, &undone, err);
     return status == HT_OK && !undone
                ? end_as_then(study, event, trial, point, err)

@@ -117,6 +117,13 @@ enum ht_status state_move_study(struct core *core, struct study_row *row,
     return db_study_save(core_db(core), row, err);
 }
 
+/* What is foretold of a paused trial counts until it goes on, and is replaced
+ * then; who asks what was known at an earlier time finds it here. */
+static const char *told_later(const struct trial_row *row, enum trial_state to)
+{
+    return to == TRIAL_PAUSED && row->stop != NULL ? row->stop : "";
+}
+
 enum ht_status state_move_trial(struct core *core, struct trial_row *row,
                                 enum trial_state to, const char *reason,
                                 struct ht_error *err)
@@ -132,7 +139,7 @@ enum ht_status state_move_trial(struct core *core, struct trial_row *row,
                               .from = trial_state_name(row->state),
                               .to = trial_state_name(to),
                               .reason = reason,
-                              .data = ""};
+                              .data = told_later(row, to)};
     struct db *db = core_db(core);
     enum ht_status status = state_event(core, &event, err);
     if (status == HT_OK)

@@ -17,6 +17,22 @@ if x > 0.8:
 print("loss=%.17g" % ((x - 0.4) ** 2))
 """
 
+# Goes on from its checkpoint when it was paused.
+RUNGS = """
+import os, subprocess, sys, time
+x = float(sys.argv[1])
+place = os.path.join(os.environ["AIP_CHECKPOINT_DIR"], "step")
+begin = int(open(place).read()) if os.path.exists(place) else 0
+for step in range(begin + 1, 10):
+    subprocess.run(["hypertune", "report", "--step=%d" % step,
+                    "loss=%g" % ((x - 0.4) ** 2 + 1 / step)], check=True)
+    with open(place, "w") as file:
+        file.write(str(step))
+    time.sleep(0.1)
+    if subprocess.run(["hypertune", "should-stop"]).returncode == 0:
+        break
+"""
+
 server = None
 
 
@@ -63,6 +79,25 @@ def a_trial_that_runs_again_later_changes_nothing_before():
     tap.equal(replay(name)[-1], "10 of 10 suggestions are the same")
 
 
+def what_was_foretold_of_a_paused_trial_is_known_again():
+    train = os.path.join(server.folder, "rungs.py")
+    with open(train, "w", encoding="utf-8") as file:
+        file.write(RUNGS)
+    server.submit({
+        "spec": 1, "name": "rungs", "goal": "minimize loss", "retries": 0,
+        "parameters": {"x": {"type": "double", "min": 0, "max": 1}},
+        "trials": 14, "parallel": 3, "seed": 3, "args": "none",
+        "earlyStopping": {"rule": "asha", "minSteps": 1, "maxSteps": 9,
+                          "factor": 3, "pause": True},
+        "command": [sys.executable, train, "${x}"]})
+    server.wait_study("rungs", 110)
+    events = server.get(harness.OURS + "rungs/events?limit=1000")["events"]
+    went = [event for event in events if event.get("from") == "PAUSED" and
+            event.get("to") == "REQUESTED"]
+    tap.equal(went != [], True, "no trial went on")
+    tap.equal(replay("rungs")[-1], "14 of 14 suggestions are the same")
+
+
 def another_algorithm_shows_its_points_and_makes_no_trial():
     name = study("ahead", trials=6)
     lines = replay(name, "--algorithm", "random", "--count", "3")
@@ -95,6 +130,7 @@ with harness.Server(slots=3) as server:
     tap.run([
         a_tuning_job_is_proved_trial_by_trial,
         a_trial_that_runs_again_later_changes_nothing_before,
+        what_was_foretold_of_a_paused_trial_is_known_again,
         another_algorithm_shows_its_points_and_makes_no_trial,
         a_stored_point_that_is_another_is_found_out,
     ])
