@@ -77,7 +77,8 @@ static enum ht_status bayesian_observe(void *state,
 /* ---- before there is a model ---- */
 
 /* First points come until there is something to model. What earlier studies
- * found counts, so beside a good one only its best points are tried first. */
+ * found counts: of first points only one is needed then, which tells whether
+ * their best ones are better here, too. */
 static bool is_design(const struct bayesian *bayesian,
                       const struct suggest_request *request)
 {
@@ -85,7 +86,7 @@ static bool is_design(const struct bayesian *bayesian,
     const size_t seeds = transfer_seeds(bayesian->transfer);
     const size_t before = transfer_results(bayesian->transfer);
     const size_t created = history->n + request->n_pending;
-    return request->ordinal < seeds ||
+    return request->ordinal < seeds + (seeds > 0 ? 1 : 0) ||
            created + before <
                design_size(&bayesian->encoding, request->max_trials) ||
            history_feasible(history, history->n) <
@@ -96,11 +97,11 @@ static bool find_first(const struct bayesian *bayesian,
                        const struct suggest_request *request, uint64_t index,
                        double x[], enum reason_kind *kind)
 {
-    *kind = index < transfer_seeds(bayesian->transfer) ? REASON_SEED
-                                                       : REASON_DESIGN;
+    const size_t seeds = transfer_seeds(bayesian->transfer);
+    *kind = index < seeds ? REASON_SEED : REASON_DESIGN;
     if (*kind == REASON_DESIGN)
         return design_point(&bayesian->encoding, request->constraints,
-                            bayesian->setting.seed, index, x);
+                            bayesian->setting.seed, index - seeds, x);
     transfer_seed(bayesian->transfer, (size_t)index, x);
     return true;
 }
@@ -219,8 +220,7 @@ static bool is_misled(const struct bayesian *bayesian,
                       const struct belief *belief)
 {
     const size_t created = bayesian->history.n + request->n_pending;
-    const size_t first =
-        design_size(&bayesian->encoding, request->max_trials);
+    const size_t first = design_size(&bayesian->encoding, request->max_trials);
     return bayesian->history.bases[0] != NULL &&
            !goal_model_stands(&belief->goals[0]) &&
            created < first + TRANSFER_SEEDS;

@@ -376,7 +376,8 @@ static void what_was_learnt_is_not_learnt_again(void)
     const struct setting untold = setting_of(0, NULL);
     play(&told, 5, &with);
     play(&untold, 5, &without);
-    CHECK(with.kinds[0] == REASON_SEED && with.kinds[1] != REASON_DESIGN);
+    CHECK(with.kinds[0] == REASON_SEED && with.kinds[1] == REASON_DESIGN);
+    CHECK(with.kinds[2] != REASON_DESIGN && with.kinds[2] != REASON_SEED);
     CHECK(without.kinds[4] == REASON_DESIGN);
     CHECK(best_after(&with, 5) > 0.99);
     CHECK(best_after(&with, 5) > best_after(&without, 5));
