@@ -61,6 +61,13 @@ static enum ht_status is_running(struct core *core, struct arena *arena,
     return status;
 }
 
+/* Two verdicts at one rung may have been on their way: the first counts. */
+static bool is_stale(const struct stop_finding *finding,
+                     const struct trial_row *trial)
+{
+    return finding->verdict.rung >= 0 && finding->verdict.rung != trial->passed;
+}
+
 static enum ht_status apply(struct core *core, struct arena *arena,
                             const struct stop_finding *finding,
                             struct ht_error *err)
@@ -73,6 +80,7 @@ static enum ht_status apply(struct core *core, struct arena *arena,
         return HT_OK; /* deleted since */
     if (status == HT_OK && trial.attempt == finding->attempt)
         status = is_running(core, arena, &trial, &running, err);
+    running = running && !is_stale(finding, &trial);
     if (status == HT_OK && running)
         status = rungs_note(core, arena, &trial, &finding->verdict, err);
     if (status != HT_OK || !running || finding->verdict.action == STOP_GO_ON)

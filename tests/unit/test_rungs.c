@@ -1,6 +1,7 @@
 /* Trials on the rungs of ASHA: who pauses, who goes on, and what becomes of
  * paused trials whatever happens meanwhile. */
 #include "tests/unit/core_fixture.h"
+#include "tuner/early_stop.h"
 
 static void submit(struct fixture *f, int trials, const char *rule)
 {
@@ -366,6 +367,39 @@ static void without_pauses_the_worst_stop_for_good(void)
     fixture_close(&f);
 }
 
+/* Trial 3 is to pause at rung 0, says the judge. */
+static enum ht_status accept_pause(struct core *core, struct request *req,
+                                   struct ht_error *err)
+{
+    const struct stop_finding finding = {
+        .study = 1,
+        .trial = 3,
+        .attempt = 1,
+        .verdict = {.action = STOP_PAUSE, .at = 1, .rung = 0},
+        .record = "",
+        .reason = "late"};
+    text_puts(&req->reply, "{}");
+    return early_stop_accept(core, &finding, err);
+}
+
+static void a_rung_that_was_passed_is_not_judged_again(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    submit(&f, 9, PAUSING);
+    pause_at(&f, 1, "0.5");
+    pause_at(&f, 1, "0.6");
+    const struct leased leased = lease_one(&f);
+    CHECK(fixture_tell(&f, "started", &leased.name, "")->status == HT_OK);
+    report(&f, &leased, 1, "0.7");
+    while (fixture_trial(&f, 1, 3).passed == 0)
+        fixture_nap();
+    CHECK(fixture_call(&f, accept_pause, NULL, NULL)->status == HT_OK);
+    const struct trial_row trial = fixture_trial(&f, 1, 3);
+    CHECK(trial.state == TRIAL_ACTIVE && trial.passed == 1);
+    fixture_close(&f);
+}
+
 int main(void)
 {
     RUN(the_best_of_a_rung_goes_on_from_its_checkpoint);
@@ -382,5 +416,6 @@ int main(void)
     RUN(paused_trials_outlive_the_server);
     RUN(a_retried_trial_has_been_nowhere);
     RUN(without_pauses_the_worst_stop_for_good);
+    RUN(a_rung_that_was_passed_is_not_judged_again);
     return check_done();
 }
