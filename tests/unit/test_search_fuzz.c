@@ -336,6 +336,21 @@ static bool has_numbers(const struct history *history,
            (reason->nearest < history->n && reason->distance >= 0);
 }
 
+/* With so many results that have an objective, there is a model. */
+static bool has_model(const struct history *history,
+                      const struct reason *reason)
+{
+    enum { ENOUGH = 12 };
+    size_t told = 0;
+    for (size_t i = 0; i < history->n; i++)
+        told += history->results[i].feasible && history->setting.n_goals > 0 &&
+                        isfinite(history->results[i].values[0])
+                    ? 1
+                    : 0;
+    return told < ENOUGH || history->space.n == 0 ||
+           reason->kind == REASON_EXPLOITS || reason->kind == REASON_EXPLORES;
+}
+
 static void *new_state(const struct history *history)
 {
     const struct algorithm *algorithm = algorithm_default();
@@ -367,6 +382,8 @@ static const char *find_fault(struct draw *draw, struct history *history)
             fault = "an invalid point";
         else if (!has_numbers(history, &reason))
             fault = "a reason without numbers";
+        else if (!has_model(history, &reason))
+            fault = "no model";
         else if (suggest(history, other, history->n + i, again, &because) !=
                      HT_OK ||
                  !same_point(&history->space, point, again))
