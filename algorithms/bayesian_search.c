@@ -46,6 +46,7 @@ static enum ht_status bayesian_new(const struct setting *setting, void **state,
     bayesian->setting = *setting;
     encoding_init(&bayesian->encoding, setting->space);
     history_init(&bayesian->history, &bayesian->encoding, setting->n_goals);
+    history_trade(&bayesian->history, setting);
     bayesian->transfer = transfer_new(setting, &bayesian->encoding);
     transfer_support(bayesian->transfer, &bayesian->history);
     belief_hyper_init(&bayesian->hyper, setting->noise);

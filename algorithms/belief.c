@@ -7,8 +7,9 @@
 #include "algorithms/rng.h"
 #include "proto/arena.h"
 
-/* The reference is a little below the worst of the front, so that its ends
- * count: by this share of the front's range, and at least by this much. */
+/* The reference is a little below the worst corner of the front, so that its
+ * ends count: by this share of the way to the best, and at least by this much.
+ */
 static const double reference_share = 0.1, reference_least = 0.1;
 
 /* ---- life ---- */
@@ -150,16 +151,53 @@ static void find_front(const struct belief *belief, size_t m,
         add_points(belief, models[k]->rows, m, models, front);
 }
 
+/* Where others gain less than this share of what it costs k, a front is flat.
+ */
+static const double flat_share = 0.05;
+
+/* How much the others give up at a member, for objective k. */
+static double given_up(const struct pareto *front, const double best[],
+                       size_t i, size_t k)
+{
+    double most = 0;
+    for (size_t j = 0; j < front->m; j++)
+        if (j != k)
+            most = fmax(most, best[j] - pareto_values(front, i)[j]);
+    return most;
+}
+
+/* The worst that is worth counting of objective k is its value where all
+ * others are best (the extreme points of Deb and Jain's NSGA-III, 2014). With
+ * two objectives that is the worst of the front; with more a front has members
+ * which are bad in all but one, and each would move the reference further out.
+ */
+static double corner(const struct pareto *front, const double best[], size_t k)
+{
+    double least = INFINITY, value = best[k];
+    for (size_t i = 0; i < front->n; i++) {
+        const double own = pareto_values(front, i)[k];
+        const double lost =
+            given_up(front, best, i, k) + flat_share * (best[k] - own);
+        if (lost < least) {
+            least = lost;
+            value = own;
+        }
+    }
+    return value;
+}
+
 static void find_reference(const struct pareto *front, double reference[])
 {
+    double best[SETTING_METRICS];
     for (size_t k = 0; k < front->m; k++) {
-        double low = INFINITY, high = -INFINITY;
-        for (size_t i = 0; i < front->n; i++) {
-            low = fmin(low, pareto_values(front, i)[k]);
-            high = fmax(high, pareto_values(front, i)[k]);
-        }
+        best[k] = -INFINITY;
+        for (size_t i = 0; i < front->n; i++)
+            best[k] = fmax(best[k], pareto_values(front, i)[k]);
+    }
+    for (size_t k = 0; k < front->m; k++) {
+        const double low = corner(front, best, k);
         reference[k] =
-            low - fmax(reference_share * (high - low), reference_least);
+            low - fmax(reference_share * (best[k] - low), reference_least);
     }
 }
 

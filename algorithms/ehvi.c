@@ -8,77 +8,56 @@
 #include "proto/arena.h"
 
 enum {
-    MOST_BOXES = 400, /* 400 of two objectives, some 28 of three */
-    MOST_CUT = 3,     /* objectives that are cut into boxes */
-    RAYS = 32
+    MOST_CUT = 2,    /* objectives whose space is cut into boxes */
+    MOST_BOXES = 400 /* of it */
 };
 
 /* Where pieces of a ray end, beyond the front, in units of the beliefs. */
-static const double pieces[] = {0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1, 1.7, 3};
+static const double pieces[] = {0,   0.01, 0.03, 0.06, 0.1, 0.16, 0.25,
+                                0.4, 0.6,  0.9,  1.4,  2.2, 3.5};
 enum { PIECES = sizeof pieces / sizeof *pieces - 1 };
 
-/* ---- rays ---- */
+/* ---- a ray ---- */
 
-static void draw_direction(size_t m, const struct rng_place *place, size_t ray,
+static void draw_direction(size_t m, const struct rng_place *place,
                            double direction[])
 {
     double squares = 0;
     for (size_t k = 0; k < m; k++) {
-        direction[k] = fabs(rng_normal(place, ray * m + k));
+        direction[k] = fabs(rng_normal(place, k));
         squares += direction[k] * direction[k];
     }
     for (size_t k = 0; k < m; k++)
         direction[k] = fmax(direction[k] / sqrt(squares), 1e-6);
 }
 
-/* How far the front reaches along a ray. */
-static double reach(const struct pareto *front, const double reference[],
-                    const double direction[])
+double ehvi_reach(size_t m, const double values[], const double reference[],
+                  const double direction[])
 {
-    double most = 0;
-    for (size_t i = 0; i < front->n; i++) {
-        const double *values = pareto_values(front, i);
-        double least = INFINITY;
-        for (size_t k = 0; k < front->m; k++)
-            least = fmin(least, (values[k] - reference[k]) / direction[k]);
-        most = fmax(most, least);
-    }
-    return most;
+    double least = INFINITY;
+    for (size_t k = 0; k < m; k++)
+        least = fmin(least, (values[k] - reference[k]) / direction[k]);
+    return fmax(least, 0);
 }
 
-/* The part of a unit ball where all coordinates are positive. */
-static double log_orthant(size_t m)
-{
-    const double half = (double)m / 2;
-    return half * log(M_PI) - (double)m * M_LN2 - lgamma(half + 1);
-}
-
-/* The volume is that of the orthant times the mean of t^m, t being the way to
- * its end along a ray. A piece counts as reached from its middle on. */
-static void add_ray(struct ehvi *ehvi, const struct pareto *front,
-                    const double reference[], const double direction[])
+/* The volume is proportional to the mean over rays of t^m, t being the way to
+ * its end along one. A piece counts as reached from its middle on. */
+static void cast_ray(struct ehvi *ehvi, const struct pareto *front,
+                     const double reference[], const struct rng_place *place)
 {
     const size_t m = ehvi->m;
-    const double unit = log_orthant(m) - log(RAYS);
-    const double end = reach(front, reference, direction);
+    double end = 0;
+    draw_direction(m, place, ehvi->direction);
+    for (size_t i = 0; i < front->n; i++)
+        end = fmax(end, ehvi_reach(m, pareto_values(front, i), reference,
+                                   ehvi->direction));
+    ehvi->corners = ht_xcalloc(PIECES * (m + 1), sizeof *ehvi->corners);
     for (size_t i = 0; i < PIECES; i++) {
         double *corner = ehvi->corners + ehvi->n_corners++ * (m + 1);
         const double from = end + pieces[i], to = end + pieces[i + 1];
         for (size_t k = 0; k < m; k++)
-            corner[k] = reference[k] + direction[k] * (from + to) / 2;
-        corner[m] = unit + log(pow(to, (double)m) - pow(from, (double)m));
-    }
-}
-
-static void cast_rays(struct ehvi *ehvi, const struct pareto *front,
-                      const double reference[], const struct rng_place *place)
-{
-    double direction[SETTING_METRICS];
-    ehvi->corners =
-        ht_xcalloc(RAYS * PIECES * (ehvi->m + 1), sizeof *ehvi->corners);
-    for (size_t ray = 0; ray < RAYS; ray++) {
-        draw_direction(ehvi->m, place, ray, direction);
-        add_ray(ehvi, front, reference, direction);
+            corner[k] = reference[k] + ehvi->direction[k] * (from + to) / 2;
+        corner[m] = log(pow(to, (double)m) - pow(from, (double)m));
     }
 }
 
@@ -96,15 +75,22 @@ static void make_room(struct ehvi *ehvi)
         ht_xcalloc(ehvi->boxes.n + ehvi->n_corners + 1, sizeof *ehvi->terms);
 }
 
+/* Exact where that is cheap; but of two objectives only every other time, since
+ * the same corner of a front can seem to gain most again and again. */
+static bool is_cut(size_t m, const struct rng_place *place)
+{
+    return m < MOST_CUT || (m == MOST_CUT && place->ordinal % 2 == 0);
+}
+
 void ehvi_init(struct ehvi *ehvi, const struct pareto *front,
                const double reference[], const struct rng_place *place)
 {
     *ehvi = (struct ehvi){.m = front->m};
-    if (front->m > MOST_CUT ||
+    if (!is_cut(front->m, place) ||
         !boxes_init(&ehvi->boxes, front, reference, MOST_BOXES)) {
         boxes_fini(&ehvi->boxes);
         ehvi->boxes = (struct boxes){.m = 0};
-        cast_rays(ehvi, front, reference, place);
+        cast_ray(ehvi, front, reference, place);
     }
     make_room(ehvi);
 }

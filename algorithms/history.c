@@ -15,6 +15,19 @@ void history_init(struct history *history, const struct encoding *encoding,
     *history = (struct history){.encoding = encoding, .n_goals = n_goals};
 }
 
+/* A front of two is found as well on the bent scale, which is the steadier one
+ * where values have long tails. */
+enum { FEW = 2 };
+
+void history_trade(struct history *history, const struct setting *setting)
+{
+    size_t objectives = 0;
+    for (size_t k = 0; k < setting->n_goals; k++)
+        objectives += setting->goals[k].safety ? 0 : 1;
+    for (size_t k = 0; k < setting->n_goals; k++)
+        history->traded[k] = objectives > FEW && !setting->goals[k].safety;
+}
+
 void history_fini(struct history *history)
 {
     free(history->x);
@@ -145,7 +158,10 @@ static void find_warping(const struct history *history, size_t goal,
     for (size_t i = 0; i < lesson->n; i++)
         if (!isnan(history_value(history, lesson->index[i], goal)))
             raw[n++] = history_value(history, lesson->index[i], goal);
-    warping_init(warping, n, raw);
+    if (history->traded[goal])
+        warping_init_traded(warping, n, raw);
+    else
+        warping_init(warping, n, raw);
     free(raw);
 }
 

@@ -15,6 +15,7 @@ struct history {
     const bool *shared; /* borrowed, by coordinate: what an earlier study knew,
                            others are absent from its results; NULL: all */
     size_t n_goals;
+    bool traded[SETTING_METRICS]; /* by goal: an objective among many */
     size_t n, cap;
     double *x;            /* owned, a row of coordinates for each */
     struct value *points; /* owned, what they are coordinates of */
@@ -28,6 +29,9 @@ struct history {
 
 void history_init(struct history *history, const struct encoding *encoding,
                   size_t n_goals);
+/* Which goals are objectives among many: their values keep their distances
+ * (warp.h). Before the first model. */
+void history_trade(struct history *history, const struct setting *setting);
 void history_fini(struct history *history);
 void history_add(struct history *history, const struct observation *seen);
 

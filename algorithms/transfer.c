@@ -88,6 +88,7 @@ struct transfer *transfer_new(const struct setting *setting,
     for (size_t i = 0; i < transfer->n; i++) {
         struct layer *layer = &transfer->layers[i];
         history_init(&layer->history, encoding, transfer->n_goals);
+        history_trade(&layer->history, setting);
         if (i > 0)
             stand_on(&layer->history, transfer->n_goals, layer - 1);
         read_results(layer, &setting->priors[i], encoding);

@@ -66,8 +66,25 @@ static size_t rank(size_t n, const double sorted[], double y)
     return low;
 }
 
+/* Where a value below the median goes, in deviations from it. */
+typedef double place_function(size_t i, double share, double deviations);
+
+static double ranked_place(size_t i, double share, double deviations)
+{
+    (void)deviations;
+    return gsl_cdf_ugaussian_Pinv(0.5 * ((double)i + 0.5) / share);
+}
+
+static double traded_place(size_t i, double share, double deviations)
+{
+    (void)i;
+    (void)share;
+    return deviations >= -2 ? deviations : -2 - log1p(-2 - deviations);
+}
+
 /* The ranking part: median, values below it and their places. */
-static void rank_low(struct warping *warping, size_t n, const double y[])
+static void rank_low(struct warping *warping, place_function *place, size_t n,
+                     const double y[])
 {
     double *sorted = ht_xcalloc(n + 1, sizeof *sorted);
     memcpy(sorted, y, n * sizeof *sorted);
@@ -85,8 +102,7 @@ static void rank_low(struct warping *warping, size_t n, const double y[])
     warping->low_ranks = ht_xcalloc(below + 1, sizeof *warping->low_ranks);
     for (size_t i = 0; i < below; i++)
         warping->low_ranks[i] =
-            median +
-            spread * gsl_cdf_ugaussian_Pinv(0.5 * ((double)i + 0.5) / share);
+            median + spread * place(i, share, (sorted[i] - median) / spread);
 }
 
 /* From one scale to another: along the lines through n > 0 known pairs and
@@ -124,7 +140,7 @@ static double from_rank(const struct warping *warping, double ranked)
 void warp_half_rank(size_t n, const double y[], double ranked[])
 {
     struct warping warping;
-    rank_low(&warping, n, y);
+    rank_low(&warping, ranked_place, n, y);
     for (size_t i = 0; i < n; i++)
         ranked[i] = to_rank(&warping, y[i]);
     warping_fini(&warping);
@@ -243,7 +259,8 @@ static void centre(struct warping *warping, size_t n, double y[])
         y[i] = warping->half > 0 ? (y[i] - warping->middle) / warping->half : 0;
 }
 
-void warping_init(struct warping *warping, size_t n, const double y[])
+static void init(struct warping *warping, bool traded, size_t n,
+                 const double y[])
 {
     *warping = (struct warping){0};
     if (n == 0)
@@ -251,14 +268,24 @@ void warping_init(struct warping *warping, size_t n, const double y[])
     double *values = ht_xcalloc(n, sizeof *values);
     for (size_t i = 0; i < n; i++)
         values[i] = bounded(y[i]);
-    rank_low(warping, n, values);
+    rank_low(warping, traded ? traded_place : ranked_place, n, values);
     for (size_t i = 0; i < n; i++)
         values[i] = to_rank(warping, values[i]);
     centre(warping, n, values);
     warp_standardise(n, values, &warping->mean, &warping->spread);
-    if (n >= LEAST_TO_BEND && warping->spread > 0)
+    if (!traded && n >= LEAST_TO_BEND && warping->spread > 0)
         bend(warping, n, values);
     free(values);
+}
+
+void warping_init(struct warping *warping, size_t n, const double y[])
+{
+    init(warping, false, n, y);
+}
+
+void warping_init_traded(struct warping *warping, size_t n, const double y[])
+{
+    init(warping, true, n, y);
 }
 
 void warping_fini(struct warping *warping)

@@ -2,7 +2,9 @@
  *
  * A monotone transform, so what is better stays better: the worse half is
  * drawn to normal quantiles of its ranks, so that no bad value can dominate;
- * then all are bent towards a normal shape; mean 0, variance 1. */
+ * then all are bent towards a normal shape; mean 0, variance 1. Objectives that
+ * are weighed against each other keep their distances instead, but for values
+ * far below. */
 #ifndef HT_ALGORITHMS_WARP_H
 #define HT_ALGORITHMS_WARP_H
 
@@ -22,6 +24,10 @@ struct warping {
 
 /* Finds the transform of n finite values, larger being better. */
 void warping_init(struct warping *warping, size_t n, const double y[]);
+/* The same for an objective among many: a trade is worth what it is in its
+ * own units, so distances stay, and are drawn together only more than two
+ * deviations below the median. */
+void warping_init_traded(struct warping *warping, size_t n, const double y[]);
 void warping_fini(struct warping *warping);
 /* The place of any value: 0 everywhere when all that it was found from were
  * equal. Below the median places lie on lines between the known ones. */

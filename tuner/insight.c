@@ -95,6 +95,9 @@ static enum ht_status fill(struct insight *insight, struct db *db,
     encoding_init(&insight->encoding, &insight->job->space);
     history_init(&insight->history, &insight->encoding,
                  insight->job->n_metrics);
+    const struct setting setting =
+        search_setting(insight->job, (uint64_t)study->seed);
+    history_trade(&insight->history, &setting);
     return read_trials(insight, db, err);
 }
 

@@ -142,6 +142,25 @@ static void two_values_are_one_deviation_from_the_middle(void)
     CHECK(oracle_near(warped[1], -1, 1e-12));
 }
 
+/* As far apart as they are, but for what is far below; and back again. */
+static void traded_values_keep_their_distances(void)
+{
+    static const double y[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, -1e6};
+    struct warping warping;
+    warping_init_traded(&warping, 10, y);
+    const double step = warping_apply(&warping, 8) - warping_apply(&warping, 7);
+    for (int i = 0; i < 8; i++)
+        CHECK(fabs(warping_apply(&warping, i + 1) - warping_apply(&warping, i) -
+                   step) < 1e-9);
+    const double far =
+        warping_apply(&warping, 0) - warping_apply(&warping, -1e6);
+    CHECK(far > 0 && far < 1e3 * step);
+    for (int i = 0; i < 10; i++)
+        CHECK(fabs(warping_undo(&warping, warping_apply(&warping, y[i])) -
+                   y[i]) <= 1e-9 * (1 + fabs(y[i])));
+    warping_fini(&warping);
+}
+
 int main(void)
 {
     RUN(the_half_rank_is_the_reference);
@@ -152,5 +171,6 @@ int main(void)
     RUN(huge_and_tiny_values_do_no_harm);
     RUN(equal_values_become_zeros);
     RUN(two_values_are_one_deviation_from_the_middle);
+    RUN(traded_values_keep_their_distances);
     return check_done();
 }
