@@ -194,10 +194,11 @@ def train(group, options):
         if group.rank == 0:
             accuracy = accuracy_of(weights, held_back)
             print("epoch %d: accuracy %.4f" % (epoch, accuracy))
+            # First: a trial may be told to pause at what it reports.
+            checkpoint.save(weights + speed + [epoch])
             hypertune.HyperTune().report_hyperparameter_tuning_metric(
                 hyperparameter_metric_tag="accuracy", metric_value=accuracy,
                 global_step=epoch)
-            checkpoint.save(weights + speed + [epoch])
 
 
 def main():

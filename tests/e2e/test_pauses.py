@@ -2,6 +2,7 @@
 rungs, the best go on from where they were, also when the server dies."""
 
 import os
+import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
@@ -126,5 +127,36 @@ def a_server_that_dies_in_between_changes_nothing():
         tap.equal(checker.check(server.data)[1], [])
 
 
+def the_example_with_checkpoints_goes_on_where_it_was():
+    """Of two replicas, which pause and go on together."""
+    root = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..",
+                        "..")
+    with harness.Server(slots=2) as server:
+        shutil.copy(os.path.join(root, "examples", "pytorch-style",
+                                 "train.py"), server.folder)
+        server.submit(
+            {"spec": 1, "name": "pauses", "goal": "maximize accuracy",
+             "parameters": {"lr": {"type": "double", "min": 1e-3, "max": 3,
+                                   "scale": "log"}},
+             "trials": 6, "parallel": 2, "seed": 1, "trialTimeout": "2m",
+             "command": ["python3", "train.py", "--epochs=9"],
+             "replicas": {"worker": {"count": 1}},
+             "earlyStopping": {"rule": "asha", "maxSteps": 9, "pause": True}},
+            env={"PYTHONPATH": os.path.join(root, "hypertune", "python")})
+        status = server.wait_study("pauses", 120)
+        tap.equal(status["state"], "SUCCEEDED", status["reason"])
+        trials = server.trials("pauses")
+        tap.equal(len(trials), 6)
+        done = [trial for trial in trials
+                if trial["hypertune"]["state"] == "SUCCEEDED"]
+        tap.equal(len(done) > 0, True)
+        for trial in trials:
+            steps = [int(row["step"])
+                     for row in server.measurements("pauses", trial["id"])]
+            tap.equal(len(set(steps)), len(steps), "a step twice")
+            tap.equal(max(steps) == 9, trial in done, steps)
+
+
 tap.run([the_best_go_on_and_the_others_wait,
-         a_server_that_dies_in_between_changes_nothing])
+         a_server_that_dies_in_between_changes_nothing,
+         the_example_with_checkpoints_goes_on_where_it_was])
