@@ -5,6 +5,7 @@
 #include "proto/limits.h"
 #include "tuner/db_prior.h"
 #include "tuner/prior.h"
+#include "tuner/search_method.h"
 #include "tuner/study_reply.h"
 
 struct copying {
@@ -128,12 +129,23 @@ static enum ht_status take(struct copying *copying, size_t i,
     return copy(copying, i, &row, &match, err);
 }
 
+/* A grid and random points are what they are. */
+static void warn_of_method(const struct job *job, struct diag *warnings)
+{
+    const struct algorithm *method = search_method(job);
+    if (method == &grid_search || method == &random_search)
+        diag_warning(warnings, 0, 0, "hypertune.warmStart",
+                     "%s does not learn from results", method->name);
+}
+
 enum ht_status prior_copy(struct core *core, struct request *req,
                           const struct job *job, int64_t id,
                           struct diag *warnings, struct ht_error *err)
 {
     struct copying copying = {core_db(core), req, job, id, warnings, {0}};
     enum ht_status status = HT_OK;
+    if (job->warm_start.n > 0)
+        warn_of_method(job, warnings);
     for (size_t i = 0; status == HT_OK && i < job->warm_start.n; i++)
         status = take(&copying, i, err);
     return status;

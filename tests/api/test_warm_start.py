@@ -204,6 +204,14 @@ def what_is_odd_is_said():
     tap.equal(len(empty.play(3)), 3)
 
 
+def a_method_that_does_not_learn_is_warned_of():
+    new = Warm([learnt().name], X, algorithm="RANDOM_SEARCH")
+    warning, = new.made["hypertuneStatus"]["warnings"]
+    tap.equal(warning["field"], "hypertune.warmStart")
+    tap.equal("RANDOM_SEARCH does not learn" in warning["description"], True)
+    tap.equal(len(new.play(2)), 2)
+
+
 def a_goal_that_was_turned_around_is_understood():
     """The same metric is the same quantity, whatever is wanted of it now."""
     metrics = [{"metricId": "loss", "goal": "MAXIMIZE"}]
@@ -243,6 +251,7 @@ with harness.Server("--runner", "none") as server:
         several_studies_stand_on_each_other,
         what_cannot_be_learnt_from_is_refused,
         what_is_odd_is_said,
+        a_method_that_does_not_learn_is_warned_of,
         a_goal_that_was_turned_around_is_understood,
         a_job_may_start_from_a_study_and_may_not_change_that,
     ])
