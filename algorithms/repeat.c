@@ -3,21 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { BEST = 10 }; /* results that come into question */
+enum {
+    BEST = 10,  /* results that come into question */
+    ENOUGH = 20 /* results, for a model to tell noise from what it misses */
+};
 
 /* Of the signal's variance: with more noise, two results at a point differ
  * like results at different points. */
 static const double large_noise = 0.5;
-
-bool repeat_is_due(const struct belief *belief,
-                   const struct suggest_request *request)
-{
-    const struct gp *gp = belief->goals[0].models[0];
-    return request->may_repeat && belief->n == 1 &&
-           (request->ordinal + 1) % REPEAT_EVERY == 0 &&
-           (belief->setting->noise == NOISE_HIGH ||
-            gp->noise > large_noise * gp->kernel.signal);
-}
 
 /* The best results by value, best first; what was only foretold of a trial that
  * was stopped is none. Returns how many. */
@@ -36,6 +29,41 @@ static size_t list_best(const struct history *history, size_t best[])
         best[at] = i;
     }
     return n;
+}
+
+/* Whether one of these points was measured twice and came out the same: then
+ * what the model takes for noise is what it does not understand. */
+static bool is_exact(const struct history *history, size_t n,
+                     const size_t best[])
+{
+    const size_t dim = history->encoding->dim;
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < history->n; i++)
+            if (i != best[k] &&
+                history_value(history, i, 0) ==
+                    history_value(history, best[k], 0) &&
+                memcmp(history->x + i * dim, history->x + best[k] * dim,
+                       dim * sizeof *history->x) == 0)
+                return true;
+    return false;
+}
+
+static bool seems_noisy(const struct belief *belief)
+{
+    const struct history *history = belief->history;
+    const struct gp *gp = belief->goals[0].models[0];
+    size_t best[BEST];
+    return history->n >= ENOUGH &&
+           gp->noise > large_noise * gp->kernel.signal &&
+           !is_exact(history, list_best(history, best), best);
+}
+
+bool repeat_is_due(const struct belief *belief,
+                   const struct suggest_request *request)
+{
+    return request->may_repeat && belief->n == 1 &&
+           (request->ordinal + 1) % REPEAT_EVERY == 0 &&
+           (belief->setting->noise == NOISE_HIGH || seems_noisy(belief));
 }
 
 static bool is_pending(const struct encoding *encoding,

@@ -15,7 +15,8 @@ enum { REPEAT_EVERY = 10 };
 
 /* Whether this suggestion is one: it is allowed, the turn has come, there is
  * one goal, and its owner said or the model found that noise is large beside
- * what differs between points. */
+ * what differs between points. Where a point that was measured twice came out
+ * the same, the model is not believed. */
 bool repeat_is_due(const struct belief *belief,
                    const struct suggest_request *request);
 

@@ -21,6 +21,7 @@ static struct param params[] = {
 static const struct space plane = {2, params};
 
 static struct value told[TOLD][2];
+static double told_values[TOLD];
 
 static bool nothing_has(void *context, const struct value point[])
 {
@@ -45,6 +46,7 @@ static void *told_search(enum noise said, double noise)
         const double x = told[i][0].real - 2, n = (double)told[i][1].whole - 5;
         const double value =
             -x * x / 10 - n * n / 10 + noise * rng_normal(&place, 2);
+        told_values[i] = value;
         CHECK(search_tell(&bayesian_search, state, told[i], true, value) ==
               HT_OK);
     }
@@ -126,6 +128,24 @@ static void the_model_finds_that_there_is_noise(void)
     bayesian_search.free(noisy);
 }
 
+static void what_came_out_the_same_twice_is_not_noisy(void)
+{
+    struct value point[2];
+    size_t again;
+    struct suggest_request request = {.ordinal = TOLD, .may_repeat = true};
+    void *noisy = told_search(NOISE_UNKNOWN, 3);
+    struct reason reason;
+    request.taken = &nothing;
+    CHECK(bayesian_search.suggest(noisy, &request, point, &reason, NULL) ==
+          HT_OK);
+    CHECK(reason.kind == REASON_REPEATS);
+    CHECK(search_tell(&bayesian_search, noisy, point, true,
+                      told_values[reason.nearest]) == HT_OK);
+    request.ordinal = TOLD + REPEAT_EVERY;
+    CHECK(ask(noisy, &request, point, &again) != REASON_REPEATS);
+    bayesian_search.free(noisy);
+}
+
 int main(void)
 {
     algorithms_init();
@@ -133,5 +153,6 @@ int main(void)
     RUN(another_is_while_the_best_is_being_measured);
     RUN(nothing_is_repeated_unasked_or_out_of_turn);
     RUN(the_model_finds_that_there_is_noise);
+    RUN(what_came_out_the_same_twice_is_not_noisy);
     return check_done();
 }
