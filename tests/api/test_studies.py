@@ -31,8 +31,8 @@ def a_new_study_is_shown_as_a_vertex_job():
               ("digits", "RUNNING", "1"))
     tap.equal("best" in status, False)
     tap.equal(sorted(status["counts"]), [
-        "active", "cancelled", "failed", "infeasible", "requested", "stopped",
-        "stopping", "succeeded"])
+        "active", "cancelled", "failed", "infeasible", "paused", "requested",
+        "stopped", "stopping", "succeeded"])
     for path in (api.JOBS + "/digits", api.JOBS + "/" + number,
                  "/v1beta1" + api.JOBS[3:] + "/digits"):
         tap.equal(server.get(path)["name"], made["name"], path)
