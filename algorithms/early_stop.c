@@ -12,14 +12,14 @@ static const double least_hope = 0.05;
 static const double latest_share = 0.95;
 
 static const struct stop_rule *const rules[] = {
-    [EARLY_MEDIAN] = &median_rule,       [EARLY_DECAY] = &decay_rule,
-    [EARLY_CONVEX] = &convex_rule,       [EARLY_ASHA] = &asha_rule,
-    [EARLY_HYPERBAND] = &hyperband_rule,
+    [EARLY_NONE] = NULL,         [EARLY_MEDIAN] = &median_rule,
+    [EARLY_DECAY] = &decay_rule, [EARLY_CONVEX] = &convex_rule,
+    [EARLY_ASHA] = &asha_rule,   [EARLY_HYPERBAND] = &hyperband_rule,
 };
 
 const struct stop_rule *stop_rule_find(enum job_early_stop rule)
 {
-    return (size_t)rule < sizeof rules / sizeof *rules ? rules[rule] : NULL;
+    return rules[rule];
 }
 
 static double or_default(int64_t said, double otherwise)

@@ -9,19 +9,23 @@
 
 struct asked {
     int64_t study, trial;
+    bool awaited;
 };
 
 static void apply_asked(struct core *core, const void *data)
 {
     const struct asked *asked = data;
-    memory_trial(core_memory(core), asked->study, asked->trial)->judging = true;
+    struct memory_trial *memory =
+        memory_trial(core_memory(core), asked->study, asked->trial);
+    memory->judging = true;
+    memory->awaited = memory->awaited || asked->awaited;
     judge_ask(core_judge(core), asked->study, asked->trial);
 }
 
 bool early_stop_ask(struct core *core, const struct job *job,
-                    const struct trial_row *trial)
+                    const struct trial_row *trial, bool awaited)
 {
-    const struct asked asked = {trial->study, trial->id};
+    const struct asked asked = {trial->study, trial->id, awaited};
     /* A confirmation that is cut short would confirm nothing. */
     if (job->early_stop.rule == EARLY_NONE || job->n_metrics == 0 ||
         trial->state != TRIAL_ACTIVE || trial->confirms != 0)
@@ -35,13 +39,16 @@ static void apply_judged(struct core *core, const void *data)
     const struct asked *judged = data;
     struct memory_trial *memory =
         memory_find_trial(core_memory(core), judged->study, judged->trial);
-    if (memory != NULL)
-        memory->judging = false;
+    if (memory == NULL)
+        return;
+    if (memory->awaited)
+        core_wake(core);
+    memory->judging = memory->awaited = false;
 }
 
 void early_stop_give_up(struct core *core, const struct stop_finding *finding)
 {
-    const struct asked judged = {finding->study, finding->trial};
+    const struct asked judged = {finding->study, finding->trial, false};
     apply_judged(core, &judged);
 }
 
@@ -68,8 +75,9 @@ static bool is_stale(const struct stop_finding *finding,
     return finding->verdict.rung >= 0 && finding->verdict.rung != trial->passed;
 }
 
+/* *again: it has passed a rung, and may have come to the next one. */
 static enum ht_status apply(struct core *core, struct arena *arena,
-                            const struct stop_finding *finding,
+                            const struct stop_finding *finding, bool *again,
                             struct ht_error *err)
 {
     struct trial_row trial;
@@ -83,33 +91,30 @@ static enum ht_status apply(struct core *core, struct arena *arena,
     running = running && !is_stale(finding, &trial);
     if (status == HT_OK && running)
         status = rungs_note(core, arena, &trial, &finding->verdict, err);
-    if (status != HT_OK || !running || finding->verdict.action == STOP_GO_ON)
+    if (status != HT_OK || !running)
         return status;
+    *again = finding->verdict.action == STOP_GO_ON;
+    if (*again)
+        return HT_OK;
     trial.stop = finding->record;
     return finding->verdict.action == STOP_PAUSE
                ? trial_pause(core, arena, &trial, finding->reason, err)
                : trial_end(core, arena, &trial, finding->reason, err);
 }
 
-/* A trial that has passed a rung may have come to the next one. */
-static bool looks_again(const struct stop_finding *finding)
-{
-    return finding->verdict.action == STOP_GO_ON && finding->verdict.rung >= 0;
-}
-
 enum ht_status early_stop_accept(struct core *core,
                                  const struct stop_finding *finding,
                                  struct ht_error *err)
 {
-    const struct asked judged = {finding->study, finding->trial};
+    const struct asked judged = {finding->study, finding->trial, false};
+    const bool tells =
+        finding->verdict.action != STOP_GO_ON || finding->verdict.rung >= 0;
     struct arena *arena = arena_new();
+    bool again = false;
     const enum ht_status status =
-        finding->verdict.action != STOP_GO_ON || finding->verdict.rung >= 0
-            ? apply(core, arena, finding, err)
-            : HT_OK;
+        tells ? apply(core, arena, finding, &again, err) : HT_OK;
     arena_free(arena);
-    core_defer(core, looks_again(finding) ? apply_asked : apply_judged, &judged,
+    core_defer(core, again ? apply_asked : apply_judged, &judged,
                sizeof judged);
-    core_wake(core);
     return status;
 }

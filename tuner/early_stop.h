@@ -14,9 +14,10 @@
 
 /* After the COMMIT, the judge looks at the trial; nothing happens without a
  * rule, or to a trial that is not ACTIVE. Returns whether it will be judged;
- * memory_trial->judging stands until it was. */
+ * memory_trial->judging stands until it was, and held requests are woken then
+ * if one is `awaited`. */
 bool early_stop_ask(struct core *core, const struct job *job,
-                    const struct trial_row *trial);
+                    const struct trial_row *trial, bool awaited);
 
 /* What the judge found out about one trial. */
 struct stop_finding {

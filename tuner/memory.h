@@ -52,6 +52,7 @@ struct memory_trial {
     int64_t measured_at_ms; /* of its last trial.measured event */
     bool measured_due;      /* newer values wait for the next such event */
     bool judging;           /* the judge is to look at it (early_stop.h) */
+    bool awaited;           /* a held request waits for that */
     struct memory_trial *next;
 };
 

@@ -214,7 +214,7 @@ enum ht_status report_store(struct core *core, struct request *req,
     if (status != HT_OK)
         return status;
     if (batch.moved_latest)
-        early_stop_ask(core, batch.job, &pair->trial);
+        early_stop_ask(core, batch.job, &pair->trial, false);
     add_have(answer, &batch);
     json_add_int(answer, "thin", thin(batch.records));
     json_add_bool(answer, "stop", pair->trial.state == TRIAL_STOPPING);

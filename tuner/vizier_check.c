@@ -24,7 +24,7 @@ static bool waits(const struct vizier_call *call)
     struct core *core = call->core;
     struct request *req = call->req;
     if (req->held_until_ms == 0) {
-        if (!early_stop_ask(core, call->job, &call->trial))
+        if (!early_stop_ask(core, call->job, &call->trial, true))
             return false;
         req->held_until_ms = core_now_ms(core) + HOLD_MS;
         return true;
