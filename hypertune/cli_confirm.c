@@ -128,22 +128,33 @@ static void say_rest(struct cli *cli, const char *study,
                 node_get_string(first_of(answer), "trial", ""));
 }
 
+static bool is_for_people(const struct cli *cli)
+{
+    return cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE;
+}
+
 static int print_answer(struct cli *cli, const char *study,
                         const struct node *answer)
 {
     struct text out = {0};
+    const char *take = node_get_string(answer, "take", "");
+    if (cli->format == FORMAT_NAME && take[0] == '\0')
+        return cli_fail(cli, CLI_ABSENT, "no run of study %s has a result yet",
+                        study);
     if (cli->format == FORMAT_NAME) {
         text_escape(&out, study);
-        text_printf(&out, "/%s\n", node_get_string(answer, "take", ""));
+        text_printf(&out, "/%s\n", take);
     } else if (cli->format == FORMAT_CSV) {
         table_csv(make_table(cli, answer), &out);
     } else if (!cli_output_resource(cli->format, answer, &out)) {
         table_print(make_table(cli, answer),
                     cli->format == FORMAT_WIDE ? 0 : cli->width, &out);
         add_verdict(answer, &out);
-        say_rest(cli, study, answer);
     }
-    return cli_print(&out);
+    const int code = cli_print(&out);
+    if (code == CLI_DONE && is_for_people(cli))
+        say_rest(cli, study, answer);
+    return code;
 }
 
 /* ---- asking ---- */

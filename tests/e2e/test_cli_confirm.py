@@ -82,7 +82,6 @@ def no_more_run_at_a_time_than_the_study_says():
 
 def without_waiting_it_says_what_is_to_come():
     name = study("patient")
-    server.call("POST", "/hypertune/v1/studies/%s:pause" % name)
     done = server.cli("confirm", name, "--top", "1", "--seeds", "2")
     tap.equal("2 runs are still to come; wait for them: hypertune confirm "
               "patient --wait" in done.stderr, True, done.stderr)
@@ -123,6 +122,9 @@ def a_study_that_is_stopped_meanwhile_ends_as_it_had():
     harness.wait_until(lambda: server.study(name)["confirming"]["active"] == 2,
                        30, "the start of two runs")
     tap.equal(server.study(name)["state"], "RUNNING")
+    done = server.cli("confirm", name, "--top", "1", "--seeds", "3", "-o",
+                      "name", check=False)
+    tap.equal((done.returncode, done.stdout), (3, ""), done.stderr)
     server.cli("stop", name, "--yes")
     status = server.wait_study(name)
     tap.equal((status["state"], status["reason"],
