@@ -3,6 +3,7 @@
 
 #include "tests/unit/core_fixture.h"
 #include "tuner/db_internal.h"
+#include "tuner/db_prior.h"
 
 struct place {
     char dir[64], path[96];
@@ -215,6 +216,63 @@ static void a_point_is_stored_once(void)
     remove_place(&place);
 }
 
+/* 3,200 trials, the objective of each its id; every hundredth failed. */
+static void put_many(struct db *db)
+{
+    CHECK(db_begin(db, NULL) == HT_OK);
+    for (int64_t id = 1; id <= 3200; id++)
+        put_trial(db, id, id % 100 == 0 ? TRIAL_FAILED : TRIAL_SUCCEEDED,
+                  (double)id);
+    put_trial(db, 3201, TRIAL_ACTIVE, 0);
+    CHECK(db_commit(db, NULL) == HT_OK);
+}
+
+static void of_an_earlier_study_the_best_and_the_newest_are_copied(void)
+{
+    struct place place;
+    make_place(&place);
+    struct db *db = NULL;
+    struct arena *arena = arena_new();
+    struct trial_list list;
+    struct prior_list priors;
+    bool left = true;
+    CHECK(db_open(place.path, &db, NULL) == HT_OK);
+    CHECK(db_study_insert(db, &a_study, NULL) == HT_OK);
+    put_many(db);
+    struct study_row next = a_study;
+    next.id = 2;
+    next.name = "next";
+    CHECK(db_study_insert(db, &next, NULL) == HT_OK);
+    const struct prior_row prior = {.study = 2,
+                                    .n = 0,
+                                    .origin = 1,
+                                    .resource = "r",
+                                    .name = "s",
+                                    .spec = "{}",
+                                    .shared = 3,
+                                    .results = 7};
+    CHECK(db_prior_copy(db, &prior, false, NULL) == HT_OK);
+    CHECK(db_prior_insert(db, &prior, NULL) == HT_OK);
+    CHECK(db_prior_results(db, arena, 2, 0, &list, NULL) == HT_OK);
+    CHECK(list.n == 3000);
+    CHECK(list.rows[0].id == 1 && list.rows[0].objective == 1);
+    CHECK(list.rows[1999].id == 2000 && list.rows[2000].id == 2201);
+    CHECK(list.rows[2999].id == 3200 && list.rows[2999].state == TRIAL_FAILED);
+    while (left)
+        CHECK(db_study_erase(db, 1, 5000, &left, NULL) == HT_OK);
+    CHECK(db_prior_list(db, arena, 2, &priors, NULL) == HT_OK);
+    CHECK(priors.n == 1 && priors.rows[0].origin == 1 &&
+          priors.rows[0].shared == 3 && priors.rows[0].results == 7);
+    CHECK(ask(db, "SELECT count(*) FROM prior_results") == 3000);
+    for (left = true; left;)
+        CHECK(db_study_erase(db, 2, 5000, &left, NULL) == HT_OK);
+    CHECK(ask(db, "SELECT count(*) FROM prior_results") == 0);
+    CHECK(ask(db, "SELECT count(*) FROM priors") == 0);
+    arena_free(arena);
+    db_close(db);
+    remove_place(&place);
+}
+
 static void a_trial_has_one_winner_at_most(void)
 {
     struct place place;
@@ -334,6 +392,7 @@ int main(void)
     RUN(readers_cannot_write);
     RUN(the_best_trial_is_the_older_of_equals);
     RUN(a_point_is_stored_once);
+    RUN(of_an_earlier_study_the_best_and_the_newest_are_copied);
     RUN(a_trial_has_one_winner_at_most);
     RUN(a_changed_record_is_noticed);
     RUN(the_wal_is_measured_and_emptied);
