@@ -44,7 +44,8 @@ static enum ht_status judge_here(struct core *core, struct request *req,
                                  struct ht_error *err)
 {
     const struct facts *facts = &the_facts;
-    static const struct metric_goal goal = {"accuracy", true};
+    static const struct metric_goal goal = {.name = "accuracy",
+                                            .maximize = true};
     const struct job job = {.kind = facts->kind,
                             .n_metrics = 1,
                             .metrics = &goal,
