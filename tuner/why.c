@@ -6,12 +6,9 @@
 #include "proto/json.h"
 
 static const char *const kinds[] = {
-    [REASON_DRAWN] = "DRAWN",
-    [REASON_DESIGN] = "DESIGN",
-    [REASON_EXPLOITS] = "EXPLOITS",
-    [REASON_EXPLORES] = "EXPLORES",
-    [REASON_REPEATS] = "REPEATS",
-    [REASON_SEED] = "SEED",
+    [REASON_DRAWN] = "DRAWN",       [REASON_DESIGN] = "DESIGN",
+    [REASON_EXPLOITS] = "EXPLOITS", [REASON_EXPLORES] = "EXPLORES",
+    [REASON_REPEATS] = "REPEATS",   [REASON_SEED] = "SEED",
 };
 
 /* Minimised metrics are negated in a search, so the low end is the high one. */
