@@ -279,8 +279,8 @@ void belief_known(const struct belief *belief, const struct rng_place *place,
 {
     const struct gp *models[SETTING_METRICS];
     const size_t m = list_models(belief, 0, models);
-    const struct rows *rows = models[0]->rows;
-    const size_t n = models[0]->n_seen;
+    const struct rows *rows = belief->goals[0].models[0]->rows;
+    const size_t n = belief->goals[0].models[0]->n_seen;
     struct known *known = ht_xcalloc(n + 1, sizeof *known);
     for (size_t i = 0; i < n; i++) {
         rows_get(rows, i, known[i].x);

@@ -62,14 +62,13 @@ static enum ht_status list_one(struct db *db, struct arena *arena,
                                int64_t study, const struct job *job,
                                struct id_list *ids, struct ht_error *err)
 {
-    struct trial_row best;
+    struct trial_row best = {0};
     const enum ht_status status = front_best(db, arena, study, job, &best, err);
     if (status != HT_OK && status != HT_NOT_FOUND)
         return status;
     int64_t *id = arena_alloc(arena, 1, sizeof *id);
+    *id = best.id;
     *ids = (struct id_list){.n = status == HT_OK ? 1 : 0, .ids = id};
-    if (status == HT_OK)
-        *id = best.id;
     return HT_OK;
 }
 

@@ -211,8 +211,6 @@ static void a_repetition_is_not_in_the_front(void)
 static void outputs_stay_of_what_nothing_beats(void)
 {
     struct place place;
-    static const unsigned char hash[TOKEN_HASH_BYTES];
-    const struct attempt_lease lease = {"boot", 1, hash};
     struct attempt_list list;
     open_place(&place, SPEC(LOSS "," SPEED));
     for (int64_t id = 1; id <= 3; id++) {
@@ -223,6 +221,8 @@ static void outputs_stay_of_what_nothing_beats(void)
                                             .runner = "r",
                                             .reason = "",
                                             .facts = ""};
+        const unsigned char hash[TOKEN_HASH_BYTES] = {(unsigned char)id};
+        const struct attempt_lease lease = {"boot", id, hash};
         add(&place, id, (double)-id, id == 2 ? 5 : 1, 0);
         CHECK(db_attempt_insert(place.db, &attempt, &lease, NULL) == HT_OK);
     }
