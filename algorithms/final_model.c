@@ -22,8 +22,9 @@ static const double shape_range = 6;
 static const double parameter_share = 0.5;
 /* Of the spread of results: what no model knows better. */
 static const double least_share = 0.01;
-/* How sure a gain is falls with how large it is: this share of it is added. */
-static const double long_way = 0.1;
+/* A gain is the less sure the larger it is and the longer the way: this share
+ * of it for every e times as long. */
+static const double far_share = 0.1;
 /* Trials that are asked about are not like those that ended by themselves: as
  * many times the variance is what bench_stop finds. */
 static const double stranger = 2;
@@ -58,6 +59,7 @@ struct lesson {
     size_t n;
     struct row *rows;
     struct bend bend;
+    double doubt; /* deviation of a gain by the way, as a share of it */
     struct spread shape[SHAPE], gain, end;
 };
 
@@ -228,7 +230,7 @@ static size_t choose_rows(struct lesson *lesson, const struct stop_study *study,
 static bool lesson_init(struct lesson *lesson, const struct stop_study *study,
                         size_t goal, double at, double end)
 {
-    *lesson = (struct lesson){0};
+    *lesson = (struct lesson){.doubt = far_share * log(end / at)};
     lesson->rows = ht_xcalloc(MOST_ROWS, sizeof *lesson->rows);
     if (choose_rows(lesson, study, goal, at, end) < FINAL_CURVES)
         return false;
@@ -321,7 +323,7 @@ static bool believe(const struct stop_study *study, const struct lesson *lesson,
         for (size_t i = 0; i < lesson->n; i++) {
             const struct row *row = &lesson->rows[i];
             place_curve(lesson, &wide, &own, row->shape, row->curve, x);
-            const double far = long_way * row->gain / spread;
+            const double far = lesson->doubt * row->gain / spread;
             gp_add(gp, x, (row->gain - lesson->gain.mean) / spread, far * far);
         }
         place_curve(lesson, &wide, &own, shape, current, x);
@@ -329,7 +331,7 @@ static bool believe(const struct stop_study *study, const struct lesson *lesson,
         gp_free(gp);
     }
     encoding_fini(&own);
-    const double far = long_way * (lesson->gain.mean + spread * mean);
+    const double far = lesson->doubt * (lesson->gain.mean + spread * mean);
     if (spread > 0)
         variance += far * far / (spread * spread);
     *belief = (struct belief){
@@ -348,7 +350,7 @@ static bool predict_goal(const struct stop_study *study, size_t current,
     struct lesson lesson;
     struct belief belief;
     double shape[SHAPE], at, end;
-    if (!learning_curve_end(&view, &at) || !final_place(study, &end))
+    if (!learning_curve_end(&view, &at) || at <= 0 || !final_place(study, &end))
         return false;
     bool known = lesson_init(&lesson, study, goal, at, end);
     if (known) {

@@ -296,6 +296,25 @@ static void without_curves_nothing_is_foretold(void)
     CHECK(!prediction.known && prediction.at == -1);
 }
 
+static void at_the_very_beginning_nothing_is_foretold(void)
+{
+    struct field f;
+    field_init(&f, EARLY_MEDIAN);
+    learn_seven(&f);
+    const size_t current = learn(&f, STOP_END_OPEN, 1, 0.8, 7);
+    struct stop_prediction prediction = {.known = false};
+    f.points[current][0].at = 0;
+    final_predict(&f.study, current, &prediction);
+    CHECK(!prediction.known);
+    f.points[current][0].at = -3; /* a clock that was set back */
+    final_predict(&f.study, current, &prediction);
+    CHECK(!prediction.known);
+    f.points[current][0].at = 1;
+    final_predict(&f.study, current, &prediction);
+    CHECK(prediction.known && isfinite(prediction.final[0]));
+    CHECK(isfinite(prediction.variance[0]) && prediction.variance[0] > 0);
+}
+
 /* --- decay --- */
 
 static void what_has_no_chance_stops(void)
@@ -472,6 +491,7 @@ int main(void)
     RUN(curves_foretell_their_ends);
     RUN(an_outlier_rules_nothing);
     RUN(without_curves_nothing_is_foretold);
+    RUN(at_the_very_beginning_nothing_is_foretold);
     RUN(what_has_no_chance_stops);
     RUN(a_slow_learner_with_hope_goes_on);
     RUN(decay_waits_for_a_fifth_and_four_values);
