@@ -13,8 +13,7 @@ enum {
 };
 
 /* Where pieces of a ray end, beyond the front, in units of the beliefs. */
-static const double pieces[] = {0,   0.01, 0.03, 0.06, 0.1, 0.16, 0.25,
-                                0.4, 0.6,  0.9,  1.4,  2.2, 3.5};
+static const double pieces[] = {0, 0.04, 0.12, 0.3, 0.6, 1.2, 2.5};
 enum { PIECES = sizeof pieces / sizeof *pieces - 1 };
 
 /* ---- a ray ---- */
