@@ -232,8 +232,9 @@ enum ht_status disk_make_folder(const char *path, struct ht_error *err)
 enum { TREE_DEPTH = 64 };
 
 struct removal {
-    int top;      /* the folder that is removed */
-    size_t moved; /* subtrees that came to the top */
+    int top;          /* the folder that is removed */
+    const char *last; /* its file that goes when all else is gone, or NULL */
+    size_t moved;     /* subtrees that came to the top */
 };
 
 static void empty_folder(struct removal *removal, int fd, int depth);
@@ -283,7 +284,10 @@ static void empty_folder(struct removal *removal, int fd, int depth)
     }
     struct dirent *entry;
     while ((entry = readdir(dir)) != NULL) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+        if (strcmp(entry->d_name, ".") != 0 &&
+            strcmp(entry->d_name, "..") != 0 &&
+            (depth > 0 || removal->last == NULL ||
+             strcmp(entry->d_name, removal->last) != 0))
             remove_entry(removal, fd, entry->d_name, depth);
     }
     closedir(dir);
@@ -291,8 +295,14 @@ static void empty_folder(struct removal *removal, int fd, int depth)
 
 void disk_remove_tree(const char *path)
 {
+    disk_remove_marked(path, NULL);
+}
+
+void disk_remove_marked(const char *path, const char *mark)
+{
     struct removal removal = {
-        .top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+        .top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+        .last = mark};
     if (removal.top < 0)
         return;
     size_t before;
@@ -303,6 +313,8 @@ void disk_remove_tree(const char *path)
         if (fd >= 0)
             empty_folder(&removal, fd, 0);
     } while (removal.moved > before);
+    if (mark != NULL)
+        unlinkat(removal.top, mark, 0);
     close(removal.top);
     rmdir(path);
 }

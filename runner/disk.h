@@ -59,5 +59,7 @@ enum ht_status disk_make_folder(const char *path, struct ht_error *err);
 /* Removes a folder with everything below, never leaving it through a link.
  * What cannot be removed stays; an absent folder is no failure. */
 void disk_remove_tree(const char *path);
+/* The same, but the file by which others know what the folder is goes last. */
+void disk_remove_marked(const char *path, const char *mark);
 
 #endif

@@ -13,6 +13,9 @@
 #include "runner/procfs.h"
 #include "runner/secrets.h"
 
+/* What makes a folder an attempt's: written first, removed last. */
+static const char lease_file[] = "lease.json";
+
 char *prepare_attempt_folder(struct arena *arena, const struct site *site,
                              const struct attempt_key *key)
 {
@@ -33,7 +36,7 @@ enum ht_status prepare_lease(const char *attempt_folder, const char *json,
     const enum ht_status status = disk_make_folder(attempt_folder, err);
     if (status != HT_OK)
         return status;
-    return disk_write(attempt_folder, "lease.json", json, len, 0600, err);
+    return disk_write(attempt_folder, lease_file, json, len, 0600, err);
 }
 
 static enum ht_status write_params(const struct order *order,
@@ -137,7 +140,7 @@ bool prepare_is_complete(const struct order *order, const char *attempt_folder)
 void prepare_remove(const struct site *site, const struct attempt_key *key)
 {
     struct arena *arena = arena_new();
-    disk_remove_tree(prepare_attempt_folder(arena, site, key));
+    disk_remove_marked(prepare_attempt_folder(arena, site, key), lease_file);
     outputs_remove_empty(site, key);
     arena_free(arena);
 }

@@ -331,6 +331,15 @@ static void a_deep_and_locked_tree_is_removed(void)
     CHECK(access(folder, F_OK) != 0);
 }
 
+static void a_folder_goes_with_the_mark_of_what_it_was(void)
+{
+    fixture_folder(folder);
+    put("lease.json", "{}\n");
+    put("token", "secret\n");
+    disk_remove_marked(folder, "lease.json");
+    CHECK(access(folder, F_OK) != 0);
+}
+
 static void many_writers_are_found_again(void)
 {
     fixture_folder(folder);
@@ -362,6 +371,7 @@ int main(void)
     RUN(segments_of_its_own_making_are_not_shipped_without_end);
     RUN(twenty_thousand_files_are_nothing_special);
     RUN(a_deep_and_locked_tree_is_removed);
+    RUN(a_folder_goes_with_the_mark_of_what_it_was);
     RUN(many_writers_are_found_again);
     fixture_fini();
     return check_done();
