@@ -180,12 +180,10 @@ static enum ht_status decide_lost(struct core *core, struct arena *arena,
                                 reason_make(arena, "lost %lld times: %s",
                                             (long long)trial->losses, why),
                                 err);
-    if (trial->losses == 1) { /* most often a machine that is gone */
-        core_wake(core);
+    if (trial->losses == 1) /* most often a machine that is gone */
         return state_move_trial(core, trial, TRIAL_REQUESTED,
                                 reason_make(arena, "%s; starts again", why),
                                 err);
-    }
     const int64_t delay_ms = retry_delay_ms(core, trial->losses - 1);
     char text[CLOCK_DURATION_BYTES];
     retry_later(core, trial, delay_ms);
@@ -236,6 +234,7 @@ static enum ht_status end_attempt(struct core *core, struct arena *arena,
         status = decide(core, arena, now, err);
     if (status != HT_OK)
         return status;
+    core_wake(core); /* another one may run in its place */
     const struct trial_row *trial = &now->pair->trial;
     const struct retry gone = {trial->study, trial->id, 0};
     const bool final = trial_state_is_final(trial->state);

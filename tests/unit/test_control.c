@@ -1,5 +1,6 @@
 /* Runners: leases that wait, repeats, silence, restarts on either side. */
 #include "tests/unit/core_fixture.h"
+#include "tuner/vizier.h"
 
 static const char one_at_a_time[] =
     "spec: 1\nname: s\ngoal: maximize accuracy\n"
@@ -64,9 +65,11 @@ static void an_attempt_says_all_a_runner_needs(void)
     CHECK(argv->count == 2);
     CHECK(strncmp(argv->first->next->text, "--rate=0", 8) == 0);
     const struct node *env = node_find(replica, "env");
-    CHECK(env->count == 1);
+    CHECK(env->count == 2);
     CHECK_TEXT(env->first->first->text, "A");
     CHECK_TEXT(env->first->first->next->text, "b");
+    CHECK_TEXT(env->first->next->first->text, "HYPERTUNE_SEED");
+    CHECK_TEXT(env->first->next->first->next->text, "0");
     CHECK(node_find(node, "captured")->count == 0);
     CHECK(node_find(node_find(node, "params"), "lr") != NULL);
     fixture_close(&f);
@@ -223,6 +226,34 @@ static void a_stop_reaches_a_waiting_poll_once(void)
     fixture_close(&f);
 }
 
+static void a_trial_that_ends_lets_a_waiting_one_run(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    fixture_submit(&f, "spec: 1\nname: s\ngoal: maximize accuracy\n"
+                       "parameters:\n  lr: {type: double, min: 0, max: 1}\n"
+                       "trials: 2\nparallel: 1\ncommand: [./train]\n"
+                       "workdir: /abs\n");
+    fixture_hello(&f, 2);
+    struct leased leased = {0};
+    CHECK(fixture_lease(&f, 1, &leased) == 1);
+    static const char added[] =
+        "{\"parameters\":[{\"parameterId\":\"lr\",\"value\":0.5}]}";
+    CHECK(fixture_call(&f, trial_add, "s", added)->status == HT_OK);
+    fixture_tell(&f, "started", &leased.name, "");
+    fixture_report(&f, leased.token, fixture_record(&f, 1, 1, "0.5"));
+    fixture_tell(&f, "ended", &leased.name, "\"outcome\":\"succeeded\"");
+    struct request *held =
+        fixture_post_control(&f, "lease", f.next_id++, "\"free\":1");
+    fixture_control(&f, "heartbeat", "\"attempts\":[]");
+    CHECK(!fixture_is_done(held));
+    fixture_tell(&f, "drained", &leased.name, "");
+    fixture_wait(&f, held);
+    struct leased next = {0};
+    CHECK(fixture_leased(held, &next, 1) == 1 && next.name.trial == 2);
+    fixture_close(&f);
+}
+
 static void a_runner_lost_while_draining_loses_no_result(void)
 {
     struct fixture f;
@@ -300,6 +331,7 @@ int main(void)
     RUN(a_silent_runner_is_given_up_and_its_trials_go_on);
     RUN(a_new_boot_loses_what_it_does_not_list);
     RUN(a_stop_reaches_a_waiting_poll_once);
+    RUN(a_trial_that_ends_lets_a_waiting_one_run);
     RUN(a_runner_lost_while_draining_loses_no_result);
     RUN(a_wrong_token_or_type_is_refused);
     RUN(heartbeats_tell_which_records_are_stored);
