@@ -260,9 +260,11 @@ static struct value value_at(const struct encoding *encoding, size_t c,
     const struct param *param = &encoding->space->params[at->param];
     if (u == COORDINATE_ABSENT)
         u = at->usual; /* stands where space_settle() takes it away */
-    if (at->kind == COORDINATE_CONTINUOUS)
-        return param_from_unit(param, u);
-    return param_level(param, encoding_level_of(encoding, c, u));
+    if (at->kind != COORDINATE_CONTINUOUS)
+        return param_level(param, encoding_level_of(encoding, c, u));
+    if (u == at->usual && param->has_default)
+        return param->fallback; /* as it was written, to the last digit */
+    return param_from_unit(param, u);
 }
 
 void encoding_decode(const struct encoding *encoding, const double x[],

@@ -20,7 +20,7 @@ void slice_axis_init(struct slice_axis *axis, const struct space *space,
             axis->n > 1 ? (double)i / (double)(axis->n - 1) : 0;
         axis->values[i] =
             levels == 0
-                ? param_from_unit(at, fmin(share, nextafter(1, 0)))
+                ? param_from_unit(at, share)
                 : param_level(at,
                               (uint64_t)llround(share * (double)(levels - 1)));
     }

@@ -209,9 +209,12 @@ static double scaled_from_unit(const struct param *param, double u)
     return low;
 }
 
-/* Rounding may leave the bounds by one unit; + 0.0 makes -0 a 0. */
+/* Rounding may leave the bounds by some units, and the ends are to read as they
+ * were written; + 0.0 makes -0 a 0. */
 static double real_from_unit(const struct param *param, double u)
 {
+    if (u <= 0 || u >= 1)
+        return (u <= 0 ? param->min : param->max) + 0.0;
     return clamp(scaled_from_unit(param, u), param->min, param->max) + 0.0;
 }
 
@@ -258,7 +261,7 @@ static uint64_t level_from_unit(const struct param *param, double u)
 
 struct value param_from_unit(const struct param *param, double u)
 {
-    u = u > 0 ? (u < 1 ? u : nextafter(1, 0)) : 0; /* a NaN becomes 0 too */
+    u = u > 0 ? (u < 1 ? u : 1) : 0; /* a NaN becomes 0 too */
     if (param->type == PARAM_DOUBLE && !(param->step > 0))
         return (struct value){.real = real_from_unit(param, u)};
     return param_level(param, level_from_unit(param, u));

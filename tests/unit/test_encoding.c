@@ -220,6 +220,21 @@ static void the_usual_place_is_the_default_or_the_middle(void)
     encoding_fini(&encoding);
 }
 
+static void a_default_comes_back_to_the_last_digit(void)
+{
+    struct param param = scaled(PARAM_DOUBLE, SCALE_LOG, 1e-5, 0.3);
+    param.has_default = true;
+    param.fallback = (struct value){.real = 0.001};
+    const struct space space = {1, &param};
+    struct encoding encoding;
+    encoding_init(&encoding, &space);
+    struct value point;
+    encoding_decode(&encoding, &encoding.at[0].usual, &point);
+    CHECK(point.real == 0.001);
+    CHECK(param_from_unit(&param, encoding.at[0].usual).real != 0.001);
+    encoding_fini(&encoding);
+}
+
 /* Encoding and decoding what random search draws gives the same value. */
 static void check_round_trip(const struct param *param, double tolerance)
 {
@@ -288,6 +303,7 @@ int main(void)
     RUN(what_has_no_place_is_absent_and_comes_back_as_filled);
     RUN(children_of_one_name_are_coordinates_of_their_own);
     RUN(the_usual_place_is_the_default_or_the_middle);
+    RUN(a_default_comes_back_to_the_last_digit);
     RUN(values_survive_the_way_there_and_back);
     return check_done();
 }

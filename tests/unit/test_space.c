@@ -62,6 +62,18 @@ static void every_scale_stays_in_bounds_and_is_monotone(void)
     check_walk(&category, 0, 1);
 }
 
+static void the_ends_are_as_they_were_written(void)
+{
+    for (int scale = SCALE_LINEAR; scale <= SCALE_REVERSE_LOG; scale++) {
+        struct param param = real;
+        param.scale = (enum param_scale)scale;
+        param.min = 0.1;
+        param.max = 0.999;
+        CHECK(param_from_unit(&param, 0).real == 0.1);
+        CHECK(param_from_unit(&param, 1).real == 0.999);
+    }
+}
+
 static void log_scale_meets_its_middle(void)
 {
     struct param param = real;
@@ -396,6 +408,7 @@ static void values_go_into_json_as_their_kind(void)
 int main(void)
 {
     RUN(every_scale_stays_in_bounds_and_is_monotone);
+    RUN(the_ends_are_as_they_were_written);
     RUN(log_scale_meets_its_middle);
     RUN(log_integers_have_half_step_margins);
     RUN(huge_ranges_do_not_overflow);
