@@ -95,8 +95,7 @@ const struct option_spec cli_option_table[] = {
     OWN("from", 0, OPTION_TEXT, from, "TRIAL", "begin where it was chosen"),
     OWN("count", 0, OPTION_WHOLE, count, "N", "points to look ahead (5)"),
     OWN("metric", 0, OPTION_TEXT, metric, "NAME",
-        "not the objective; best: the best in it; local-run: must be "
-        "reported"),
+        "this one, not the objective; local-run: must be reported"),
     OWN("out", 0, OPTION_TEXT, out, "FILE", "write to FILE, not to stdout"),
     {.name = NULL}};
 

@@ -36,8 +36,9 @@ void cli_help_short(struct text *out)
         "stop set cancel delete export",
         out);
     list_commands(
-        "Trials:", "trials trial best confirm replay logs curves fetch stop-trial retry add",
+        "Trials:", "trials trial best logs curves fetch stop-trial retry add",
         out);
+    list_commands("What was learnt:", "importance confirm replay", out);
     list_commands("In a trial:", "report should-stop params", out);
     list_commands("Server:", "serve runner runners doctor", out);
     list_commands("Other:", "completion version help", out);
