@@ -99,13 +99,6 @@ void keep_whole(const struct field_reader *reader, struct place at,
     keep_checked(reader, at, field, field_whole);
 }
 
-void keep_real(const struct field_reader *reader, struct place at,
-               const struct field *field, void *into)
-{
-    (void)into;
-    keep_checked(reader, at, field, field_real);
-}
-
 void keep_texts(const struct field_reader *reader, struct place at,
                 const struct field *field, void *into)
 {

@@ -22,7 +22,6 @@ void kept_init(struct kept_list *list);
 field_function keep_text;
 field_function keep_flag;
 field_function keep_whole;
-field_function keep_real;
 field_function keep_texts;
 field_function keep_duration;
 field_function keep_choice; /* kept as its name */

@@ -57,20 +57,6 @@ enum ht_status db_trial_of_client(struct db *db, struct arena *arena,
     return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
 }
 
-enum ht_status db_trial_completed(struct db *db, struct arena *arena,
-                                  int64_t study, size_t limit,
-                                  struct trial_list *list, struct ht_error *err)
-{
-    sqlite3_stmt *stmt;
-    /* By id: a state is no order of time, and almost all have ended. */
-    const enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT " DB_TRIAL_COLUMNS " FROM trials "
-                 "WHERE study=? AND state=4 ORDER BY id DESC LIMIT ?",
-                 "ii", study, (int64_t)limit);
-    return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
-}
-
 enum ht_status db_trial_undone(struct db *db, const struct event_row *event,
                                int64_t until, bool *undone,
                                struct ht_error *err)

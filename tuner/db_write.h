@@ -117,11 +117,6 @@ enum ht_status db_trial_of_client(struct db *db, struct arena *arena,
                                   int64_t study, const char *client,
                                   struct trial_list *list,
                                   struct ht_error *err);
-/* SUCCEEDED ones, the newest first. */
-enum ht_status db_trial_completed(struct db *db, struct arena *arena,
-                                  int64_t study, size_t limit,
-                                  struct trial_list *list,
-                                  struct ht_error *err);
 enum ht_status db_trial_set_client(struct db *db, const struct trial_row *row,
                                    struct ht_error *err);
 /* Removes the trial with all that belongs to it, and from the counts. */
