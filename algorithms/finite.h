@@ -1,4 +1,4 @@
-/* finite.h - the numbering of a finite space: index to point and back.
+/* finite.h - the numbering of a finite space.
  *
  * Points are counted like digits of a number, the last parameter fastest, so
  * index 0 has every parameter at its first level. */
@@ -14,9 +14,6 @@
  * parameters are conditional, several indexes have the same point. */
 void finite_point(const struct space *space, uint64_t index,
                   struct value point[]);
-
-/* The index of a point whose every value is a level of its parameter. */
-uint64_t finite_index(const struct space *space, const struct value point[]);
 
 /* The first index in [from, to) of a point that the request allows; `to` when
  * there is none. */

@@ -65,20 +65,6 @@ void leave_one_out(const struct gp *gp, double mean[], double variance[])
 
 /* ---- how good that is ---- */
 
-double leave_one_out_density(const struct gp *gp)
-{
-    const size_t n = gp->n_seen;
-    double *mean = ht_xcalloc(2 * n + 1, sizeof *mean), *variance = mean + n;
-    double sum = 0;
-    leave_one_out(gp, mean, variance);
-    for (size_t i = 0; i < n; i++) {
-        const double off = gp->y[i] - mean[i];
-        sum -= 0.5 * (off * off / variance[i] + log(2 * M_PI * variance[i]));
-    }
-    free(mean);
-    return n == 0 ? 0 : sum / (double)n;
-}
-
 double leave_one_out_ranks(const struct gp *gp)
 {
     const size_t n = gp->n_seen;

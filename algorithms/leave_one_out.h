@@ -14,10 +14,6 @@
  * say of the value there (noise included) had it not seen it. */
 void leave_one_out(const struct gp *gp, double mean[], double variance[]);
 
-/* The mean logarithm of the density that each value has in what is foretold of
- * it: larger is better, and knowing nothing has about -1.42. */
-double leave_one_out_density(const struct gp *gp);
-
 /* Spearman's correlation of what is foretold with what came out: 1 when the
  * model knows which of any two results is better, about 0 when it knows
  * nothing; 0 as well when either has only equal values. */

@@ -21,6 +21,10 @@ void taken_set_fini(struct taken_set *set);
 /* Marks a point; returns whether it was free before. */
 bool taken_set_add(struct taken_set *set, const struct value point[]);
 
+/* The number of a point whose every value is a level of its parameter, as
+ * finite_point() counts them. */
+uint64_t point_index(const struct space *space, const struct value point[]);
+
 /* A taken that holds nothing, for continuous spaces. */
 extern const struct taken taken_nothing;
 

@@ -46,7 +46,7 @@ static void every_index_comes_back_from_its_point(void)
     for (uint64_t i = 0; i < 120; i++) {
         struct value point[4];
         finite_point(&mixed, i, point);
-        CHECK(finite_index(&mixed, point) == i);
+        CHECK(point_index(&mixed, point) == i);
     }
 }
 
@@ -61,7 +61,7 @@ static void a_million_levels_come_back_too(void)
     for (uint64_t i = 0; i < HT_MAX_GRID; i += 997) {
         struct value point[1];
         finite_point(&space, i, point);
-        CHECK(finite_index(&space, point) == i);
+        CHECK(point_index(&space, point) == i);
     }
 }
 
@@ -70,7 +70,7 @@ static void a_space_without_parameters_has_one_point(void)
     const struct space none = {0, NULL};
     struct value point[1];
     finite_point(&none, 0, point);
-    CHECK(finite_index(&none, point) == 0);
+    CHECK(point_index(&none, point) == 0);
 }
 
 static void the_next_free_index_skips_what_is_taken(void)

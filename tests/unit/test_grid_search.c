@@ -83,7 +83,7 @@ static void a_dropped_suggestion_is_made_up_for(void)
             taken_set_add(&set, point);
     }
     CHECK(suggest(state, 6, &set.taken, point) == HT_OK);
-    CHECK(finite_index(&space, point) == 2);
+    CHECK(point_index(&space, point) == 2);
     grid_search.free(state);
     taken_set_fini(&set);
 }

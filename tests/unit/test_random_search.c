@@ -232,7 +232,7 @@ static void the_only_free_point_is_found_whatever_the_count_says(void)
     set.taken.n = 0;
     void *state = start(&small, 9);
     CHECK(suggest(state, 31, &set.taken, point) == HT_OK);
-    CHECK(finite_index(&small, point) == 31);
+    CHECK(point_index(&small, point) == 31);
     random_search.free(state);
     taken_set_fini(&set);
 }
