@@ -313,15 +313,25 @@ static enum ht_status end_trial(struct search_study *study, struct db *db,
                : status;
 }
 
-/* As if the trial had never been, unless that is not to be known yet. */
+static void note_trial(struct search_study *study, int64_t id)
+{
+    if (study->newest_trial < id)
+        study->newest_trial = id;
+}
+
+/* As if the trial had never been, unless that is not to be known yet: what is
+ * lost is so until the trial is deleted. */
 static enum ht_status skip_deleted(struct search_study *study, struct db *db,
                                    const struct event_row *event,
                                    struct ht_error *err)
 {
     bool undone = true;
     const enum ht_status status = is_undone(study, db, event, &undone, err);
-    study->lost = study->lost || !undone;
-    return status;
+    if (undone)
+        return status;
+    study->lost = true;
+    note_trial(study, event->trial);
+    return HT_OK;
 }
 
 static enum ht_status change_trial(struct search_study *study, struct db *db,
@@ -345,8 +355,7 @@ static enum ht_status change_trial(struct search_study *study, struct db *db,
     if (trial.confirms == 0) /* else its point has been believed already */
         open_add(&study->open, trial.id, point, space->n);
     point_set_add(&study->taken, trial.params);
-    if (study->newest_trial < trial.id)
-        study->newest_trial = trial.id;
+    note_trial(study, trial.id);
     return HT_OK;
 }
 

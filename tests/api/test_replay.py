@@ -135,6 +135,15 @@ def what_was_forgotten_since_cannot_be_told():
     tap.equal(found[study.trials()[-1]["id"]]["verdict"], "SAME")
 
 
+def what_was_forgotten_does_not_spoil_the_rest():
+    study = searched(0)
+    trials = [study.suggest(1, who)["trials"][0] for who in "abc"]
+    study.good("DELETE", "/v1/" + trials[1]["name"])
+    study.suggest(1, "d")
+    tap.equal([item["verdict"] for item in verdicts(study)],
+              ["SAME", "UNKNOWN", "SAME"])
+
+
 def the_preview_is_what_comes():
     for algorithm in ("ALGORITHM_UNSPECIFIED", "RANDOM_SEARCH"):
         study = searched(3, algorithm)
@@ -235,6 +244,7 @@ with harness.Server("--runner", "none") as server:
         a_replay_may_begin_anywhere,
         trials_of_others_are_left_out,
         what_was_forgotten_since_cannot_be_told,
+        what_was_forgotten_does_not_spoil_the_rest,
         the_preview_is_what_comes,
         another_algorithm_goes_another_way,
         a_preview_goes_back_to_a_trial,
