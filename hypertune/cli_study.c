@@ -18,10 +18,9 @@ const struct cli_collection cli_collections[CLI_COLLECTIONS] = {
 const char *const cli_study_states[] = {
     "RUNNING", "PAUSED", "STOPPING",  "CANCELLING", "SUCCEEDED",
     "STOPPED", "FAILED", "CANCELLED", "DELETING",   NULL};
-const char *const cli_trial_states[] = {"REQUESTED",  "ACTIVE",    "STOPPING",
-                                        "SUCCEEDED",  "STOPPED",   "FAILED",
-                                        "INFEASIBLE", "CANCELLED", "PAUSED",
-                                        NULL};
+const char *const cli_trial_states[] = {
+    "REQUESTED", "ACTIVE",     "STOPPING",  "SUCCEEDED", "STOPPED",
+    "FAILED",    "INFEASIBLE", "CANCELLED", "PAUSED",    NULL};
 
 int cli_study_check_state(struct cli *cli, const char *word,
                           const char *const states[])

@@ -35,7 +35,7 @@ enum {
     HT_LOG_SEGMENTS = 10 /* kept per stream: the first half and the last */
 };
 
-#define HT_MAX_GRID 1000000 /* points a grid may have */
+#define HT_MAX_GRID 1000000           /* points a grid may have */
 #define HT_MAX_STEPS 9007199254740992 /* of a trial; exact as a double */
 
 #endif
