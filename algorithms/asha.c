@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "algorithms/final_model.h"
 #include "algorithms/learning_curve.h"
@@ -57,8 +58,9 @@ int64_t ladder_reached(const struct ladder *ladder, double at)
 struct rung {
     size_t m;       /* objectives */
     size_t n;       /* trials */
-    size_t *curves; /* owned */
+    size_t *curves; /* owned, in order */
     double *values; /* owned, a row of m for each */
+    double *ranked; /* owned: with one objective, all of them, best first */
 };
 
 struct climb { /* what is asked for */
@@ -91,6 +93,12 @@ static bool values_at(const struct stop_study *study, size_t i, double place,
     return m > 0;
 }
 
+static int descending(const void *a, const void *b)
+{
+    const double *left = a, *right = b;
+    return (*left < *right) - (*left > *right);
+}
+
 static struct rung rung_read(const struct climb *climb,
                              const struct ladder *ladder, int64_t number)
 {
@@ -107,6 +115,11 @@ static struct rung rung_read(const struct climb *climb,
             values_at(study, i, place, &rung.values[rung.n * rung.m]))
             rung.curves[rung.n++] = i;
     }
+    rung.ranked = ht_xcalloc(rung.n + 1, sizeof *rung.ranked);
+    if (rung.m == 1) {
+        memcpy(rung.ranked, rung.values, rung.n * sizeof *rung.ranked);
+        qsort(rung.ranked, rung.n, sizeof *rung.ranked, descending);
+    }
     return rung;
 }
 
@@ -114,21 +127,42 @@ static void rung_free(struct rung *rung)
 {
     free(rung->curves);
     free(rung->values);
+    free(rung->ranked);
+}
+
+static int compare_curves(const void *a, const void *b)
+{
+    const size_t *left = a, *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+/* How many of the ranked values are better. */
+static size_t count_better(const struct rung *rung, double value)
+{
+    size_t low = 0, high = rung->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (rung->ranked[middle] > value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* How many there are ahead of the trial, counted up to `most`; `most` for one
  * that is not there. */
 static size_t rung_rank(const struct rung *rung, size_t curve, size_t most)
 {
-    size_t at = 0, ahead = 0;
-    while (at < rung->n && rung->curves[at] != curve)
-        at++;
-    if (at == rung->n)
+    const size_t *at = bsearch(&curve, rung->curves, rung->n,
+                               sizeof *rung->curves, compare_curves);
+    if (at == NULL)
         return most;
-    for (size_t i = 0; i < rung->n && ahead < most; i++)
-        ahead += pareto_dominates(rung->m, &rung->values[i * rung->m],
-                                  &rung->values[at * rung->m]);
-    return ahead;
+    const double *own = rung->values + (size_t)(at - rung->curves) * rung->m;
+    size_t ahead = rung->m == 1 ? count_better(rung, *own) : 0;
+    for (size_t i = 0; rung->m > 1 && i < rung->n && ahead < most; i++)
+        ahead += pareto_dominates(rung->m, &rung->values[i * rung->m], own);
+    return ahead < most ? ahead : most;
 }
 
 /* How many go on where others may follow: whole places only. */
@@ -153,20 +187,10 @@ static size_t rung_safe_places(const struct rung *rung,
                                             : rung_last_places(rung, ladder);
 }
 
-static int descending(const void *a, const void *b)
+/* The worst value that has room, where one objective ranks the trials. */
+static double rung_threshold(const struct rung *rung, size_t room)
 {
-    const double *left = a, *right = b;
-    return (*left < *right) - (*left > *right);
-}
-
-/* The worst value that has room, where one objective ranks the trials. Sorts
- * the values. */
-static double rung_threshold(struct rung *rung, size_t room)
-{
-    if (rung->m != 1 || room == 0)
-        return NAN;
-    qsort(rung->values, rung->n, sizeof *rung->values, descending);
-    return rung->values[room - 1];
+    return rung->m == 1 && room > 0 ? rung->ranked[room - 1] : NAN;
 }
 
 /* --- what stops would have come to --- */
