@@ -16,7 +16,8 @@ void history_init(struct history *history, const struct encoding *encoding,
 }
 
 /* A front of two is found as well on the bent scale, which is the steadier one
- * where values have long tails. */
+ * where values have long tails. Of a bound only one place of the scale matters,
+ * and ranks would blur it. */
 enum { FEW = 2 };
 
 void history_trade(struct history *history, const struct setting *setting)
@@ -25,7 +26,7 @@ void history_trade(struct history *history, const struct setting *setting)
     for (size_t k = 0; k < setting->n_goals; k++)
         objectives += setting->goals[k].safety ? 0 : 1;
     for (size_t k = 0; k < setting->n_goals; k++)
-        history->traded[k] = objectives > FEW && !setting->goals[k].safety;
+        history->traded[k] = objectives > FEW || setting->goals[k].safety;
 }
 
 void history_fini(struct history *history)
@@ -206,13 +207,15 @@ static void learn_feasibility(const struct history *history,
 }
 
 struct gp *history_model(const struct history *history,
-                         const struct target *target, size_t n, size_t most,
-                         size_t extra, bool fits, struct warping *warping)
+                         const struct target *target,
+                         const struct selection *selection, bool fits,
+                         struct warping *warping)
 {
     const size_t dim = history->encoding->dim;
-    size_t *index = ht_xcalloc(most + 1, sizeof *index);
-    struct lesson lesson = {choose(history, target->goal, n, most, index),
-                            index, NULL, NULL};
+    size_t *index = ht_xcalloc(selection->most + 1, sizeof *index);
+    struct lesson lesson = {.n = choose(history, target->goal, selection->n,
+                                        selection->most, index),
+                            .index = index};
     struct warping own;
     lesson.values = ht_xcalloc(2 * lesson.n + 1, sizeof *lesson.values);
     lesson.own = lesson.values + lesson.n;
@@ -221,7 +224,8 @@ struct gp *history_model(const struct history *history,
         learn_values(history, target->goal, &own, &lesson);
     else
         learn_feasibility(history, &lesson);
-    struct gp *gp = gp_new(history->encoding, lesson.n + extra, fits);
+    struct gp *gp =
+        gp_new(history->encoding, lesson.n + selection->extra, fits);
     if (target->stands)
         gp->base = history->bases[target->goal];
     for (size_t i = 0; i < lesson.n; i++)

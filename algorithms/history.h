@@ -15,7 +15,7 @@ struct history {
     const bool *shared; /* borrowed, by coordinate: what an earlier study knew,
                            others are absent from its results; NULL: all */
     size_t n_goals;
-    bool traded[SETTING_METRICS]; /* by goal: an objective among many */
+    bool traded[SETTING_METRICS]; /* by goal: its distances count */
     size_t n, cap;
     double *x;            /* owned, a row of coordinates for each */
     struct value *points; /* owned, what they are coordinates of */
@@ -56,12 +56,20 @@ struct target {
     bool stands; /* of ASPECT_VALUE: on the goal's base */
 };
 
-/* A model with room for `extra` more points that has seen the first n results,
- * or, when they are more than `most`, the best two thirds of `most` and the
- * newest for the rest. `warping`, unless NULL, is set to how values of the goal
- * became the model's, for the caller to end. The caller owns the model. */
+/* Which results a model sees. */
+struct selection {
+    size_t n;     /* of the first ones so many */
+    size_t most;  /* when they are more: the best two thirds of `most`, and the
+                     newest for the rest */
+    size_t extra; /* room for points beside them */
+};
+
+/* A model that has seen the selected results; one that `fits` keeps what a fit
+ * needs. `warping`, unless NULL, is set to how values of the goal became the
+ * model's, for the caller to end. The caller owns the model. */
 struct gp *history_model(const struct history *history,
-                         const struct target *target, size_t n, size_t most,
-                         size_t extra, bool fits, struct warping *warping);
+                         const struct target *target,
+                         const struct selection *selection, bool fits,
+                         struct warping *warping);
 
 #endif

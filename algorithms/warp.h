@@ -3,8 +3,8 @@
  * A monotone transform, so what is better stays better: the worse half is
  * drawn to normal quantiles of its ranks, so that no bad value can dominate;
  * then all are bent towards a normal shape; mean 0, variance 1. Objectives that
- * are weighed against each other keep their distances instead, but for values
- * far below. */
+ * are weighed against each other, and metrics with a bound, keep their
+ * distances instead, but for values far below. */
 #ifndef HT_ALGORITHMS_WARP_H
 #define HT_ALGORITHMS_WARP_H
 
@@ -24,9 +24,9 @@ struct warping {
 
 /* Finds the transform of n finite values, larger being better. */
 void warping_init(struct warping *warping, size_t n, const double y[]);
-/* The same for an objective among many: a trade is worth what it is in its
- * own units, so distances stay, and are drawn together only more than two
- * deviations below the median. */
+/* The same for an objective among many, where a trade is worth what it is in
+ * its own units, and for a metric with a bound: distances stay, and are drawn
+ * together only more than two deviations below the median. */
 void warping_init_traded(struct warping *warping, size_t n, const double y[]);
 void warping_fini(struct warping *warping);
 /* The place of any value: 0 everywhere when all that it was found from were
