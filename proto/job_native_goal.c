@@ -51,7 +51,7 @@ static void read_one_goal(const struct field_reader *reader, struct place at,
 /* ---- safety ---- */
 
 static const char safety_form[] =
-    "text such as \"memory <= 4\" or \"memory <= 4 for 90% of trials\"";
+    "a text such as \"memory <= 4\" or \"memory <= 4 for 90% of trials\"";
 
 /* Takes a number from the text; false when there is none. */
 static bool take_number(const struct field_reader *reader, const char **text,
@@ -119,7 +119,11 @@ static void read_one_safety(const struct field_reader *reader, struct place at,
     const size_t before = reader->diag->errors;
     if (text != NULL && read_bound(reader, at, text + strspn(text, " "), goal))
         return;
-    if (reader->diag->errors == before)
+    if (reader->diag->errors > before)
+        return;
+    if (text != NULL)
+        field_error(reader, at, "must be %s", safety_form);
+    else
         field_wrong_kind(reader, at, safety_form);
 }
 
