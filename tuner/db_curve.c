@@ -4,7 +4,6 @@
 #include "tuner/db_internal.h"
 
 /* REQUESTED ones that ran before wait to go on. */
-// NOLINTNEXTLINE(readability-function-size): a key, a page and a result
 enum ht_status db_curve_trials(struct db *db, struct arena *arena,
                                int64_t study, size_t limit,
                                struct trial_list *list, struct ht_error *err)
@@ -19,7 +18,6 @@ enum ht_status db_curve_trials(struct db *db, struct arena *arena,
     return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
 }
 
-// NOLINTNEXTLINE(readability-function-size): a key, a name and a result
 enum ht_status db_curve_records(struct db *db, struct arena *arena,
                                 const struct trial_row *trial,
                                 const char *master,
