@@ -50,8 +50,9 @@ static struct gp *find(const struct history *history, struct hyper *hyper,
     double *noise = &theta[history->encoding->dim + 1];
     if (hyper->target.aspect == ASPECT_FEASIBILITY)
         *noise = fmax(*noise, log(least_label_noise));
-    struct gp *gp = history_model(history, &hyper->target, history->n,
-                                  MODEL_ROWS, extra, false, warping);
+    const struct selection selection = {history->n, MODEL_ROWS, extra};
+    struct gp *gp =
+        history_model(history, &hyper->target, &selection, false, warping);
     gp->kernel.apart = prior_apart(hyper->prior);
     if (condition(gp, theta))
         return gp;

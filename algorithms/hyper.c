@@ -51,9 +51,9 @@ struct work {
 static struct work work_begin(const struct hyper *hyper,
                               const struct history *history, size_t n)
 {
+    const struct selection selection = {.n = n, .most = HYPER_ROWS};
     struct work work;
-    work.gp =
-        history_model(history, &hyper->target, n, HYPER_ROWS, 0, true, NULL);
+    work.gp = history_model(history, &hyper->target, &selection, true, NULL);
     work.gp->kernel.apart = prior_apart(hyper->prior);
     work.fit = gp_fit_new(work.gp, hyper->prior);
     gp_fit_expect(work.fit, hyper->noise);
