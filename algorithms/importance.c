@@ -212,7 +212,7 @@ void importance_in_model(const struct encoding *encoding,
                          const struct goal_model *model, struct sobol shares[])
 {
     const size_t dim = encoding->dim, size = POINTS * dim;
-    double *a = ht_xcalloc(3 * size + 3 * POINTS, sizeof *a), *b = a + size;
+    double *a = ht_xcalloc(3 * (size + POINTS), sizeof *a), *b = a + size;
     double *mixed = b + size, *at_a = mixed + size, *at_b = at_a + POINTS;
     double *at_mixed = at_b + POINTS;
     draw_points(encoding, 1, a);

@@ -53,10 +53,10 @@ void slice(const struct encoding *encoding, const struct goal_model *model,
     double x[HT_MAX_PARAMETERS];
     fill(space, point, filled);
     for (size_t i = 0; i < axes[0].n * columns; i++) {
-        const size_t index[2] = {i / columns, i % columns};
         memcpy(at, filled, space->n * sizeof *at);
-        for (size_t k = 0; k < n_axes; k++)
-            at[axes[k].param] = axes[k].values[index[k]];
+        at[axes[0].param] = axes[0].values[i / columns];
+        if (n_axes > 1)
+            at[axes[1].param] = axes[1].values[i % columns];
         space_settle(space, at);
         cells[i] = (struct slice_cell){.absent = at[axes[0].param].absent};
         if (n_axes > 1)

@@ -159,25 +159,29 @@ static enum ht_status read_axes(const struct request *req,
                                 const struct space *space, struct cut *cut,
                                 struct ht_error *err)
 {
-    static const char *const keys[] = {"x", "y"};
     const bool plane = request_query(req, "y") != NULL;
     const struct number_range range = {2, plane ? PLANE_MOST : LINE_MOST,
                                        plane ? PLANE_POINTS : LINE_POINTS};
     int64_t most = 0;
-    size_t param[2] = {0, 0};
+    size_t x = 0, y = 0;
     if (request_query(req, "x") == NULL)
         return ht_fail(err, HT_INVALID,
                        "x: name the parameter of the slice, and with y a "
                        "second one");
     enum ht_status status = page_number(req, "points", &range, &most, err);
+    if (status == HT_OK)
+        status = find_axis(req, "x", space, &x, err);
+    if (status == HT_OK && plane)
+        status = find_axis(req, "y", space, &y, err);
+    if (status == HT_OK && plane && x == y)
+        status = ht_fail(err, HT_INVALID, "y: is the same parameter as x");
+    if (status != HT_OK)
+        return status;
+    slice_axis_init(&cut->axes[0], space, x, (size_t)most);
+    if (plane)
+        slice_axis_init(&cut->axes[1], space, y, (size_t)most);
     cut->n_axes = plane ? 2 : 1;
-    for (size_t k = 0; status == HT_OK && k < cut->n_axes; k++)
-        status = find_axis(req, keys[k], space, &param[k], err);
-    if (status == HT_OK && plane && param[0] == param[1])
-        return ht_fail(err, HT_INVALID, "y: is the same parameter as x");
-    for (size_t k = 0; status == HT_OK && k < cut->n_axes; k++)
-        slice_axis_init(&cut->axes[k], space, param[k], (size_t)most);
-    return status;
+    return HT_OK;
 }
 
 /* Through the trial that was asked for, else the best. */
