@@ -7,13 +7,15 @@
 #define BEST "2000"
 #define NEWEST "1000"
 
+/* Of a stop only what was foretold matters, not the curve that told it. */
+#define STOP "iif(json_valid(stop), json_remove(stop, '$.curve'), '')"
 /* States with a result: SUCCEEDED, STOPPED, FAILED, INFEASIBLE. */
 #define ENDED "study=?1 AND state BETWEEN 4 AND 7"
 #define COPY(order)                                                            \
     "INSERT INTO prior_results(study, prior, trial, state, params, "           \
-    "objective, final_metrics) "                                               \
-    "SELECT ?2, ?3, id, state, params, objective, final_metrics FROM trials "  \
-    "WHERE study=?1 AND id IN ("                                               \
+    "objective, final_metrics, final_step, stop) "                             \
+    "SELECT ?2, ?3, id, state, params, objective, final_metrics, "             \
+    "final_step, " STOP " FROM trials WHERE study=?1 AND id IN ("              \
     "SELECT * FROM (SELECT id FROM trials WHERE " ENDED                        \
     " AND objective IS NOT NULL ORDER BY objective " order ", id LIMIT " BEST  \
     ") UNION SELECT * FROM (SELECT id FROM trials WHERE " ENDED                \
@@ -81,7 +83,9 @@ static struct trial_row read_result(sqlite3_stmt *stmt, struct arena *arena)
         .params = db_column_text(arena, stmt, 3),
         .has_objective = sqlite3_column_type(stmt, 4) != SQLITE_NULL,
         .objective = sqlite3_column_double(stmt, 4),
-        .final_metrics = db_column_text(arena, stmt, 5)};
+        .final_metrics = db_column_text(arena, stmt, 5),
+        .final_step = sqlite3_column_int64(stmt, 6),
+        .stop = db_column_text(arena, stmt, 7)};
 }
 
 enum ht_status db_prior_results(struct db *db, struct arena *arena,
@@ -91,8 +95,9 @@ enum ht_status db_prior_results(struct db *db, struct arena *arena,
     sqlite3_stmt *stmt;
     enum ht_status status =
         db_query(db, &stmt, err,
-                 "SELECT study, trial, state, params, objective, final_metrics "
-                 "FROM prior_results WHERE study=? AND prior=? ORDER BY trial",
+                 "SELECT study, trial, state, params, objective, "
+                 "final_metrics, final_step, stop FROM prior_results "
+                 "WHERE study=? AND prior=? ORDER BY trial",
                  "ii", study, n);
     struct trial_list found = {0};
     bool row = status == HT_OK;

@@ -28,8 +28,8 @@ struct prior_list {
 
 enum ht_status db_prior_list(struct db *db, struct arena *arena, int64_t study,
                              struct prior_list *list, struct ht_error *err);
-/* The copied trials of its n-th earlier study by id: their point, state and
- * final values are set. */
+/* The copied trials of its n-th earlier study by id: their point, state, final
+ * values and what is foretold in `stop` are set. */
 enum ht_status db_prior_results(struct db *db, struct arena *arena,
                                 int64_t study, int64_t n,
                                 struct trial_list *list, struct ht_error *err);

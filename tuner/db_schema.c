@@ -167,12 +167,19 @@ static const char eighth_schema[] =
     "ALTER TABLE trials ADD COLUMN optimal INTEGER NOT NULL DEFAULT 0;"
     "CREATE INDEX trials_optimal ON trials(study, id) WHERE optimal=1;";
 
+/* What was foretold of earlier studies' trials that were stopped. */
+static const char ninth_schema[] =
+    "ALTER TABLE prior_results ADD COLUMN final_step INTEGER NOT NULL"
+    " DEFAULT 0;"
+    "ALTER TABLE prior_results ADD COLUMN stop TEXT NOT NULL DEFAULT '';";
+
 /* Append only: the index of a migration is the user_version it starts from. */
 const struct db_migration db_migrations[] = {
     {first_schema, NULL},   {second_schema, NULL},
     {third_schema, NULL},   {fourth_schema, NULL},
     {fifth_schema, NULL},   {sixth_schema, NULL},
     {seventh_schema, NULL}, {eighth_schema, front_mark_all},
+    {ninth_schema, NULL},
 };
 const int db_migration_count =
     (int)(sizeof db_migrations / sizeof *db_migrations);

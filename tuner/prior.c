@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tuner/db_prior.h"
+#include "tuner/result.h"
 
 /* ---- parameters ---- */
 
@@ -83,22 +84,43 @@ static bool translate_point(const struct prior_match *match,
     return true;
 }
 
-/* The final value of the new study's k-th metric, larger being better. */
-static double translate_value(const struct prior_match *match, size_t k,
-                              const struct trial_row *trial,
-                              const struct node *metrics)
+/* Which of the old metrics the new study's k-th value is of; -1: none. */
+static int source_of(const struct prior_match *match, size_t k)
 {
-    const struct metric_goal *goal = &match->job->metrics[k];
-    const int at = find_metric(match->old, goal->name);
-    const bool objective = at == 0 || (k == 0 && at < 0);
-    const bool maximize =
-        at < 0 ? match->old->metrics[0].maximize : goal->maximize;
-    double value = NAN;
-    if (objective && trial->has_objective)
-        value = trial->objective;
-    else if (at > 0)
-        node_double(node_find(metrics, goal->name), &value);
-    return maximize ? value : -value;
+    const int at = find_metric(match->old, match->job->metrics[k].name);
+    return at < 0 && k == 0 ? 0 : at;
+}
+
+/* Larger is better in both; less may be better of a metric here and worse
+ * there. */
+static double translate_value(const struct prior_match *match, size_t k,
+                              const double was[])
+{
+    const int at = source_of(match, k);
+    if (at < 0)
+        return NAN;
+    const struct metric_goal *before = &match->old->metrics[at];
+    const struct metric_goal *now = &match->job->metrics[k];
+    const bool turned = before->maximize != now->maximize &&
+                        strcmp(before->name, now->name) == 0;
+    return turned ? -was[at] : was[at];
+}
+
+static struct observation translate_result(const struct prior_match *match,
+                                           const struct trial_row *trial,
+                                           const struct value point[],
+                                           double values[])
+{
+    double was[SETTING_METRICS];
+    const struct observation old = result_read(match->old, trial, point, was);
+    for (size_t k = 0; k < match->job->n_metrics; k++)
+        values[k] = translate_value(match, k, was);
+    /* What is foretold has a variance in the first metric alone. */
+    return (struct observation){
+        .point = point,
+        .feasible = isfinite(values[0]) != 0,
+        .values = values,
+        .variance = source_of(match, 0) == 0 ? old.variance : 0};
 }
 
 static const struct node *parse(struct arena *arena, const char *json)
@@ -121,17 +143,11 @@ struct prior_study prior_translate(struct arena *arena,
     struct prior_study study = {.shared = match->shared, .results = results};
     for (size_t i = 0; i < trials->n; i++) {
         const struct trial_row *trial = &trials->rows[i];
-        const struct node *metrics = parse(arena, trial->final_metrics);
         struct value *point = arena_alloc(arena, width, sizeof *point);
         double *values = arena_alloc(arena, goals + 1, sizeof *values);
         if (!translate_point(match, parse(arena, trial->params), point))
             continue;
-        for (size_t k = 0; k < goals; k++)
-            values[k] = translate_value(match, k, trial, metrics);
-        results[study.n++] =
-            (struct observation){.point = point,
-                                 .feasible = isfinite(values[0]) != 0,
-                                 .values = values};
+        results[study.n++] = translate_result(match, trial, point, values);
     }
     return study;
 }

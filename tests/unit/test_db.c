@@ -251,11 +251,15 @@ static void of_an_earlier_study_the_best_and_the_newest_are_copied(void)
                                     .spec = "{}",
                                     .shared = 3,
                                     .results = 7};
+    tamper(&place, "UPDATE trials SET final_step=4, "
+                   "stop='{\"end\":9,\"curve\":[[1,2]]}' WHERE id=1");
     CHECK(db_prior_copy(db, &prior, false, NULL) == HT_OK);
     CHECK(db_prior_insert(db, &prior, NULL) == HT_OK);
     CHECK(db_prior_results(db, arena, 2, 0, &list, NULL) == HT_OK);
     CHECK(list.n == 3000);
     CHECK(list.rows[0].id == 1 && list.rows[0].objective == 1);
+    CHECK_TEXT(list.rows[0].stop, "{\"end\":9}");
+    CHECK(list.rows[0].final_step == 4 && list.rows[1].stop[0] == '\0');
     CHECK(list.rows[1999].id == 2000 && list.rows[2000].id == 2201);
     CHECK(list.rows[2999].id == 3200 && list.rows[2999].state == TRIAL_FAILED);
     while (left)

@@ -120,6 +120,30 @@ static void another_objective_stands_for_one_that_is_not_there(void)
     arena_free(arena);
 }
 
+static void a_trial_that_was_stopped_has_what_was_foretold_of_it(void)
+{
+    struct arena *arena = arena_new();
+    const struct job *old = job_of(arena, GAIN ", " LOSS, REAL("x", "0", "1"));
+    const struct job *turned =
+        job_of(arena, LOSS ", " GAIN, REAL("x", "0", "1"));
+    struct trial_row row = result("{\"x\":0.5}", 8);
+    row.state = TRIAL_STOPPED;
+    row.final_metrics = "{\"gain\":8,\"loss\":3}";
+    row.final_step = 2;
+    row.stop = "{\"end\":9,\"predicted\":["
+               "{\"metric\":\"gain\",\"value\":9.5,\"deviation\":0.5},"
+               "{\"metric\":\"loss\",\"value\":1.5,\"deviation\":2}]}";
+    const struct observation same =
+        translate(arena, old, old, 1, &row).results[0];
+    CHECK(same.feasible && same.values[0] == 9.5 && same.values[1] == -1.5);
+    CHECK(same.variance == 0.25);
+    const struct observation other =
+        translate(arena, old, turned, 1, &row).results[0];
+    CHECK(other.values[0] == -1.5 && other.values[1] == 9.5);
+    CHECK(other.variance == 0); /* known only of the old objective */
+    arena_free(arena);
+}
+
 static void what_failed_stays_failed(void)
 {
     struct arena *arena = arena_new();
@@ -138,6 +162,7 @@ int main(void)
     RUN(what_the_new_study_could_not_try_is_left_out);
     RUN(metrics_are_found_by_name);
     RUN(another_objective_stands_for_one_that_is_not_there);
+    RUN(a_trial_that_was_stopped_has_what_was_foretold_of_it);
     RUN(what_failed_stays_failed);
     return check_done();
 }
