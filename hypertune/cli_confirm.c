@@ -199,6 +199,19 @@ static enum ht_status begin(struct cli *cli, const char *study,
     return status;
 }
 
+/* Who says nothing of how much wants to see what there is, if there is any. */
+static enum ht_status begin_or_show(struct cli *cli, const char *study,
+                                    const struct node **answer,
+                                    struct ht_error *err)
+{
+    if (cli->set.top == CLI_UNSET && cli->set.seeds == CLI_UNSET) {
+        const enum ht_status status = ask(cli, study, answer, err);
+        if (status != HT_NOT_FOUND)
+            return status;
+    }
+    return begin(cli, study, answer, err);
+}
+
 static int leave(struct cli *cli, const char *study, int signal)
 {
     if (signal != SIGINT)
@@ -259,7 +272,7 @@ int cli_confirm(struct cli *cli)
         cli_study_open_trials(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)
         return code;
-    if (begin(cli, study.name, &answer, &err) != HT_OK)
+    if (begin_or_show(cli, study.name, &answer, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     return cli->set.wait ? wait_and_print(cli, study.name, answer)
                          : print_answer(cli, study.name, answer);

@@ -8,7 +8,7 @@ static const char *kind_words(const char *kind)
 {
     static const char *const words[][2] = {
         {"DRAWN", "drawn, no model is behind it"},
-        {"DESIGN", "one of the first points, spread evenly"},
+        {"DESIGN", "one of the first points: the middle, then spread evenly"},
         {"EXPLOITS", "the model expects a good value there"},
         {"EXPLORES", "little is known there"},
         {"REPEATS", "measured again, since results are noisy"},
@@ -45,9 +45,12 @@ void cli_why_describe(const struct node *trial, struct text *out)
     if (nearest != NULL) {
         text_puts(out, "; nearest is trial ");
         text_escape(out, cli_scalar(node_find(nearest, "trial")));
-        text_printf(out, ", %.2g lengths away",
+        text_printf(out, ", %.2g lengths of the model away",
                     node_get_double(nearest, "distance", 0));
     }
     text_puts(out, "\n");
     describe_predicted(node_find(why, "predicted"), out);
+    if (node_find(why, "acquisition") != NULL)
+        text_printf(out, "promise %.4g (what the search maximised)\n",
+                    node_get_double(why, "acquisition", 0));
 }
