@@ -59,20 +59,31 @@ static void describe_place(const struct node *facts, const char *key,
     text_puts(out, "\n");
 }
 
+/* " failed, exit 3"; a reason that begins with the outcome says both. */
+static void describe_outcome(const char *outcome, const char *reason,
+                             struct text *out)
+{
+    const bool both = strncmp(reason, outcome, strlen(outcome)) == 0;
+    if (outcome[0] != '\0' && !both) {
+        text_puts(out, " ");
+        text_escape(out, outcome);
+    }
+    if (reason[0] != '\0') {
+        text_puts(out, outcome[0] != '\0' && both ? " " : ", ");
+        text_escape(out, reason);
+    }
+}
+
 static void describe_end(const struct node *attempt, struct text *out)
 {
     char span[CLOCK_DURATION_BYTES];
     int64_t start = node_get_int(attempt, "startTimeMs", 0);
     int64_t end = node_get_int(attempt, "endTimeMs", 0);
-    const char *outcome = node_get_string(attempt, "outcome", "");
-    const char *reason = node_get_string(attempt, "reason", "");
     text_printf(out, "attempt %s   %s",
                 cli_scalar(node_find(attempt, "attempt")),
                 node_get_string(attempt, "state", ""));
-    text_puts(out, outcome[0] != '\0' ? " " : "");
-    text_escape(out, outcome);
-    text_puts(out, reason[0] != '\0' ? ", " : "");
-    text_escape(out, reason);
+    describe_outcome(node_get_string(attempt, "outcome", ""),
+                     node_get_string(attempt, "reason", ""), out);
     if (start > 0 && end > start)
         text_printf(out, ", %s", clock_duration(span, end - start));
     text_puts(out, " on runner ");

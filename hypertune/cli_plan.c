@@ -7,6 +7,8 @@
 #include "proto/clock.h"
 #include "proto/command.h"
 #include "proto/constraint.h"
+#include "proto/job_early_stop.h"
+#include "proto/job_native.h"
 
 enum { EXAMPLES = 3, MOST_DRAWS = 1000 }; /* of a plan; for a point */
 
@@ -118,15 +120,39 @@ static void describe_parameters(struct cli *cli, const struct space *space,
     table_print(table, cli->width, out);
 }
 
-static void describe_goals(const struct job *job, struct text *out)
+/* Goals, or bounds, in one line. */
+static void describe_goals(const struct job *job, bool safety, struct text *out)
 {
-    text_puts(out, "  goal        ");
+    size_t n = 0;
     for (size_t i = 0; i < job->n_metrics; i++) {
-        text_puts(out, i > 0 ? ", " : "");
-        text_puts(out, job->metrics[i].maximize ? "maximize " : "minimize ");
-        text_escape(out, job->metrics[i].name);
+        struct text goal = {0};
+        if (job->metrics[i].safety != safety)
+            continue;
+        native_goal_text(&job->metrics[i], &goal);
+        text_puts(out, n++ > 0  ? ", "
+                       : safety ? "  safety      "
+                                : "  goal        ");
+        text_escape(out, goal.data);
+        text_free(&goal);
     }
-    text_puts(out, "\n");
+    text_puts(out, n > 0 ? "\n" : "");
+}
+
+static void describe_constraints(const struct job *job, struct text *out)
+{
+    for (size_t i = 0; i < job->constraints.n; i++) {
+        text_puts(out, i == 0 ? "  constraints " : "              ");
+        text_escape(out, job->constraints.items[i]);
+        text_puts(out, "\n");
+    }
+}
+
+static void describe_early_stop(const struct early_stop *stop, struct text *out)
+{
+    if (stop->rule == EARLY_NONE)
+        return;
+    text_printf(out, ", trials %s early by %s", stop->pauses ? "pause" : "stop",
+                job_early_stop_name(stop->rule));
 }
 
 /* What may end the search before its trials are used up. */
@@ -156,6 +182,10 @@ static void describe_search(const struct job *job, struct text *out)
         text_printf(out, ", %lld at a time", (long long)job->parallel);
     if (job->has_seed)
         text_printf(out, ", seed %lld", (long long)job->seed);
+    if (job->noise != JOB_NOISE_UNKNOWN)
+        text_printf(out, ", %s noise",
+                    job->noise == JOB_NOISE_LOW ? "low" : "high");
+    describe_early_stop(&job->early_stop, out);
     describe_ends(&job->until, out);
     for (size_t i = 0; i < job->warm_start.n; i++)
         text_printf(out, "%s%s", i == 0 ? ", learns from " : " and ",
@@ -272,8 +302,10 @@ static void describe_body(struct cli *cli, const struct job *job,
     uint64_t state = job->has_seed ? (uint64_t)job->seed : 0;
     bool search = job->kind != JOB_CUSTOM;
     if (search) {
-        describe_goals(job, out);
+        describe_goals(job, false, out);
+        describe_goals(job, true, out);
         describe_parameters(cli, &job->space, out);
+        describe_constraints(job, out);
         describe_search(job, out);
     }
     if (job->kind == JOB_STUDY)

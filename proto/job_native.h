@@ -53,6 +53,8 @@ void native_finish_pools(const struct field_reader *reader,
 void native_lint(const struct field_reader *reader,
                  struct native_draft *native);
 
+/* "minimize loss", or of a bound "memory <= 4 for 90% of trials". */
+void native_goal_text(const struct metric_goal *goal, struct text *text);
 /* Adds what the study improves and keeps within bounds: "goal" and "safety",
  * each a text or a list of them. */
 void native_add_goals(cJSON *root, const struct job *job);

@@ -184,7 +184,7 @@ static void write_share(struct text *text, double share)
                 exact ? "%" : "");
 }
 
-static void write_goal(struct text *text, const struct metric_goal *goal)
+void native_goal_text(const struct metric_goal *goal, struct text *text)
 {
     char number[TEXT_DOUBLE_BYTES];
     if (!goal->safety) {
@@ -209,7 +209,7 @@ static void add_goals(cJSON *root, const char *key, const struct job *job,
         struct text text = {0};
         if (job->metrics[i].safety != safety)
             continue;
-        write_goal(&text, &job->metrics[i]);
+        native_goal_text(&job->metrics[i], &text);
         if (list != NULL)
             json_push_string(list, text.data);
         else

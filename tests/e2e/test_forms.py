@@ -144,6 +144,28 @@ def what_gcloud_has_in_flags_is_asked_for():
         tap.equal(os.path.exists(home.state), False, "a server was started:")
 
 
+def a_plan_says_all_that_the_search_was_told():
+    with Home() as home:
+        path = home.write("told.yaml", """
+goal: [minimize loss, maximize accuracy]
+safety: [memory <= 4 for 90% of trials, heat <= 80]
+parameters: {x: {type: double, min: 0, max: 1}, y: [1, 2]}
+constraints: [x * y <= 1, x < 0.9]
+noise: high
+earlyStopping: {rule: asha, minSteps: 3, pause: true}
+warmStart: [one, two]
+command: [sh, -c, "true"]
+""")
+        out, _ = home.cli("check", path)
+        for line in (
+                "  goal        minimize loss, maximize accuracy\n",
+                "  safety      memory <= 4 for 90% of trials, heat <= 80\n",
+                "  constraints x * y <= 1\n              x < 0.9\n",
+                ", high noise, trials pause early by asha, "
+                "learns from one and two\n"):
+            tap.equal(line in out, True, out)
+
+
 def an_image_comes_from_a_flag_as_with_gcloud():
     with Home() as home:
         path = bring(home, "aip/default-metric.yaml")
@@ -232,6 +254,7 @@ if __name__ == "__main__":
              a_job_without_a_search_shows_its_log,
              an_image_alone_is_refused_where_only_processes_run,
              what_gcloud_has_in_flags_is_asked_for,
+             a_plan_says_all_that_the_search_was_told,
              an_image_comes_from_a_flag_as_with_gcloud,
              an_image_has_its_own_path_and_no_program_here,
              forms_are_converted_and_losses_told,
