@@ -478,6 +478,7 @@ def init_writes_a_spec_that_checks():
         home.cli("init")
         out, _ = home.cli("check")
         tap.equal(out.startswith("spec.yaml is valid"), True, out)
+        tap.equal("default search" in out, True, out)
         home.cli("init", want=5)
         home.cli("init", "--force")
 
