@@ -67,7 +67,7 @@ int cli_importance(struct cli *cli)
         return code;
     const char *metric = cli->set.metric;
     char *path = arena_printf(
-        cli->arena, "/hypertune/v1/studies/%s/importances%s%s",
+        cli->arena, CLI_OURS "/%s/importances%s%s",
         cli_http_segment(cli->arena, cli->args.words.items[0]),
         metric != NULL ? "?metric=" : "",
         metric != NULL ? cli_http_segment(cli->arena, metric) : "");
