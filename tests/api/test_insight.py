@@ -3,6 +3,7 @@ chosen. Clients bring the results, so no runner is needed."""
 
 import math
 
+import api
 import harness
 import tap
 import vizier
@@ -35,7 +36,7 @@ class Taught(vizier.Study):
                           loss(vizier.values(trial["parameters"])))
 
     def ours(self, what):
-        return "/hypertune/v1/studies/%s/%s" % (self.name.split("/")[-1], what)
+        return "%s/studies/%s/%s" % (api.OURS, self.name.split("/")[-1], what)
 
     def asked(self, what):
         return self.good("GET", self.ours(what))
