@@ -26,7 +26,8 @@ struct entry {
 struct stop_curves {
     int64_t study;
     struct arena *arena; /* the job */
-    struct job *job;     /* NULL: nothing read yet */
+    const char *spec;    /* that it was read from; NULL: nothing read yet */
+    struct job *job;
     struct setting setting;
     size_t n;
     struct entry entries[MOST_TRIALS]; /* by trial */
@@ -44,12 +45,20 @@ struct stop_curves *stop_curves_new(int64_t study)
     return curves;
 }
 
+static void forget(struct stop_curves *curves)
+{
+    for (size_t i = 0; i < curves->n; i++)
+        arena_free(curves->entries[i].arena);
+    arena_reset(curves->arena);
+    curves->n = 0;
+    curves->spec = NULL;
+}
+
 void stop_curves_free(struct stop_curves *curves)
 {
     if (curves == NULL)
         return;
-    for (size_t i = 0; i < curves->n; i++)
-        arena_free(curves->entries[i].arena);
+    forget(curves);
     arena_free(curves->arena);
     free(curves);
 }
@@ -59,22 +68,36 @@ int64_t stop_curves_id(const struct stop_curves *curves)
     return curves->study;
 }
 
-/* The space, the metrics and the rule of a study never change. */
-static enum ht_status begin(struct stop_curves *curves, struct db *db,
-                            struct ht_error *err)
+static enum ht_status begin(struct stop_curves *curves,
+                            const struct study_row *row, struct ht_error *err)
 {
-    struct study_row row;
-    enum ht_status status =
-        db_study_get(db, curves->arena, curves->study, &row, err);
-    if (status == HT_OK)
-        status = job_parse(curves->arena, row.spec, &curves->job, err);
+    const char *spec = arena_strdup(curves->arena, row->spec);
+    const enum ht_status status =
+        job_parse(curves->arena, spec, &curves->job, err);
     if (status != HT_OK)
         return status;
-    curves->setting = search_setting(curves->job, (uint64_t)row.seed);
+    curves->spec = spec;
+    curves->setting = search_setting(curves->job, (uint64_t)row->seed);
     curves->seen = (struct stop_study){.setting = &curves->setting,
                                        .options = &curves->job->early_stop,
                                        .curves = curves->curves};
     return HT_OK;
+}
+
+/* A study that is continued may have another rule, and curves over time in
+ * place of steps. */
+static enum ht_status follow_job(struct stop_curves *curves, struct db *db,
+                                 struct arena *arena, struct ht_error *err)
+{
+    struct study_row row;
+    const enum ht_status status =
+        db_study_get(db, arena, curves->study, &row, err);
+    if (status != HT_OK)
+        return status;
+    if (curves->spec != NULL && strcmp(curves->spec, row.spec) == 0)
+        return HT_OK;
+    forget(curves);
+    return begin(curves, &row, err);
 }
 
 /* --- one curve --- */
@@ -308,14 +331,12 @@ static enum ht_status take_all(struct stop_curves *curves, struct db *db,
 enum ht_status stop_curves_read(struct stop_curves *curves, struct db *db,
                                 struct ht_error *err)
 {
-    enum ht_status status = HT_OK;
-    if (curves->job == NULL)
-        status = begin(curves, db, err);
-    if (status != HT_OK)
-        return status;
     struct arena *arena = arena_new();
     struct trial_list list;
-    status = db_curve_trials(db, arena, curves->study, MOST_TRIALS, &list, err);
+    enum ht_status status = follow_job(curves, db, arena, err);
+    if (status == HT_OK)
+        status =
+            db_curve_trials(db, arena, curves->study, MOST_TRIALS, &list, err);
     if (status == HT_OK)
         status = take_all(curves, db, &list, err);
     arena_free(arena);

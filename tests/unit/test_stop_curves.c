@@ -66,8 +66,51 @@ static void time_between_attempts_does_not_count(void)
     fixture_close(&f);
 }
 
+/* What `--continue` sends. */
+static void change_rule(struct fixture *fixture, const char *from,
+                        const char *to)
+{
+    const char *job = fixture_study(fixture, 1).spec;
+    const char *at = strstr(job, from);
+    CHECK(at != NULL);
+    const char *body =
+        arena_printf(fixture->arena, "{\"job\":%.*s%s%s}", (int)(at - job), job,
+                     to, at + strlen(from));
+    CHECK(fixture_call(fixture, study_change, "s", body)->status == HT_OK);
+}
+
+static void a_changed_rule_holds_at_once(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    fixture_submit(&f, spec);
+    fixture_hello(&f, 1);
+    struct leased leased = {0};
+    CHECK(fixture_lease(&f, 1, &leased) == 1);
+    CHECK(fixture_tell(&f, "started", &leased.name, "")->status == HT_OK);
+    CHECK(fixture_report(&f, leased.token, fixture_record(&f, 1, 7, "0.5"))
+              ->status == HT_OK);
+    struct db *db = fixture_db(&f);
+    struct stop_curves *curves = stop_curves_new(1);
+    size_t at;
+    CHECK(stop_curves_read(curves, db, NULL) == HT_OK);
+    CHECK(stop_curves_study(curves)->options->by_time);
+    change_rule(&f,
+                "\"medianAutomatedStoppingSpec\":{\"useElapsedDuration\":"
+                "true}",
+                "\"decayCurveStoppingSpec\":{}");
+    CHECK(stop_curves_read(curves, db, NULL) == HT_OK);
+    CHECK(stop_curves_study(curves)->options->rule == EARLY_DECAY);
+    CHECK(stop_curves_find(curves, 1, &at));
+    CHECK(stop_curves_study(curves)->curves[at].points[0].at == 7);
+    stop_curves_free(curves);
+    db_close(db);
+    fixture_close(&f);
+}
+
 int main(void)
 {
     RUN(time_between_attempts_does_not_count);
+    RUN(a_changed_rule_holds_at_once);
     return check_done();
 }
