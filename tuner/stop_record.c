@@ -105,6 +105,8 @@ static double read_predicted(const struct job *job, const cJSON *predicted,
                 strcmp(name->valuestring, job->metrics[k].name) != 0)
                 continue;
             const double deviation = number_of(item, "deviation");
+            if (isnan(deviation)) /* beyond all numbers: nothing is known */
+                continue;
             values[k] = users(job, k, number_of(item, "value"));
             variance = k == 0 ? deviation * deviation : variance;
         }

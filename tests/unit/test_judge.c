@@ -467,6 +467,10 @@ static void the_search_learns_what_was_foretold(void)
     seen = result_read(&job, &trial, NULL, values);
     CHECK(values[0] == -0.9 && seen.variance == 0);
     trial.state = TRIAL_STOPPED;
+    trial.stop = "{\"predicted\":[{\"metric\":\"loss\",\"value\":0.4,"
+                 "\"deviation\":\"inf\"}],\"end\":40}";
+    seen = result_read(&job, &trial, NULL, values);
+    CHECK(values[0] == -0.9 && seen.variance == 0);
     trial.stop = ""; /* by a person */
     seen = result_read(&job, &trial, NULL, values);
     CHECK(values[0] == -0.9 && seen.variance == 0);
