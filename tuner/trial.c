@@ -37,8 +37,19 @@ static void apply_retry(struct core *core, const void *data)
 
 static void apply_forget(struct core *core, const void *data)
 {
-    const struct retry *gone = data;
-    memory_drop_trial(core_memory(core), gone->study, gone->trial);
+    const struct trial_name *gone = data;
+    struct memory *memory = core_memory(core);
+    const struct memory_trial *trial =
+        memory_find_trial(memory, gone->study, gone->trial);
+    if (trial != NULL && trial->awaited)
+        core_wake(core); /* there will be no verdict */
+    memory_drop_trial(memory, gone->study, gone->trial);
+}
+
+void trial_forget(struct core *core, const struct trial_row *trial)
+{
+    const struct trial_name gone = {trial->study, trial->id, 0};
+    core_defer(core, apply_forget, &gone, sizeof gone);
 }
 
 /* --- finding --- */
@@ -236,10 +247,9 @@ static enum ht_status end_attempt(struct core *core, struct arena *arena,
         return status;
     core_wake(core); /* another one may run in its place */
     const struct trial_row *trial = &now->pair->trial;
-    const struct retry gone = {trial->study, trial->id, 0};
     const bool final = trial_state_is_final(trial->state);
     if (final || trial->state == TRIAL_PAUSED)
-        core_defer(core, apply_forget, &gone, sizeof gone);
+        trial_forget(core, trial);
     return final ? outputs_note_end(core, trial, err) : HT_OK;
 }
 

@@ -79,6 +79,9 @@ enum ht_status trial_reply(struct core *core, struct request *req,
                            const struct study_row *study,
                            const struct trial_row *trial, struct ht_error *err);
 
+/* After the COMMIT nothing is held in memory of the trial any more. */
+void trial_forget(struct core *core, const struct trial_row *trial);
+
 /* Ends a trial on purpose: one that never ran is cancelled, a paused one ends
  * with its result so far, a running one is told to stop. One that is stopping
  * for good or final is left alone. */

@@ -9,12 +9,6 @@
 #include "tuner/study_end.h"
 #include "tuner/trial.h"
 
-static void apply_forget(struct core *core, const void *data)
-{
-    const struct trial_name *name = data;
-    memory_drop_trial(core_memory(core), name->study, name->trial);
-}
-
 static enum ht_status check(const struct study_row *study,
                             const struct trial_row *trial, struct ht_error *err)
 {
@@ -43,7 +37,6 @@ static enum ht_status request_again(struct core *core,
                                     struct ht_error *err)
 {
     const struct job *job;
-    const struct trial_name name = {trial->study, trial->id, 0};
     enum ht_status status =
         db_attempt_clear_winner(core_db(core), trial->study, trial->id, err);
     if (status == HT_OK)
@@ -61,7 +54,7 @@ static enum ht_status request_again(struct core *core,
     trial->final_elapsed_ms = -1;
     trial->stop = "";
     trial->started_ms = trial->ended_ms = 0;
-    core_defer(core, apply_forget, &name, sizeof name);
+    trial_forget(core, trial);
     core_wake(core);
     status =
         state_move_trial(core, trial, TRIAL_REQUESTED, "retried by user", err);

@@ -72,9 +72,11 @@ static enum ht_status conclude(struct vizier_call *call, struct final final,
         .pair = &pair, .study = call->study, .job = call->job, .final = final};
     const enum ht_status status =
         trial_conclude(call->core, call->req->arena, &now, to, reason, err);
-    if (status == HT_OK)
-        call->trial = pair.trial;
-    return status;
+    if (status != HT_OK)
+        return status;
+    call->trial = pair.trial;
+    trial_forget(call->core, &call->trial);
+    return HT_OK;
 }
 
 enum ht_status trial_result_store(struct vizier_call *call,

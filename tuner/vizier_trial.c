@@ -176,16 +176,6 @@ enum ht_status trial_add(struct core *core, struct request *req,
 
 /* --- deletion --- */
 
-struct gone {
-    int64_t study, trial;
-};
-
-static void apply_gone(struct core *core, const void *data)
-{
-    const struct gone *gone = data;
-    memory_drop_trial(core_memory(core), gone->study, gone->trial);
-}
-
 /* A runner that is at it will be told that its attempt is gone. */
 static enum ht_status erase(struct vizier_call *call, struct ht_error *err)
 {
@@ -212,8 +202,7 @@ static enum ht_status erase(struct vizier_call *call, struct ht_error *err)
         status = db_study_save(core_db(core), &call->study, err);
     }
     offer_outdate(core, trial->study);
-    const struct gone gone = {trial->study, trial->id};
-    core_defer(core, apply_gone, &gone, sizeof gone);
+    trial_forget(core, trial);
     core_touch(core, trial->study);
     return status;
 }
