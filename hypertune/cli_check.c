@@ -36,6 +36,10 @@ static int find_form(struct cli *cli, const struct job *job,
     bool vertex = strcmp(name, "vertex") == 0;
     if (vertex || (job->kind == JOB_CUSTOM && cli->format != FORMAT_TABLE)) {
         *tree = tree_of(cli, job_write_vertex(job));
+    } else if (space_shares_names(&job->space)) {
+        return cli_fail(cli, CLI_USAGE,
+                        "only -o vertex has words for parameters that share a "
+                        "name");
     } else if (strcmp(name, "aip") == 0) {
         *tree = tree_of(cli, job_write_aip(job, losses));
     } else if (job->kind == JOB_CUSTOM) {

@@ -74,24 +74,29 @@ enum ht_status command_split(struct arena *arena, const char *line,
 
 /* ---- substitution ---- */
 
-/* The declared parameter that a "${name}" at `c` names, or -1; *len is the
- * length of the whole reference. */
-static int reference_at(const struct space *space, const char *c, size_t *len)
+/* Whether "${name}" of the parameter stands at `c`; *len is the length of the
+ * whole reference. */
+static bool refers_to(const struct param *param, const char *c, size_t *len)
 {
-    if (c[0] != '$' || c[1] != '{')
-        return -1;
-    const char *close = strchr(c + 2, '}');
-    if (close == NULL)
-        return -1;
-    size_t name_len = (size_t)(close - c) - 2;
-    for (size_t i = 0; i < space->n; i++) {
-        const char *name = space->params[i].name;
-        if (strlen(name) == name_len && memcmp(name, c + 2, name_len) == 0) {
-            *len = name_len + 3;
-            return (int)i;
-        }
-    }
-    return -1;
+    const size_t name = strlen(param->name);
+    if (strncmp(c, "${", 2) != 0 || strncmp(c + 2, param->name, name) != 0 ||
+        c[2 + name] != '}')
+        return false;
+    *len = name + 3;
+    return true;
+}
+
+/* The declared parameter that a reference at `c` names, or -1: of those that
+ * share the name the one that has a value in the point. */
+static int reference_at(const struct space *space, const struct value point[],
+                        const char *c, size_t *len)
+{
+    int found = -1;
+    for (size_t i = 0; i < space->n; i++)
+        if (refers_to(&space->params[i], c, len) &&
+            (found < 0 || !point[i].absent))
+            found = (int)i;
+    return found;
 }
 
 /* A word that mentions a parameter which does not exist in this point. */
@@ -102,7 +107,7 @@ static bool mentions_absent(const struct job *job, const char *word,
         return false;
     for (const char *c = strstr(word, "${"); c; c = strstr(c + 1, "${")) {
         size_t len;
-        const int i = reference_at(&job->space, c, &len);
+        const int i = reference_at(&job->space, point, c, &len);
         if (i >= 0 && point[i].absent)
             return true;
     }
@@ -128,7 +133,7 @@ static const char *substitute(struct arena *arena, const struct job *job,
     struct text text = {0};
     for (const char *c = word; *c;) {
         size_t len = 1;
-        int i = reference_at(&job->space, c, &len);
+        int i = reference_at(&job->space, point, c, &len);
         if (i >= 0)
             value_text(&job->space.params[i], point[i], &text);
         else if (strncmp(c, seed_reference, sizeof seed_reference - 1) == 0)
@@ -147,9 +152,9 @@ static void mark_word(const struct space *space, const char *word, bool used[])
 {
     for (const char *c = strstr(word, "${"); c; c = strstr(c + 1, "${")) {
         size_t len;
-        int i = reference_at(space, c, &len);
-        if (i >= 0)
-            used[i] = true;
+        for (size_t i = 0; i < space->n; i++)
+            if (refers_to(&space->params[i], c, &len))
+                used[i] = true;
     }
 }
 

@@ -233,11 +233,22 @@ static struct constraint *read_function(struct reader *reader, size_t len)
     return call(reader, name, len, left, right);
 }
 
+static bool is_shared(const struct space *space, size_t param)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < space->n; i++)
+        n += strcmp(space->params[i].name, space->params[param].name) == 0;
+    return n > 1;
+}
+
 static struct constraint *read_name(struct reader *reader)
 {
     const struct space *space = reader->space;
     const char *c = reader->next;
     const size_t found = longest_at(space->n, param_name, space, c);
+    if (found < space->n && is_shared(space, found))
+        return fault(reader, c, "several parameters have the name \"%s\"",
+                     space->params[found].name);
     if (found < space->n) {
         struct constraint *made = make(reader, EXPRESSION_PARAMETER);
         if (made != NULL)

@@ -89,9 +89,10 @@ static void resolve_condition(const struct field_reader *reader,
                               const struct condition_draft *said)
 {
     struct space *space = &draft->job.space;
-    int index = space_find(space, said->parent);
+    const int index =
+        said->parent >= 0 ? said->parent : space_find(space, said->name);
     if (index < 0) {
-        unknown_parameter(reader, space, said->at, said->parent);
+        unknown_parameter(reader, space, said->at, said->name);
         return;
     }
     const struct param *parent = &space->params[index];
@@ -220,7 +221,8 @@ static void check_names(const struct field_reader *reader,
     const struct space *space = &draft->job.space;
     for (size_t i = 1; i < space->n; i++)
         for (size_t j = 0; j < i; j++)
-            if (strcmp(space->params[i].name, space->params[j].name) == 0)
+            if (strcmp(space->params[i].name, space->params[j].name) == 0 &&
+                !space_excludes(space, i, j))
                 field_error(reader, draft->params[i].at,
                             "the parameter %s is declared twice, first as %s",
                             space->params[i].name, draft->params[j].at.path);
@@ -264,11 +266,11 @@ void job_check(const struct field_reader *reader, struct job_draft *draft)
     if (!job_has_stopping_rule(&draft->job))
         draft->job.until.let_finish = false;
     check_metrics(reader, draft);
-    check_names(reader, draft);
     job_check_run(reader, draft);
     if (reader->diag->errors > 0)
         return; /* what follows would complain about wrong parameters again */
     check_conditions(reader, draft);
+    check_names(reader, draft);
     check_constraints(reader, draft);
     check_grid(reader, draft);
     job_early_stop_check(reader, draft);

@@ -8,7 +8,8 @@
 /* "exists when PARENT is one of VALUES", as it was said. */
 struct condition_draft {
     size_t child;        /* index of the parameter */
-    const char *parent;  /* its name, not yet looked up */
+    int parent;          /* index of the parent; -1: by its name */
+    const char *name;    /* of the parent */
     struct place at;     /* of the condition */
     struct place values; /* one scalar or a list */
     struct condition_draft *next;

@@ -71,7 +71,8 @@ static void add_conditions(const struct field_reader *reader,
         struct place member = field_member(reader, at, node->key);
         *last = arena_alloc(reader->arena, 1, sizeof **last);
         **last = (struct condition_draft){.child = draft->job.space.n,
-                                          .parent = node->key,
+                                          .parent = -1,
+                                          .name = node->key,
                                           .at = member,
                                           .values = member};
         last = &(*last)->next;

@@ -98,12 +98,12 @@ read_extra_condition(const struct field_reader *reader, struct place at,
     static const struct field rows[] = {
         {.name = "parent",
          .read = field_text,
-         .offset = offsetof(struct condition_draft, parent)},
+         .offset = offsetof(struct condition_draft, name)},
         {.name = "values",
          .read = field_place,
          .offset = offsetof(struct condition_draft, values)},
         {0}};
-    struct condition_draft condition = {.child = child, .at = at};
+    struct condition_draft condition = {.child = child, .parent = -1, .at = at};
     field_read_map(reader, at, rows, &condition);
     return condition;
 }
@@ -124,7 +124,7 @@ static void read_extra_when(const struct field_reader *reader,
         struct place item = field_item(reader, at, node, i);
         struct condition_draft condition =
             read_extra_condition(reader, item, child);
-        if (condition.parent && condition.values.node)
+        if (condition.name && condition.values.node)
             add_condition(reader, draft, &condition);
         else
             field_error(reader, item, "needs parent and values");
@@ -259,19 +259,20 @@ static bool check_child(const struct field_reader *reader, struct place at,
 /* A child becomes a parameter of the flat space with a condition. */
 static void read_child(const struct field_reader *reader,
                        struct vertex_draft *vertex, struct place at,
-                       const struct param *parent)
+                       size_t parent)
 {
     struct child_draft child = {0};
     size_t before = reader->diag->errors;
     field_read_map(reader, at, child_rows, &child);
     if (reader->diag->errors > before ||
-        !check_child(reader, at, parent, &child))
+        !check_child(reader, at, &vertex->draft.job.space.params[parent],
+                     &child))
         return;
     int index = read_param(reader, vertex, child.spec);
     if (index < 0)
         return;
     struct condition_draft condition = {.child = (size_t)index,
-                                        .parent = parent->name,
+                                        .parent = (int)parent,
                                         .at = at,
                                         .values = child.values};
     add_condition(reader, &vertex->draft, &condition);
@@ -281,8 +282,7 @@ static void read_child(const struct field_reader *reader,
 static void read_children(const struct field_reader *reader,
                           struct vertex_draft *vertex, struct place at)
 {
-    const struct space *space = &vertex->draft.job.space;
-    const struct param *parent = &space->params[space->n - 1];
+    const size_t parent = vertex->draft.job.space.n - 1;
     size_t i = 0;
     if (at.node->kind != NODE_LIST) {
         field_wrong_kind(reader, at, "a list");
@@ -351,8 +351,10 @@ static void apply_order(const struct field_reader *reader,
     }
     space->params = params;
     draft->params = drafts;
-    for (struct condition_draft *c = draft->conditions; c; c = c->next)
+    for (struct condition_draft *c = draft->conditions; c; c = c->next) {
         c->child = rank[c->child];
+        c->parent = c->parent < 0 ? -1 : (int)rank[c->parent];
+    }
 }
 
 void vertex_read_parameters(const struct field_reader *reader,

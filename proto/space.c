@@ -27,6 +27,14 @@ int space_find(const struct space *space, const char *name)
     return -1;
 }
 
+bool space_shares_names(const struct space *space)
+{
+    for (size_t i = 0; i < space->n; i++)
+        if (space_find(space, space->params[i].name) != (int)i)
+            return true;
+    return false;
+}
+
 /* ---- conditions ---- */
 
 /* What is known of each parameter while one point is looked at. Parents share
@@ -82,6 +90,64 @@ void space_settle(const struct space *space, struct value point[])
         look_active(&look, i);
     for (size_t i = 0; i < space->n; i++)
         point[i].absent = look.known[i] == PRESENCE_INACTIVE;
+}
+
+int space_find_active(const struct space *space, const struct value point[],
+                      const char *name)
+{
+    struct look look = {.space = space, .point = point};
+    for (size_t i = 0; i < space->n; i++)
+        if (strcmp(space->params[i].name, name) == 0 && look_active(&look, i))
+            return (int)i;
+    return -1;
+}
+
+/* Marks a parameter and all its ancestors. */
+static void mark_line(const struct space *space, size_t i, bool line[])
+{
+    if (line[i])
+        return;
+    line[i] = true;
+    for (const struct condition *c = space->params[i].when; c; c = c->next)
+        mark_line(space, c->parent, line);
+}
+
+static bool conditions_exclude(const struct space *space,
+                               const struct condition *a,
+                               const struct condition *b)
+{
+    if (a->parent != b->parent)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        for (size_t j = 0; j < b->n; j++)
+            if (value_equal(&space->params[a->parent], a->values[i],
+                            b->values[j]))
+                return false;
+    return true;
+}
+
+/* Whether a condition of parameter i excludes one of those in `line`. */
+static bool excludes_line(const struct space *space, size_t i,
+                          const bool line[])
+{
+    for (const struct condition *a = space->params[i].when; a; a = a->next)
+        for (size_t j = 0; j < space->n; j++)
+            for (const struct condition *b = space->params[j].when; b;
+                 b = b->next)
+                if (line[j] && conditions_exclude(space, a, b))
+                    return true;
+    return false;
+}
+
+bool space_excludes(const struct space *space, size_t a, size_t b)
+{
+    bool of_a[HT_MAX_PARAMETERS] = {false}, of_b[HT_MAX_PARAMETERS] = {false};
+    mark_line(space, a, of_a);
+    mark_line(space, b, of_b);
+    for (size_t i = 0; i < space->n; i++)
+        if (of_a[i] && excludes_line(space, i, of_b))
+            return true;
+    return false;
 }
 
 bool space_is_flat(const struct space *space)
@@ -441,23 +507,46 @@ static enum ht_status read_named(const struct param *param,
                            : ht_wrap(err, status, "parameter %s", param->name);
 }
 
+/* From parents to children, whatever their order: a name is that of the
+ * parameter which exists by what is known so far. */
+static enum ht_status read_active(const struct space *space,
+                                  const struct node *map, struct value point[],
+                                  struct ht_error *err)
+{
+    bool more = true;
+    while (more) {
+        more = false;
+        for (const struct node *node = map->first; node; node = node->next) {
+            const int i = space_find_active(space, point, node->key);
+            if (i < 0 || !point[i].absent)
+                continue;
+            const enum ht_status status =
+                read_named(&space->params[i], node, &point[i], err);
+            if (status != HT_OK)
+                return status;
+            more = true;
+        }
+    }
+    return HT_OK;
+}
+
 /* A value stands exactly where the conditions hold. */
 static enum ht_status check_presence(const struct space *space,
+                                     const struct node *map,
                                      const struct value point[],
                                      struct ht_error *err)
 {
     struct look look = {.space = space, .point = point};
-    for (size_t i = 0; i < space->n; i++) {
-        const bool active = look_active(&look, i);
-        const char *name = space->params[i].name;
-        if (active && point[i].absent)
-            return ht_fail(err, HT_INVALID, "parameter %s is missing", name);
-        if (!active && !point[i].absent)
+    for (size_t i = 0; i < space->n; i++)
+        if (point[i].absent && look_active(&look, i))
+            return ht_fail(err, HT_INVALID, "parameter %s is missing",
+                           space->params[i].name);
+    for (const struct node *node = map->first; node; node = node->next)
+        if (space_find_active(space, point, node->key) < 0)
             return ht_fail(err, HT_INVALID,
                            "parameter %s has a value although its conditions "
                            "do not hold",
-                           name);
-    }
+                           node->key);
     return HT_OK;
 }
 
@@ -472,17 +561,11 @@ enum ht_status point_read(const struct space *space, const struct node *map,
                            node->key);
     /* Read aside, so that a failure leaves the caller's point as it was. */
     struct value *read = ht_xcalloc(space->n + 1, sizeof *read);
-    enum ht_status status = HT_OK;
-    for (size_t i = 0; i < space->n && status == HT_OK; i++) {
-        const struct param *param = &space->params[i];
-        const struct node *node = node_find(map, param->name);
-        if (node == NULL)
-            read[i].absent = true;
-        else
-            status = read_named(param, node, &read[i], err);
-    }
+    for (size_t i = 0; i < space->n; i++)
+        read[i].absent = true;
+    enum ht_status status = read_active(space, map, read, err);
     if (status == HT_OK)
-        status = check_presence(space, read, err);
+        status = check_presence(space, map, read, err);
     if (status == HT_OK && space->n > 0)
         memcpy(point, read, space->n * sizeof *read);
     free(read);

@@ -61,8 +61,18 @@ struct space {
     struct param *params; /* in declared order */
 };
 
-/* Index by name, or -1. */
+/* Index by name, or -1; of children that share a name the first. */
 int space_find(const struct space *space, const char *name);
+/* Of the parameters of that name the one whose conditions hold in this point,
+ * or -1. */
+int space_find_active(const struct space *space, const struct value point[],
+                      const char *name);
+/* Whether no point can have both: they need different values of one parent.
+ * Only such parameters may share a name. */
+bool space_excludes(const struct space *space, size_t a, size_t b);
+
+/* Whether some parameters share a name. */
+bool space_shares_names(const struct space *space);
 
 /* All names and a NULL, for diag_nearest(). */
 const char *const *space_names(struct arena *arena, const struct space *space);

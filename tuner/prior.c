@@ -13,10 +13,22 @@ static bool is_category(const struct param *param)
     return param->type == PARAM_CATEGORICAL;
 }
 
-static bool is_shared(const struct space *old, const struct param *param)
+static size_t of_name(const struct space *space, const char *name)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < space->n; i++)
+        n += strcmp(space->params[i].name, name) == 0;
+    return n;
+}
+
+/* Which of several parameters of one name a value was for is not known. */
+static bool is_shared(const struct space *old, const struct space *space,
+                      const struct param *param)
 {
     const int at = space_find(old, param->name);
-    return at >= 0 && is_category(&old->params[at]) == is_category(param);
+    return at >= 0 && of_name(old, param->name) == 1 &&
+           of_name(space, param->name) == 1 &&
+           is_category(&old->params[at]) == is_category(param);
 }
 
 /* ---- metrics ---- */
@@ -42,7 +54,8 @@ struct prior_match prior_match(struct arena *arena, const struct job *old,
     const size_t n = job->space.n;
     match.shared = arena_alloc(arena, n + 1, sizeof *match.shared);
     for (size_t i = 0; i < n; i++) {
-        match.shared[i] = is_shared(&old->space, &job->space.params[i]);
+        match.shared[i] =
+            is_shared(&old->space, &job->space, &job->space.params[i]);
         match.n_shared += match.shared[i];
     }
     if (old->n_metrics > 0 && job->n_metrics > 0) {

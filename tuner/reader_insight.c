@@ -142,12 +142,15 @@ struct cut {
     struct value point[HT_MAX_PARAMETERS];
 };
 
+/* Of those that share the name the one that the trial has. */
 static enum ht_status find_axis(const struct request *req, const char *key,
-                                const struct space *space, size_t *param,
+                                const struct space *space,
+                                const struct value point[], size_t *param,
                                 struct ht_error *err)
 {
     const char *name = request_query(req, key);
-    const int found = space_find(space, name);
+    const int active = space_find_active(space, point, name);
+    const int found = active >= 0 ? active : space_find(space, name);
     if (found < 0)
         return ht_fail(err, HT_INVALID,
                        "%s: the study has no parameter \"%.128s\"", key, name);
@@ -170,9 +173,9 @@ static enum ht_status read_axes(const struct request *req,
                        "second one");
     enum ht_status status = page_number(req, "points", &range, &most, err);
     if (status == HT_OK)
-        status = find_axis(req, "x", space, &x, err);
+        status = find_axis(req, "x", space, cut->point, &x, err);
     if (status == HT_OK && plane)
-        status = find_axis(req, "y", space, &y, err);
+        status = find_axis(req, "y", space, cut->point, &y, err);
     if (status == HT_OK && plane && x == y)
         status = ht_fail(err, HT_INVALID, "y: is the same parameter as x");
     if (status != HT_OK)
@@ -269,9 +272,9 @@ enum ht_status read_slice(struct reader *reader, struct request *req,
         return ht_fail(err, HT_PRECONDITION,
                        "the study has too few results for a model of %.128s",
                        job->metrics[asked.metric].name);
-    status = read_axes(req, &job->space, &cut, err);
+    status = find_point(reader, req, &asked, &cut, err);
     if (status == HT_OK)
-        status = find_point(reader, req, &asked, &cut, err);
+        status = read_axes(req, &job->space, &cut, err);
     if (status == HT_OK) {
         cJSON *object = cJSON_CreateObject();
         json_add_string(object, "metric", job->metrics[asked.metric].name);

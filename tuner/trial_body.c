@@ -48,66 +48,94 @@ static const struct field parameter_fields[] = {
      .offset = offsetof(struct parameter, value)},
     {0}};
 
-static void read_parameter(const struct field_reader *reader, struct place at,
-                           const struct space *space, struct value point[])
+/* False after a fault; a name may stand once. */
+static bool read_parameter(const struct field_reader *reader, struct place at,
+                           const struct space *space,
+                           const struct parameter before[], size_t n,
+                           struct parameter *parameter)
 {
-    struct parameter parameter = {0};
-    struct ht_error why;
-    field_read_map(reader, at, parameter_fields, &parameter);
-    if (parameter.name == NULL || parameter.value.node == NULL) {
+    const size_t errors = reader->diag->errors;
+    *parameter = (struct parameter){0};
+    field_read_map(reader, at, parameter_fields, parameter);
+    if (parameter->name == NULL || parameter->value.node == NULL) {
         if (at.node->kind == NODE_MAP)
             field_error(reader, at, "needs parameterId and value");
-        return;
+        return false;
     }
-    const int i = space_find(space, parameter.name);
-    if (i < 0)
+    if (space_find(space, parameter->name) < 0)
         field_error(reader, field_member(reader, at, "parameterId"),
-                    "the study has no parameter \"%.64s\"", parameter.name);
-    else if (!point[i].absent)
-        field_error(reader, field_member(reader, at, "parameterId"),
-                    "\"%.64s\" is given twice", parameter.name);
-    else if (param_read(&space->params[i], parameter.value.node, &point[i],
-                        &why) != HT_OK)
-        field_error(reader, parameter.value, "%s", why.text);
+                    "the study has no parameter \"%.64s\"", parameter->name);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(before[i].name, parameter->name) == 0)
+            field_error(reader, field_member(reader, at, "parameterId"),
+                        "\"%.64s\" is given twice", parameter->name);
+    return reader->diag->errors == errors;
+}
+
+/* From parents to children, whatever their order: a name is that of the
+ * parameter which exists by what is known so far. */
+static void read_active(const struct field_reader *reader,
+                        const struct space *space,
+                        const struct parameter said[], size_t n,
+                        struct value point[])
+{
+    bool more = true;
+    while (more) {
+        more = false;
+        for (size_t k = 0; k < n; k++) {
+            struct ht_error why;
+            const int i = space_find_active(space, point, said[k].name);
+            if (i < 0 || !point[i].absent)
+                continue;
+            if (param_read(&space->params[i], said[k].value.node, &point[i],
+                           &why) != HT_OK) {
+                field_error(reader, said[k].value, "%s", why.text);
+                point[i].absent = false; /* told once */
+            }
+            more = true;
+        }
+    }
 }
 
 /* A value stands exactly where the conditions hold. */
 static void check_presence(const struct field_reader *reader, struct place at,
                            const struct space *space,
+                           const struct parameter said[], size_t n,
                            const struct value point[])
 {
-    for (size_t i = 0; i < space->n; i++) {
-        const bool active = space_active(space, point, i);
-        if (active && point[i].absent)
+    for (size_t i = 0; i < space->n; i++)
+        if (point[i].absent && space_active(space, point, i))
             field_error(reader, at, "parameter %s is missing",
                         space->params[i].name);
-        if (!active && !point[i].absent)
+    for (size_t k = 0; k < n; k++)
+        if (space_find_active(space, point, said[k].name) < 0)
             field_error(reader, at,
                         "parameter %s has a value although its conditions do "
                         "not hold",
-                        space->params[i].name);
-    }
+                        said[k].name);
 }
 
 bool trial_body_point(const struct field_reader *reader, struct place at,
                       const struct space *space, struct value point[])
 {
     const size_t errors = reader->diag->errors;
+    struct parameter said[HT_MAX_PARAMETERS];
+    size_t index = 0, n = 0;
     for (size_t i = 0; i < space->n; i++)
         point[i] = (struct value){.absent = true};
-    if (at.node == NULL || !is_list(reader, at)) {
-        if (at.node == NULL)
-            diag_error(reader->diag, 0, 0, "parameters", "is missing");
+    if (at.node == NULL)
+        diag_error(reader->diag, 0, 0, "parameters", "is missing");
+    if (at.node == NULL || !is_list(reader, at))
         return false;
+    for (const struct node *node = at.node->first;
+         node != NULL && n < HT_MAX_PARAMETERS; node = node->next) {
+        const struct place item = field_item(reader, at, node, index++);
+        n += read_parameter(reader, item, space, said, n, &said[n]);
     }
-    size_t index = 0;
-    for (const struct node *node = at.node->first; node != NULL;
-         node = node->next)
-        read_parameter(reader, field_item(reader, at, node, index++), space,
-                       point);
+    read_active(reader, space, said, n, point);
     /* What could not be read would be called missing once more. */
     if (reader->diag->errors == errors)
-        check_presence(reader, at, space, point);
+        check_presence(reader, at, space, said, n, point);
     return reader->diag->errors == errors;
 }
 

@@ -39,7 +39,8 @@ def fill(path):
                 " boot, lease_id, token_hash, winner, created_ms)"
                 " VALUES(1,?,1,3,1,'r','b',0,?,1,1)", (i, os.urandom(32)))
         db.execute("UPDATE studies SET next_trial=?", (TRIALS + 1,))
-        db.execute("INSERT OR REPLACE INTO trial_counts VALUES(1,?,?)",
+        db.execute("INSERT OR REPLACE INTO trial_counts(study, state, n)"
+                   " VALUES(1,?,?)",
                    (SUCCEEDED, TRIALS + 1 - first))
     db.close()
 

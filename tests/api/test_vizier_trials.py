@@ -83,6 +83,25 @@ def conditions_decide_which_parameters_there_are():
         tap.equal("momentum" in point, point["opt"] == "b")
 
 
+def children_may_share_a_name():
+    def child(value, low, high):
+        return {"parameterSpec": {
+            "parameterId": "rate",
+            "doubleValueSpec": {"minValue": low, "maxValue": high}},
+            "parentCategoricalValues": {"values": [value]}}
+    study = Study(server, dict(OPT, conditionalParameterSpecs=[
+        child("a", 0, 1), child("b", 10, 20)]))
+    study.add({"opt": "a", "rate": 0.5}, finalMeasurement=measured(1))
+    study.add({"rate": 15, "opt": "b"}, finalMeasurement=measured(2))
+    tap.equal(study.refused("POST", study.path + "/trials", {
+        "parameters": vizier.parameters(opt="b", rate=0.5)}),
+        INVALID + (["parameters[1].value"],))
+    for trial in study.suggest(12)["trials"]:
+        point = vizier.values(trial["parameters"])
+        low, high = (0, 1) if point["opt"] == "a" else (10, 20)
+        tap.equal(low <= point["rate"] <= high, True, point)
+
+
 def the_same_point_may_be_added_again():
     study = Study(server)
     for n in range(3):
@@ -397,6 +416,7 @@ with harness.Server("--runner", "none") as server:
         values_may_be_numbers_or_texts,
         a_wrong_point_names_every_wrong_parameter,
         conditions_decide_which_parameters_there_are,
+        children_may_share_a_name,
         the_same_point_may_be_added_again,
         an_added_trial_is_given_to_the_next_client,
         a_trial_may_be_added_as_infeasible,

@@ -166,6 +166,30 @@ command: [sh, -c, "true"]
             tap.equal(line in out, True, out)
 
 
+def children_of_one_name_have_no_form_but_vertex():
+    def child(value, low):
+        return {"parameterSpec": {
+            "parameterId": "rate",
+            "doubleValueSpec": {"minValue": low, "maxValue": 9}},
+            "parentCategoricalValues": {"values": [value]}}
+    with Home() as home:
+        path = home.write("job.json", json.dumps({
+            "studySpec": {
+                "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
+                "parameters": [{
+                    "parameterId": "opt",
+                    "categoricalValueSpec": {"values": ["a", "b"]},
+                    "conditionalParameterSpecs": [child("a", 1),
+                                                  child("b", 2)]}]},
+            "trialJobSpec": {"workerPoolSpecs": [{"containerSpec": {
+                "command": ["true"]}}]}}))
+        out, _ = home.cli("check", path, "-o", "vertex")
+        tap.equal(out.count('"rate"'), 2, out)
+        for form in ("native", "aip"):
+            _, err = home.cli("check", path, "-o", form, want=2)
+            tap.equal("only -o vertex" in err, True, err)
+
+
 def an_image_comes_from_a_flag_as_with_gcloud():
     with Home() as home:
         path = bring(home, "aip/default-metric.yaml")
@@ -255,6 +279,7 @@ if __name__ == "__main__":
              an_image_alone_is_refused_where_only_processes_run,
              what_gcloud_has_in_flags_is_asked_for,
              a_plan_says_all_that_the_search_was_told,
+             children_of_one_name_have_no_form_but_vertex,
              an_image_comes_from_a_flag_as_with_gcloud,
              an_image_has_its_own_path_and_no_program_here,
              forms_are_converted_and_losses_told,

@@ -134,6 +134,25 @@ static void words_that_mention_an_absent_parameter_are_left_out(void)
     CHECK_TEXT(joined(command_params(arena, &job.space, absent)), "");
 }
 
+static void of_one_name_the_value_that_exists_is_meant(void)
+{
+    struct param named[3] = {[0] = {.name = "lr", .type = PARAM_DOUBLE},
+                             [1] = {.name = "lr", .type = PARAM_DOUBLE},
+                             [2] = {.name = "opt", .type = PARAM_DOUBLE}};
+    struct value at[] = {
+        {.real = 0.5, .absent = true}, {.real = 0.25}, {.real = 3}};
+    const char *words[] = {"train", "--rate=${lr}"};
+    struct pool one = {.type = "master", .count = 1, .command = {2, words}};
+    struct job job = make_job(ARGS_AUTO, true);
+    job.space = (struct space){3, named};
+    CHECK_TEXT(joined(command_line(arena, &job, &one, at, 0)),
+               "train|--rate=0.25|--opt=3");
+    at[0].absent = false;
+    at[1].absent = true;
+    CHECK_TEXT(joined(command_line(arena, &job, &one, at, 0)),
+               "train|--rate=0.5|--opt=3");
+}
+
 /* Google: $(NAME) is an earlier variable, $$(NAME) the text itself. */
 static void variables_of_googles_forms_refer_to_earlier_ones(void)
 {
@@ -199,6 +218,7 @@ int main(void)
     RUN(args_modes_append_all_or_none);
     RUN(other_forms_are_passed_untouched);
     RUN(words_that_mention_an_absent_parameter_are_left_out);
+    RUN(of_one_name_the_value_that_exists_is_meant);
     RUN(variables_of_googles_forms_refer_to_earlier_ones);
     RUN(references_are_found_in_words_and_variables);
     RUN(parameters_alone_come_in_declared_order);

@@ -222,6 +222,19 @@ static void deep_and_long_texts_are_refused(void)
     CHECK_TEXT(err.text, "has more than 1000 parts");
 }
 
+static void a_name_of_several_parameters_is_refused(void)
+{
+    struct param twice[] = {params[0], params[0], params[1]};
+    const struct space shared = {3, twice};
+    struct constraint *constraint;
+    struct ht_error err;
+    size_t at = 0;
+    CHECK(constraint_parse(arena, &shared, "y < x", &constraint, &at, &err) ==
+          HT_INVALID);
+    CHECK(at == 4);
+    CHECK_TEXT(err.text, "several parameters have the name \"x\"");
+}
+
 int main(void)
 {
     arena = arena_new();
@@ -232,6 +245,7 @@ int main(void)
     RUN(every_fault_has_its_words_and_its_place);
     RUN(the_fault_of_one_of_many_names_it);
     RUN(deep_and_long_texts_are_refused);
+    RUN(a_name_of_several_parameters_is_refused);
     arena_free(arena);
     return check_done();
 }

@@ -146,6 +146,36 @@ static void a_study_keeps_its_nested_conditions(void)
     text_free(&out);
 }
 
+/* The child of the second "layers" is no child of the first. */
+static const char same_named[] =
+    "{\"displayName\":\"s\",\"studySpec\":{\"metrics\":["
+    "{\"metricId\":\"loss\",\"goal\":\"MINIMIZE\"}],\"parameters\":["
+    "{\"parameterId\":\"opt\",\"categoricalValueSpec\":{\"values\":["
+    "\"adam\",\"sgd\"]},\"conditionalParameterSpecs\":["
+    "{\"parentCategoricalValues\":{\"values\":[\"sgd\"]},\"parameterSpec\":"
+    "{\"parameterId\":\"layers\",\"integerValueSpec\":{\"minValue\":\"1\","
+    "\"maxValue\":\"3\"}}},"
+    "{\"parentCategoricalValues\":{\"values\":[\"adam\"]},\"parameterSpec\":"
+    "{\"parameterId\":\"layers\",\"integerValueSpec\":{\"minValue\":\"3\","
+    "\"maxValue\":\"9\"},\"conditionalParameterSpecs\":["
+    "{\"parentIntValues\":{\"values\":[\"9\"]},\"parameterSpec\":"
+    "{\"parameterId\":\"drop\",\"doubleValueSpec\":{\"minValue\":0,"
+    "\"maxValue\":1}}}]}}]}]}}";
+
+static void children_may_share_a_name(void)
+{
+    struct diag diag;
+    struct text out = {0};
+    const struct job *job = read_kind(same_named, JOB_STUDY, &diag);
+    CHECK(job != NULL && diag.warnings == 0);
+    if (job == NULL)
+        return;
+    CHECK(job->space.n == 4 && job->space.params[3].when->parent == 2);
+    json_print(job_write_vertex(job), &out);
+    CHECK_TEXT(out.data, same_named);
+    text_free(&out);
+}
+
 static const char *written(const struct job *job)
 {
     struct text text = {0};
@@ -558,7 +588,7 @@ static const struct {
     {PARAM("\"categoricalValueSpec\":{\"values\":[\"a\",\"b\"]},"
            "\"conditionalParameterSpecs\":[{\"parentCategoricalValues\":"
            "{\"values\":[\"a\"]},\"parameterSpec\":" LR
-           "},{\"parentCategoricalValues\":{\"values\":[\"b\"]},"
+           "},{\"parentCategoricalValues\":{\"values\":[\"b\",\"a\"]},"
            "\"parameterSpec\":" LR "}]"),
      "studySpec.parameters[0].conditionalParameterSpecs[1].parameterSpec",
      "first as "
@@ -687,6 +717,7 @@ int main(void)
     RUN(its_parameters_are_understood);
     RUN(what_is_ignored_is_named);
     RUN(a_study_keeps_its_nested_conditions);
+    RUN(children_may_share_a_name);
     RUN(what_google_cannot_nest_is_kept_beside_it);
     RUN(a_long_chain_of_conditions_is_read_back);
     RUN(every_stopping_rule_is_understood_and_told);

@@ -290,6 +290,48 @@ static void settling_again_follows_the_parents(void)
     CHECK(!point[0].absent && !point[1].absent && point[0].whole == 2);
 }
 
+/* "layers" of sgd and, finer, of adam; "width" below each of them. */
+static void children_that_share_a_name_are_told_apart(void)
+{
+    static const struct value adam[] = {{.whole = 0}}, one[] = {{.whole = 1}};
+    struct condition when_adam = {.parent = 2, .n = 1, .values = adam};
+    struct condition when_one = {.parent = 4, .n = 1, .values = one};
+    struct param params[6];
+    struct value point[6];
+    (void)conditional_space(params);
+    params[4] = whole;
+    params[4].name = "layers";
+    params[4].int_min = -9;
+    params[4].when = &when_adam;
+    params[5] = real;
+    params[5].name = "width";
+    params[5].when = &when_one;
+    params[3].name = "rate";
+    const struct space space = {.n = 6, .params = params};
+    CHECK(space_shares_names(&space));
+    CHECK(space_excludes(&space, 1, 4) && space_excludes(&space, 0, 5));
+    CHECK(!space_excludes(&space, 0, 1) && !space_excludes(&space, 3, 4));
+    CHECK(point_parse(&space,
+                      "{\"width\":64,\"rate\":0.01,\"layers\":2,"
+                      "\"opt\":\"s\\\"gd\"}",
+                      point, NULL) == HT_OK);
+    CHECK(point[0].whole == 1 && point[1].whole == 2);
+    CHECK(point[4].absent && point[5].absent);
+    CHECK(point_parse(&space,
+                      "{\"width\":0.02,\"rate\":0.01,\"layers\":1,"
+                      "\"opt\":\"adam\"}",
+                      point, NULL) == HT_OK);
+    CHECK(point[0].absent && point[1].absent);
+    CHECK(point[4].whole == 1 && point[5].real == 0.02);
+    CHECK(point_parse(&space,
+                      "{\"width\":64,\"rate\":0.01,\"layers\":2,"
+                      "\"opt\":\"adam\"}",
+                      point, NULL) == HT_INVALID);
+    CHECK(space_find_active(&space, point, "width") == 5);
+    params[4].when = &when_sgd;
+    CHECK(!space_excludes(&space, 1, 4));
+}
+
 static void all_conditions_of_a_parameter_must_hold(void)
 {
     struct param params[4];
@@ -420,6 +462,7 @@ int main(void)
     RUN(points_between_steps_are_refused_and_near_ones_snap);
     RUN(a_child_of_an_absent_parent_is_absent);
     RUN(settling_again_follows_the_parents);
+    RUN(children_that_share_a_name_are_told_apart);
     RUN(all_conditions_of_a_parameter_must_hold);
     RUN(shared_ancestors_are_looked_at_once);
     RUN(absent_values_are_left_out_of_the_text);
