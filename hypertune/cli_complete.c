@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "hypertune/cli_commands.h"
+#include "hypertune/cli_parameters.h"
 #include "hypertune/cli_study.h"
 
 enum {
@@ -170,14 +171,11 @@ static void offer_parameters(struct completion *completion)
     if (!cli_connect_silently(cli, LIMIT_MS) ||
         cli_study_get(cli, completion->words.items[0], &study, NULL) != HT_OK)
         return;
-    const struct node *list =
-        node_find(node_find(study.job, "studySpec"), "parameters");
-    for (const struct node *one = list ? list->first : NULL; one != NULL;
-         one = one->next)
+    struct cli_parameters parameters;
+    cli_parameters_read(study.job, &parameters);
+    for (size_t i = 0; i < parameters.n; i++)
         offer(completion,
-              arena_printf(cli->arena,
-                           "%s=", node_get_string(one, "parameterId", "")),
-              "");
+              arena_printf(cli->arena, "%s=", parameters.items[i].name), "");
 }
 
 /* ---- where the cursor is ---- */

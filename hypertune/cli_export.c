@@ -8,6 +8,7 @@
 #include "hypertune/cli_commands.h"
 #include "hypertune/cli_csv.h"
 #include "hypertune/cli_output.h"
+#include "hypertune/cli_parameters.h"
 #include "hypertune/cli_study.h"
 #include "proto/clock.h"
 #include "proto/json.h"
@@ -17,7 +18,8 @@ enum { FLUSH_BYTES = 256 * 1024 };
 struct exported {
     struct cli *cli;
     struct cli_study study;
-    FILE *file;           /* NULL: stdout */
+    FILE *file; /* NULL: stdout */
+    struct cli_parameters parameters;
     struct words metrics; /* columns, declared ones first */
     bool stray;           /* a metric came up while rows were written */
     size_t written;
@@ -97,21 +99,13 @@ static enum ht_status find_columns(struct exported *exported,
 
 /* ---- records ---- */
 
-static const struct node *parameters(const struct exported *exported)
-{
-    const struct node *list =
-        node_find(node_find(exported->study.job, "studySpec"), "parameters");
-    return list != NULL ? list->first : NULL;
-}
-
 static void add_titles(struct exported *exported)
 {
     struct text *out = &exported->out, title = {0};
     text_puts(out, "id,state,value");
-    for (const struct node *one = parameters(exported); one; one = one->next) {
+    for (size_t i = 0; i < exported->parameters.n; i++) {
         text_clear(&title);
-        text_printf(&title, "params.%s",
-                    node_get_string(one, "parameterId", ""));
+        text_printf(&title, "params.%s", exported->parameters.items[i].name);
         text_puts(out, ",");
         csv_field(title.data, out);
     }
@@ -146,9 +140,8 @@ static void add_row(struct exported *exported, const struct node *trial)
     csv_field(cli_trial_id(trial), out);
     text_printf(out, ",%s", cli_trial_state(trial));
     add_cell(out, node_find(ours, "objective"));
-    for (const struct node *one = parameters(exported); one; one = one->next)
-        add_cell(out,
-                 node_find(params, node_get_string(one, "parameterId", "")));
+    for (size_t i = 0; i < exported->parameters.n; i++)
+        add_cell(out, node_find(params, exported->parameters.items[i].name));
     for (size_t i = 0; i < exported->metrics.n; i++)
         add_cell(out, final_value(trial, exported->metrics.items[i]));
     add_cell(out, node_find(ours, "step"));
@@ -299,6 +292,7 @@ int cli_export(struct cli *cli)
         cli_study_open_trials(cli, cli->args.words.items[0], &exported.study);
     if (code != CLI_DONE)
         return code;
+    cli_parameters_read(exported.study.job, &exported.parameters);
     const char *path = cli->set.out;
     bool to_stdout = path == NULL || strcmp(path, "-") == 0;
     return to_stdout ? write_all(&exported) : write_file(&exported, path);

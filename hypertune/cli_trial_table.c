@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hypertune/cli_output.h"
+#include "hypertune/cli_parameters.h"
 #include "hypertune/cli_table.h"
 #include "proto/clock.h"
 
@@ -35,12 +36,11 @@ static struct table *new_table(struct cli *cli, const struct cli_study *study)
     table_column(table, "STATE", ALIGN_LEFT);
     add_titles(cli, study, table);
     table_column(table, "STEP", ALIGN_RIGHT);
-    for (const struct node *p = list_of(study, "parameters"); p != NULL;
-         p = p->next) {
-        bool labels = node_find(p, "categoricalValueSpec") != NULL;
-        table_column(table, node_get_string(p, "parameterId", ""),
-                     labels ? ALIGN_LEFT : ALIGN_RIGHT);
-    }
+    struct cli_parameters parameters;
+    cli_parameters_read(study->job, &parameters);
+    for (size_t i = 0; i < parameters.n; i++)
+        table_column(table, parameters.items[i].name,
+                     parameters.items[i].labels ? ALIGN_LEFT : ALIGN_RIGHT);
     table_column(table, "RUNNER", ALIGN_LEFT);
     table_column(table, "TIME", ALIGN_LEFT);
     if (cli->format == FORMAT_WIDE || cli->format == FORMAT_CSV) {
@@ -89,10 +89,10 @@ static void add_trial(struct cli *cli, const struct cli_study *study,
     table_cell(table, cli_trial_state(trial));
     add_metrics(cli, study, table, trial);
     table_cell(table, cli_scalar(node_find(ours, "step")));
-    for (const struct node *p = list_of(study, "parameters"); p != NULL;
-         p = p->next)
-        number_cell(cli, table,
-                    node_find(params, node_get_string(p, "parameterId", "")));
+    struct cli_parameters parameters;
+    cli_parameters_read(study->job, &parameters);
+    for (size_t i = 0; i < parameters.n; i++)
+        number_cell(cli, table, node_find(params, parameters.items[i].name));
     table_cell(table, node_get_string(ours, "runner", ""));
     int64_t elapsed = cli_trial_elapsed(trial, clock_wall_ms());
     table_cell(table, elapsed > 0 ? clock_duration(span, elapsed) : "-");

@@ -4,6 +4,7 @@
 #include "hypertune/cli_commands.h"
 #include "hypertune/cli_filter.h"
 #include "hypertune/cli_output.h"
+#include "hypertune/cli_parameters.h"
 #include "hypertune/cli_study.h"
 #include "hypertune/cli_trial_table.h"
 #include "hypertune/cli_why.h"
@@ -56,20 +57,18 @@ static const char *const *trial_keys(struct cli *cli,
 {
     static const char *const own[] = {"id",   "state",     "step",
                                       "time", "objective", NULL};
-    const struct node *parameters =
-        node_find(node_find(study->job, "studySpec"), "parameters");
-    size_t room = sizeof own / sizeof *own + 2;
+    struct cli_parameters parameters;
+    cli_parameters_read(study->job, &parameters);
     const char **keys = arena_alloc(
-        cli->arena, room + (parameters ? parameters->count : 0), sizeof *keys);
+        cli->arena, sizeof own / sizeof *own + 2 + parameters.n, sizeof *keys);
     size_t n = 0;
     while (own[n] != NULL) {
         keys[n] = own[n];
         n++;
     }
     keys[n++] = study->metric;
-    for (const struct node *p = parameters ? parameters->first : NULL;
-         p != NULL; p = p->next)
-        keys[n++] = node_get_string(p, "parameterId", "");
+    for (size_t i = 0; i < parameters.n; i++)
+        keys[n++] = parameters.items[i].name;
     return keys;
 }
 

@@ -229,6 +229,40 @@ def an_export_has_a_row_for_every_trial():
                          if name.startswith("all")), ["all.json"])
 
 
+def parameters_under_conditions_have_columns():
+    with Home() as home:
+        path = home.write("cond.yaml", """
+name: cond
+goal: maximize accuracy
+parameters:
+  momentum: {type: double, min: 0.5, max: 0.9, when: {opt: sgd}}
+  opt: [adam, sgd]
+  beta: {type: double, min: 0.95, max: 0.99, when: {opt: adam}}
+algorithm: random
+trials: 6
+seed: 1
+command: [sh, -c, "echo accuracy=0.5"]
+metrics: {stdout: "accuracy={accuracy}"}
+args: none
+""")
+        home.cli("run", path)
+        rows = list(csv.DictReader(io.StringIO(home.cli("export", "cond")[0])))
+        tap.equal([name for name in rows[0] if name.startswith("params.")],
+                  ["params.momentum", "params.opt", "params.beta"])
+        for row in rows:
+            sgd = row["params.opt"] == "sgd"
+            tap.equal((row["params.momentum"] != "", row["params.beta"] != ""),
+                      (sgd, not sgd), row)
+        out, _ = home.cli("trials", "cond", "--sort", "-momentum", "--where",
+                          "momentum>0", "-o", "csv")
+        values = [float(row["momentum"])
+                  for row in csv.DictReader(io.StringIO(out))]
+        tap.equal(values, sorted(values, reverse=True))
+        tap.equal(len(values) in range(1, 6), True, out)
+        tap.equal("beta=" in home.cli("complete", "add", "cond", "")[0],
+                  True)
+
+
 def an_export_that_cannot_be_written_leaves_no_file():
     with Home() as home:
         ended(home)
@@ -325,6 +359,7 @@ if __name__ == "__main__":
              failed_trials_run_again,
              curves_have_every_measurement,
              an_export_has_a_row_for_every_trial,
+             parameters_under_conditions_have_columns,
              an_export_that_cannot_be_written_leaves_no_file,
              an_export_goes_through_all_pages,
              a_limit_ends_the_questions,
