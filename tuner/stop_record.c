@@ -68,6 +68,8 @@ const char *stop_record_text(struct arena *arena, const struct job *job,
     cJSON *object = cJSON_CreateObject();
     json_add_string(object, "rule", stop_rule_find(job->early_stop.rule)->name);
     json_add_string(object, "metric", job->metrics[goal].name);
+    if (job->early_stop.by_time)
+        json_add_string(object, "by", "time");
     json_add_double(object, "at", verdict->at);
     if (isfinite(verdict->value))
         json_add_double(object, "value", users(job, goal, verdict->value));
@@ -124,7 +126,7 @@ double stop_record_predicted(const struct job *job,
         return 0;
     double variance = 0;
     cJSON *record = cJSON_Parse(trial->stop);
-    const bool whole = !job->early_stop.by_time &&
+    const bool whole = !cJSON_HasObjectItem(record, "by") &&
                        (double)trial->final_step >= number_of(record, "end");
     if (!whole)
         variance = read_predicted(

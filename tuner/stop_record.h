@@ -1,7 +1,9 @@
 /* stop_record.h - why a trial was stopped early, as the JSON that is stored
  * with it and shown by the API, and in words:
  *
- *     {"rule": "median", "metric": "accuracy", "at": 12,
+ *     {"rule": "median", "metric": "accuracy",
+ *      "by": "time",                             places are seconds, not steps
+ *      "at": 12,
  *      "value": 0.61, "threshold": 0.7,          what missed what
  *      "trials": 9,                              that the threshold is of
  *      "rung": 2,                                where the rule has rungs

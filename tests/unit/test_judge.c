@@ -462,6 +462,10 @@ static void the_search_learns_what_was_foretold(void)
     trial.final_step = 40; /* its client took it to the end nevertheless */
     seen = result_read(&job, &trial, NULL, values);
     CHECK(values[0] == -0.9 && seen.variance == 0);
+    trial.stop = "{\"by\":\"time\",\"predicted\":[{\"metric\":\"loss\","
+                 "\"value\":0.4,\"deviation\":0.1}],\"end\":40}";
+    seen = result_read(&job, &trial, NULL, values);
+    CHECK(values[0] == -0.4 && seen.variance > 0); /* 40 is no step */
     trial.final_step = 12;
     trial.state = TRIAL_SUCCEEDED; /* paused once, and promoted */
     seen = result_read(&job, &trial, NULL, values);
