@@ -44,6 +44,8 @@ static enum ht_status bayesian_new(const struct setting *setting, void **state,
                        setting->space->n, HT_MAX_PARAMETERS);
     struct bayesian *bayesian = ht_xcalloc(1, sizeof *bayesian);
     bayesian->setting = *setting;
+    bayesian->setting.n_priors = 0; /* they are borrowed for this call */
+    bayesian->setting.priors = NULL;
     encoding_init(&bayesian->encoding, setting->space);
     history_init(&bayesian->history, &bayesian->encoding, setting->n_goals);
     history_trade(&bayesian->history, setting);

@@ -2,8 +2,8 @@
  *
  * A latent function with mean m and Matern-5/2 covariance, seen through noise.
  * m has a standard normal prior and stands at its most likely value. Values
- * are near mean 0 and variance 1 (warp.h). Nothing allocates after gp_new();
- * one thread at a time. */
+ * are near mean 0 and variance 1 (warp.h). Without a base nothing allocates
+ * after gp_new(); one thread at a time. */
 #ifndef HT_ALGORITHMS_GP_H
 #define HT_ALGORITHMS_GP_H
 
