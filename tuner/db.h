@@ -137,6 +137,10 @@ enum ht_status db_event_list(struct db *db, struct arena *arena, int64_t study,
 enum ht_status db_trial_undone(struct db *db, const struct event_row *event,
                                int64_t until, bool *undone,
                                struct ht_error *err);
+/* Whether any trial came to a final state after the revision `since`, left one
+ * or was deleted. */
+enum ht_status db_results_changed(struct db *db, int64_t study, int64_t since,
+                                  bool *changed, struct ht_error *err);
 
 struct runner_list {
     size_t n;

@@ -77,6 +77,26 @@ enum ht_status db_trial_undone(struct db *db, const struct event_row *event,
     return status;
 }
 
+#define FINAL "('SUCCEEDED', 'STOPPED', 'FAILED', 'INFEASIBLE', 'CANCELLED')"
+
+enum ht_status db_results_changed(struct db *db, int64_t study, int64_t since,
+                                  bool *changed, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    int64_t found = 0;
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT 1 FROM events WHERE study=? AND revision>? AND "
+                 "(kind='trial.deleted' OR (kind='trial.moved' AND "
+                 "(\"from\" IN " FINAL " OR \"to\" IN " FINAL "))) LIMIT 1",
+                 "ii", study, since);
+    if (status == HT_OK)
+        status = db_integer(db, stmt, 0, &found, err);
+    if (status == HT_OK)
+        *changed = found != 0;
+    return status;
+}
+
 enum ht_status db_trial_set_client(struct db *db, const struct trial_row *row,
                                    struct ht_error *err)
 {

@@ -101,20 +101,39 @@ static enum ht_status fill(struct insight *insight, struct db *db,
     return read_trials(insight, db, err);
 }
 
+/* Whether no result came or went since the insight was taken. A study that runs
+ * has a new revision with every report. */
+static enum ht_status still_holds(struct insight *kept, struct db *db,
+                                  const struct study_row *study, bool *holds,
+                                  struct ht_error *err)
+{
+    bool changed = false;
+    *holds = kept != NULL && kept->study == study->id;
+    if (!*holds || kept->revision == study->revision)
+        return HT_OK;
+    const enum ht_status status =
+        db_results_changed(db, study->id, kept->revision, &changed, err);
+    *holds = status == HT_OK && !changed;
+    if (*holds)
+        kept->revision = study->revision;
+    return status;
+}
+
 enum ht_status insight_of(struct insight **kept, struct db *db,
                           const struct study_row *study,
                           struct insight **insight, struct ht_error *err)
 {
-    if (*kept == NULL || (*kept)->study != study->id ||
-        (*kept)->revision != study->revision) {
+    bool holds;
+    enum ht_status status = still_holds(*kept, db, study, &holds, err);
+    if (status == HT_OK && !holds) {
         insight_free(*kept);
         *kept = new_insight(study);
-        const enum ht_status status = fill(*kept, db, study, err);
-        if (status != HT_OK) {
-            insight_free(*kept);
-            *kept = NULL;
-            return status;
-        }
+        status = fill(*kept, db, study, err);
+    }
+    if (status != HT_OK) {
+        insight_free(*kept);
+        *kept = NULL;
+        return status;
     }
     *insight = *kept;
     return HT_OK;

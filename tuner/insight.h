@@ -2,7 +2,7 @@
  *
  * Built from the results in the database when somebody asks, not by the search:
  * a study of any algorithm can be asked. Kept until another study is asked
- * about or the study has changed. One thread. */
+ * about or its results have changed. One thread. */
 #ifndef HT_TUNER_INSIGHT_H
 #define HT_TUNER_INSIGHT_H
 

@@ -298,6 +298,45 @@ static void a_trial_has_one_winner_at_most(void)
     remove_place(&place);
 }
 
+static void only_what_ends_or_goes_changes_results(void)
+{
+    static const struct {
+        const char *kind, *from, *to;
+        bool changes;
+    } events[] = {
+        {"trial.created", "", "REQUESTED", false},
+        {"trial.moved", "REQUESTED", "ACTIVE", false},
+        {"trial.measured", "", "", false},
+        {"trial.moved", "STOPPING", "PAUSED", false},
+        {"trial.moved", "ACTIVE", "SUCCEEDED", true},
+        {"trial.moved", "FAILED", "REQUESTED", true},
+        {"trial.deleted", "REQUESTED", "", true},
+        {"study.moved", "RUNNING", "SUCCEEDED", false},
+    };
+    struct place place;
+    make_place(&place);
+    struct db *db = NULL;
+    bool changed;
+    CHECK(db_open(place.path, &db, NULL) == HT_OK);
+    CHECK(db_study_insert(db, &a_study, NULL) == HT_OK);
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        const struct event_row row = {.study = 1,
+                                      .revision = (int64_t)i + 1,
+                                      .kind = events[i].kind,
+                                      .trial = 1,
+                                      .from = events[i].from,
+                                      .to = events[i].to,
+                                      .reason = "",
+                                      .data = ""};
+        CHECK(db_event_insert(db, &row, NULL) == HT_OK);
+        CHECK(db_results_changed(db, 1, (int64_t)i, &changed, NULL) == HT_OK);
+        CHECK(changed == events[i].changes);
+    }
+    CHECK(db_results_changed(db, 1, 0, &changed, NULL) == HT_OK && changed);
+    db_close(db);
+    remove_place(&place);
+}
+
 static void a_changed_record_is_noticed(void)
 {
     static const char *const changes[] = {
@@ -398,6 +437,7 @@ int main(void)
     RUN(a_point_is_stored_once);
     RUN(of_an_earlier_study_the_best_and_the_newest_are_copied);
     RUN(a_trial_has_one_winner_at_most);
+    RUN(only_what_ends_or_goes_changes_results);
     RUN(a_changed_record_is_noticed);
     RUN(the_wal_is_measured_and_emptied);
     RUN(studies_are_found_by_number_name_and_kind);
