@@ -50,10 +50,15 @@ static struct table *new_table(struct cli *cli, const struct cli_study *study)
     return table;
 }
 
-/* A person reads 4 digits; a spreadsheet gets them all. */
+/* A person reads 4 digits, and "-" for nothing; a spreadsheet gets all of them,
+ * and an empty cell. */
 static void number_cell(struct cli *cli, struct table *table,
                         const struct node *value)
 {
+    if (value == NULL && cli->format != FORMAT_CSV) {
+        table_cell(table, "-");
+        return;
+    }
     double number = 0;
     bool exact = cli->format == FORMAT_CSV || value == NULL ||
                  value->kind != NODE_NUMBER || !node_double(value, &number);
@@ -68,14 +73,10 @@ static void add_metrics(struct cli *cli, const struct cli_study *study,
                         struct table *table, const struct node *trial)
 {
     for (const struct node *metric = list_of(study, "metrics"); metric != NULL;
-         metric = metric->next) {
-        const struct node *value =
-            cli_trial_metric(trial, node_get_string(metric, "metricId", ""));
-        if (value == NULL && cli->format != FORMAT_CSV)
-            table_cell(table, "-");
-        else
-            number_cell(cli, table, value);
-    }
+         metric = metric->next)
+        number_cell(
+            cli, table,
+            cli_trial_metric(trial, node_get_string(metric, "metricId", "")));
 }
 
 static void add_trial(struct cli *cli, const struct cli_study *study,
