@@ -82,7 +82,51 @@ static void runs_without_noise_are_compared_all_the_same(void)
     CHECK(order[0] == 0 && order[1] == 1 && order[2] == 2);
     /* A Cauchy belief around 0.91, scale 0.01: P(x < 0.5). */
     confirm_judge(2, mixed, is);
-    CHECK(near(is[0].chance, 0.5 + atan((0.5 - 0.91) / 0.01) / acos(-1), 1e-4));
+    CHECK(near(is[0].chance, 0.5 + atan((0.5 - 0.91) / 0.01) / acos(-1), 1e-6));
+}
+
+/* Two runs make a Cauchy belief, half their distance being its scale; the
+ * difference of two is a Cauchy belief again, their scales added. */
+static void scales_may_be_far_apart(void)
+{
+    static const double scales[][2] = {
+        {1e-9, 1}, {1e-3, 1}, {1, 1}, {1, 20}, {1, 1e6}};
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        const double one = scales[i][0], other = scales[i][1];
+        const double left[] = {0.7 - one, 0.7 + one};
+        const double right[] = {-other, other};
+        const struct confirm_runs runs[] = {{2, left}, {2, right}};
+        struct confirm_standing is[2];
+        confirm_judge(2, runs, is);
+        CHECK(near(is[0].chance, 0.5 + atan(0.7 / (one + other)) / acos(-1),
+                   3e-6));
+        CHECK(near(is[1].chance, 1 - is[0].chance, 1e-12));
+    }
+}
+
+/* They are all equal, so each is the best with the same chance. */
+static void many_are_judged_together(void)
+{
+    struct confirm_runs runs[20];
+    struct confirm_standing is[20];
+    for (size_t i = 0; i < 20; i++)
+        runs[i] = (struct confirm_runs){5, first};
+    confirm_judge(20, runs, is);
+    for (size_t i = 0; i < 20; i++)
+        CHECK(near(is[i].chance, 0.05, 1e-12));
+    runs[7].n = 1; /* cannot be told yet */
+    confirm_judge(20, runs, is);
+    CHECK(isnan(is[7].chance) && is[7].mean == first[0]);
+    CHECK(near(is[19].chance, 1.0 / 19, 1e-12));
+}
+
+static void squares_beyond_numbers_tell_nothing(void)
+{
+    static const double huge[] = {-1e300, 1e300};
+    const struct confirm_runs runs[] = {{2, huge}, {5, first}};
+    struct confirm_standing is[2];
+    confirm_judge(2, runs, is);
+    CHECK(isnan(is[0].chance) && is[1].chance == 1);
 }
 
 static void one_alone_is_the_best(void)
@@ -112,6 +156,9 @@ int main(void)
     RUN(the_chance_to_be_best_is_the_integral);
     RUN(too_few_runs_say_what_they_can);
     RUN(runs_without_noise_are_compared_all_the_same);
+    RUN(scales_may_be_far_apart);
+    RUN(many_are_judged_together);
+    RUN(squares_beyond_numbers_tell_nothing);
     RUN(one_alone_is_the_best);
     RUN(scale_and_offset_do_not_matter);
     return check_done();
