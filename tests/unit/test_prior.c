@@ -71,6 +71,29 @@ static void names_and_kinds_tell_what_is_shared(void)
     arena_free(arena);
 }
 
+/* "x" below each of two values of "opt". */
+static void a_name_that_stands_twice_is_not_shared(void)
+{
+    struct arena *arena = arena_new();
+    const struct job *twice = job_of(
+        arena, LOSS,
+        "{\"parameterId\": \"opt\", \"categoricalValueSpec\": {\"values\": "
+        "[\"a\", \"b\"]}, \"conditionalParameterSpecs\": ["
+        "{\"parentCategoricalValues\": {\"values\": [\"a\"]}, "
+        "\"parameterSpec\": " REAL(
+            "x", "0",
+            "1") "}, "
+                 "{\"parentCategoricalValues\": {\"values\": [\"b\"]}, "
+                 "\"parameterSpec\": " REAL("x", "5", "9") "}]}");
+    const struct job *once =
+        job_of(arena, LOSS, OF("opt", "\"a\", \"b\"") ", " REAL("x", "0", "1"));
+    CHECK(twice->space.n == 3);
+    CHECK(prior_match(arena, twice, once).n_shared == 1);
+    CHECK(prior_match(arena, once, twice).n_shared == 1);
+    CHECK(prior_match(arena, once, once).n_shared == 2);
+    arena_free(arena);
+}
+
 static void what_the_new_study_could_not_try_is_left_out(void)
 {
     struct arena *arena = arena_new();
@@ -159,6 +182,7 @@ int main(void)
 {
     json_init();
     RUN(names_and_kinds_tell_what_is_shared);
+    RUN(a_name_that_stands_twice_is_not_shared);
     RUN(what_the_new_study_could_not_try_is_left_out);
     RUN(metrics_are_found_by_name);
     RUN(another_objective_stands_for_one_that_is_not_there);
