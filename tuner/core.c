@@ -16,6 +16,7 @@
 #include "tuner/presence.h"
 #include "tuner/search.h"
 #include "tuner/study_life.h"
+#include "tuner/worker.h"
 
 /* --- what handlers see --- */
 
@@ -54,12 +55,12 @@ struct operations *core_operations(struct core *core)
     return core->operations;
 }
 
-struct search *core_search(struct core *core)
+struct worker *core_search(struct core *core)
 {
     return core->search;
 }
 
-struct judge *core_judge(struct core *core)
+struct worker *core_judge(struct core *core)
 {
     return core->judge;
 }
@@ -137,8 +138,8 @@ static enum ht_status choose_server_id(struct core *core, struct ht_error *err)
 
 static void release(struct core *core)
 {
-    search_stop(core->search);
-    judge_stop(core->judge);
+    worker_stop(core->search);
+    worker_stop(core->judge);
     checkpoint_stop(core->checkpoint);
     if (core->db != NULL)
         db_checkpoint(core->db, true, NULL);

@@ -16,11 +16,10 @@
 
 struct core;
 struct db;
-struct judge;
 struct machines;
 struct memory;
 struct operations;
-struct search;
+struct worker;
 
 struct core_options {
     const char *data_dir;     /* absolute */
@@ -72,8 +71,8 @@ const struct core_options *core_options_of(const struct core *core);
 const char *core_report_url(const struct core *core); /* NULL: none */
 struct memory *core_memory(struct core *core);
 struct operations *core_operations(struct core *core);
-struct search *core_search(struct core *core);
-struct judge *core_judge(struct core *core);
+struct worker *core_search(struct core *core);
+struct worker *core_judge(struct core *core);
 /* What machine types stand for, as the admin's file says now. */
 const struct machines *core_machines(struct core *core);
 /* Number of the transaction at hand. */

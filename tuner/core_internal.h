@@ -34,8 +34,7 @@ struct core {
     struct memory *memory;
     struct machines *machines;
     struct operations *operations;
-    struct search *search;
-    struct judge *judge;
+    struct worker *search, *judge;
     struct group group;
     int64_t group_number;
     struct queue held; /* answered polls that wait for news */

@@ -1,9 +1,9 @@
 /* judge.h - the worker that applies early stopping rules to running trials.
  *
- * Like the search it reads through a connection of its own, so a report costs
- * no more with a rule than without. A trial waits at most once in its list,
- * and after each verdict the worker rests a few times as long as that took:
- * where reports come faster than it can judge, it judges the newest. */
+ * A report costs no more with a rule than without. A trial waits at most once
+ * in the worker's list, and after each verdict it rests a few times as long as
+ * that took: where reports come faster than it can judge, it judges the newest.
+ */
 #ifndef HT_TUNER_JUDGE_H
 #define HT_TUNER_JUDGE_H
 
@@ -12,15 +12,14 @@
 #include "proto/error.h"
 
 struct core;
-struct judge;
+struct worker;
 
-/* Starts the worker for the database at `path`. */
+/* Starts the worker for the database at `path`; worker_stop() ends it. */
 enum ht_status judge_start(struct core *core, const char *path,
-                           struct judge **judge, struct ht_error *err);
-void judge_stop(struct judge *judge); /* accepts NULL */
+                           struct worker **judge, struct ht_error *err);
 
 /* The answer comes through the core's queue to early_stop_accept(), whatever
  * the verdict is. */
-void judge_ask(struct judge *judge, int64_t study, int64_t trial);
+void judge_ask(struct worker *judge, int64_t study, int64_t trial);
 
 #endif

@@ -1,7 +1,5 @@
 /* search.h - the worker that turns a study's history into new points.
  *
- * It reads the history through a read-only connection of its own, so asking
- * costs the core nothing and what a suggestion knows is what was committed.
  * Each study's state (the algorithm's, and the points taken) is kept and only
  * brought up to date from the events since; when it was dropped it is built
  * again from the first event on, with the same result. */
@@ -15,7 +13,7 @@
 #include "proto/error.h"
 
 struct core;
-struct search;
+struct worker;
 
 struct suggestion {
     const char *params; /* canonical point */
@@ -32,15 +30,14 @@ struct suggestions {
     bool failed;              /* nothing could be found out; ask again */
 };
 
-/* Starts the worker for the database at `path`. */
+/* Starts the worker for the database at `path`; worker_stop() ends it. */
 enum ht_status search_start(struct core *core, const char *path,
-                            struct search **search, struct ht_error *err);
-void search_stop(struct search *search); /* accepts NULL */
+                            struct worker **search, struct ht_error *err);
 
 /* Asks for `n` points, the first being suggestion number `ordinal`. The answer
  * comes through the core's queue to study_accept(). One question per study at
  * a time. Core thread. */
-void search_ask(struct search *search, int64_t study, int64_t ordinal,
+void search_ask(struct worker *search, int64_t study, int64_t ordinal,
                 size_t n);
 
 #endif

@@ -63,11 +63,6 @@ void stop_curves_free(struct stop_curves *curves)
     free(curves);
 }
 
-int64_t stop_curves_id(const struct stop_curves *curves)
-{
-    return curves->study;
-}
-
 static enum ht_status begin(struct stop_curves *curves,
                             const struct study_row *row, struct ht_error *err)
 {

@@ -17,7 +17,6 @@ struct stop_curves;
 
 struct stop_curves *stop_curves_new(int64_t study);
 void stop_curves_free(struct stop_curves *curves); /* accepts NULL */
-int64_t stop_curves_id(const struct stop_curves *curves);
 
 /* Reads what has changed, inside the reader's transaction. After a failure the
  * curves are half-read and must be freed. */
