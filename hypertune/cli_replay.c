@@ -94,6 +94,9 @@ static int print_proof(struct proof *proof)
     const int printed = cli_print(&proof->out);
     if (printed != CLI_DONE)
         return printed;
+    if (proof->differs > 0)
+        cli_say(cli, "another version of hypertune, or a processor with other "
+                     "vector units, may have chosen them");
     return proof->differs > 0 ? CLI_REFUSED : CLI_DONE;
 }
 

@@ -54,6 +54,7 @@ def study(name, **changes):
 def replay(name, *arguments, code=0):
     done = server.cli("replay", name, *arguments, check=False)
     tap.equal(done.returncode, code, done.stdout + done.stderr)
+    tap.equal("another version" in done.stderr, " differ" in done.stdout)
     return done.stdout.splitlines()
 
 
