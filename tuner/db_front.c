@@ -61,6 +61,21 @@ enum ht_status db_front_mark(struct db *db, int64_t study, int64_t trial,
                   "iii", study, trial, (int64_t)marked);
 }
 
+enum ht_status db_front_is_marked(struct db *db, int64_t study, int64_t trial,
+                                  bool *marked, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status = db_query(db, &stmt, err,
+                                     "SELECT 1 FROM trials " MARKED
+                                     " WHERE study=? AND id=? AND optimal=1",
+                                     "ii", study, trial);
+    if (status == HT_OK)
+        status = db_step(db, stmt, marked, err);
+    if (status == HT_OK && *marked)
+        db_done(stmt);
+    return status;
+}
+
 enum ht_status db_front_clear(struct db *db, int64_t study,
                               struct ht_error *err)
 {

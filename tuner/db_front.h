@@ -35,6 +35,8 @@ enum ht_status db_front_results(struct db *db, struct arena *arena,
 /* Marks a trial, or takes its mark. */
 enum ht_status db_front_mark(struct db *db, int64_t study, int64_t trial,
                              bool marked, struct ht_error *err);
+enum ht_status db_front_is_marked(struct db *db, int64_t study, int64_t trial,
+                                  bool *marked, struct ht_error *err);
 /* Takes all marks of a study. */
 enum ht_status db_front_clear(struct db *db, int64_t study,
                               struct ht_error *err);

@@ -32,16 +32,6 @@ enum ht_status db_trial_ranking(struct db *db, struct arena *arena,
     return status;
 }
 
-enum ht_status db_outputs_disown_beaten(struct db *db, int64_t study,
-                                        struct ht_error *err)
-{
-    return db_run(db, err,
-                  "UPDATE attempts SET outputs=1 WHERE study=?1 AND outputs=0 "
-                  "AND trial IN (SELECT id FROM trials WHERE study=?1 "
-                  "AND optimal=0 AND state BETWEEN 4 AND 8)",
-                  "i", study);
-}
-
 enum ht_status db_outputs_move(struct db *db, int64_t study, int64_t trial,
                                enum outputs_state from, enum outputs_state to,
                                struct ht_error *err)

@@ -24,11 +24,6 @@ enum ht_status db_trial_ranking(struct db *db, struct arena *arena,
                                 const struct ranking *ranking,
                                 struct id_list *list, struct ht_error *err);
 
-/* Of several metrics all trials stay that no other one beats, however many;
- * outputs of others that have ended are unwanted from now on. */
-enum ht_status db_outputs_disown_beaten(struct db *db, int64_t study,
-                                        struct ht_error *err);
-
 /* Attempts of the trial whose outputs are in one state get another. */
 enum ht_status db_outputs_move(struct db *db, int64_t study, int64_t trial,
                                enum outputs_state from, enum outputs_state to,

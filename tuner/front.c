@@ -15,12 +15,14 @@ static bool read_objectives(const struct job *job, const struct front_row *row,
            result_is_safe(job, objectives);
 }
 
+/* All but one; 0: all. */
 static void add_rows(const struct job *job, const struct front_rows *rows,
-                     struct pareto *front)
+                     int64_t without, struct pareto *front)
 {
     for (size_t i = 0; i < rows->n; i++) {
         double objectives[SETTING_METRICS];
-        if (read_objectives(job, &rows->rows[i], objectives))
+        if (rows->rows[i].id != without &&
+            read_objectives(job, &rows->rows[i], objectives))
             pareto_add(front, objectives, rows->rows[i].id);
     }
 }
@@ -93,7 +95,8 @@ enum ht_status front_list(struct db *db, struct arena *arena, int64_t study,
 
 static enum ht_status note_one(struct db *db, struct arena *arena,
                                const struct job *job,
-                               const struct trial_row *trial, bool *gain,
+                               const struct trial_row *trial,
+                               struct front_change *change,
                                struct ht_error *err)
 {
     struct trial_row best;
@@ -102,9 +105,9 @@ static enum ht_status note_one(struct db *db, struct arena *arena,
         db_trial_best(db, arena, trial->study, maximize, &best, err);
     if (status != HT_OK && status != HT_NOT_FOUND)
         return status;
-    *gain = status == HT_NOT_FOUND ||
-            (maximize ? trial->objective > best.objective
-                      : trial->objective < best.objective);
+    change->gain = status == HT_NOT_FOUND ||
+                   (maximize ? trial->objective > best.objective
+                             : trial->objective < best.objective);
     return HT_OK;
 }
 
@@ -116,22 +119,34 @@ static bool holds(const struct pareto *front, int64_t id)
     return i < front->n;
 }
 
+static struct id_list list_beaten(struct arena *arena,
+                                  const struct front_rows *before,
+                                  const struct pareto *front)
+{
+    struct id_list beaten = {
+        .ids = arena_alloc(arena, before->n + 1, sizeof *beaten.ids)};
+    for (size_t i = 0; i < before->n; i++)
+        if (!holds(front, before->rows[i].id))
+            beaten.ids[beaten.n++] = before->rows[i].id;
+    return beaten;
+}
+
 /* Marks the new one; what is no longer in the front loses its mark. */
-static enum ht_status change_marks(struct db *db, int64_t study, int64_t trial,
-                                   const struct front_rows *before,
-                                   const struct pareto *front,
+static enum ht_status change_marks(struct db *db, const struct trial_row *trial,
+                                   const struct id_list *beaten,
                                    struct ht_error *err)
 {
-    enum ht_status status = db_front_mark(db, study, trial, true, err);
-    for (size_t i = 0; status == HT_OK && i < before->n; i++)
-        if (!holds(front, before->rows[i].id))
-            status = db_front_mark(db, study, before->rows[i].id, false, err);
+    enum ht_status status =
+        db_front_mark(db, trial->study, trial->id, true, err);
+    for (size_t i = 0; status == HT_OK && i < beaten->n; i++)
+        status = db_front_mark(db, trial->study, beaten->ids[i], false, err);
     return status;
 }
 
 static enum ht_status note_several(struct db *db, struct arena *arena,
                                    const struct job *job,
-                                   const struct trial_row *trial, bool *gain,
+                                   const struct trial_row *trial,
+                                   struct front_change *change,
                                    struct ht_error *err)
 {
     const struct front_row row = {trial->id, trial->objective,
@@ -144,29 +159,30 @@ static enum ht_status note_several(struct db *db, struct arena *arena,
     if (status != HT_OK || !read_objectives(job, &row, objectives))
         return status;
     pareto_init(&front, job_objectives(job));
-    add_rows(job, &before, &front);
-    *gain = !pareto_has(&front, objectives);
-    if (pareto_add(&front, objectives, trial->id))
-        status =
-            change_marks(db, trial->study, trial->id, &before, &front, err);
+    add_rows(job, &before, 0, &front);
+    change->gain = !pareto_has(&front, objectives);
+    if (pareto_add(&front, objectives, trial->id)) {
+        change->beaten = list_beaten(arena, &before, &front);
+        status = change_marks(db, trial, &change->beaten, err);
+    }
     pareto_fini(&front);
     return status;
 }
 
 enum ht_status front_note(struct db *db, struct arena *arena,
                           const struct job *job, const struct trial_row *trial,
-                          bool *gain, struct ht_error *err)
+                          struct front_change *change, struct ht_error *err)
 {
-    *gain = false;
+    *change = (struct front_change){0};
     if (!trial->has_objective)
         return HT_OK;
-    return job->n_metrics > 1 ? note_several(db, arena, job, trial, gain, err)
-                              : note_one(db, arena, job, trial, gain, err);
+    return job->n_metrics > 1 ? note_several(db, arena, job, trial, change, err)
+                              : note_one(db, arena, job, trial, change, err);
 }
 
 /* --- all over again --- */
 
-static enum ht_status find_front(struct db *db, int64_t study,
+static enum ht_status find_front(struct db *db, int64_t study, int64_t without,
                                  const struct job *job, struct pareto *front,
                                  struct ht_error *err)
 {
@@ -180,18 +196,18 @@ static enum ht_status find_front(struct db *db, int64_t study,
         if (status != HT_OK || page.n == 0)
             break;
         after = page.rows[page.n - 1].id;
-        add_rows(job, &page, front);
+        add_rows(job, &page, without, front);
     }
     arena_free(arena);
     return status;
 }
 
-static enum ht_status mark_study(struct db *db, int64_t study,
+static enum ht_status mark_study(struct db *db, int64_t study, int64_t without,
                                  const struct job *job, struct ht_error *err)
 {
     struct pareto front;
     pareto_init(&front, job_objectives(job));
-    enum ht_status status = find_front(db, study, job, &front, err);
+    enum ht_status status = find_front(db, study, without, job, &front, err);
     if (status == HT_OK)
         status = db_front_clear(db, study, err);
     for (size_t i = 0; status == HT_OK && i < front.n; i++)
@@ -203,9 +219,11 @@ static enum ht_status mark_study(struct db *db, int64_t study,
 enum ht_status front_forget(struct db *db, const struct job *job,
                             const struct trial_row *trial, struct ht_error *err)
 {
-    return job->n_metrics > 1 && trial->confirms == 0
-               ? mark_study(db, trial->study, job, err)
-               : HT_OK;
+    bool marked = false;
+    enum ht_status status = HT_OK;
+    if (job->n_metrics > 1)
+        status = db_front_is_marked(db, trial->study, trial->id, &marked, err);
+    return marked ? mark_study(db, trial->study, trial->id, job, err) : status;
 }
 
 /* A study whose spec is damaged has no front. */
@@ -217,7 +235,7 @@ enum ht_status front_mark_all(struct db *db, struct ht_error *err)
     for (size_t i = 0; status == HT_OK && i < list.n; i++) {
         struct job *job;
         if (job_parse(arena, list.rows[i].spec, &job, NULL) == HT_OK)
-            status = mark_study(db, list.rows[i].id, job, err);
+            status = mark_study(db, list.rows[i].id, 0, job, err);
     }
     arena_free(arena);
     return status;

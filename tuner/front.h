@@ -26,14 +26,20 @@ enum ht_status front_list(struct db *db, struct arena *arena, int64_t study,
                           const struct job *job, struct id_list *ids,
                           struct ht_error *err);
 
+struct front_change {
+    bool gain;             /* the trial is better than all before, or it beats
+                              or adds to what nothing beat */
+    struct id_list beaten; /* with several metrics: those that it is better
+                              than, which nothing beat until now */
+};
+
 /* Core thread. Takes in a trial that ends, by its final values, before its row
- * is saved. `gain`: it is better than all before, or it beats or adds to what
- * nothing beat. */
+ * is saved. The lists are in the arena. */
 enum ht_status front_note(struct db *db, struct arena *arena,
                           const struct job *job, const struct trial_row *trial,
-                          bool *gain, struct ht_error *err);
+                          struct front_change *change, struct ht_error *err);
 
-/* Core thread. The trial's result is taken back; its row no longer has it. */
+/* Core thread. The trial's result is taken back; its row is still there. */
 enum ht_status front_forget(struct db *db, const struct job *job,
                             const struct trial_row *trial,
                             struct ht_error *err);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proto/json.h"
+#include "tuner/db_front.h"
 #include "tuner/db_outputs.h"
 
 enum { MOST_AT_ONCE = 100 /* trials in one answer */ };
@@ -66,6 +67,19 @@ static enum ht_status disown_worse(struct core *core, struct arena *arena,
     return status;
 }
 
+/* Of several metrics all trials stay that no other one beats, however many. */
+static enum ht_status disown_beaten(struct core *core,
+                                    const struct trial_row *trial,
+                                    struct ht_error *err)
+{
+    bool marked;
+    const enum ht_status status = db_front_is_marked(
+        core_db(core), trial->study, trial->id, &marked, err);
+    return status == HT_OK && !marked
+               ? disown(core, trial->study, trial->id, err)
+               : status;
+}
+
 enum ht_status outputs_note_end(struct core *core,
                                 const struct trial_row *trial,
                                 struct ht_error *err)
@@ -79,8 +93,20 @@ enum ht_status outputs_note_end(struct core *core,
     else if (status == HT_OK && job->keep_best > 0 && job->n_metrics == 1)
         status = disown_worse(core, arena, trial, job, err);
     else if (status == HT_OK && job->keep_best > 0 && job->n_metrics > 1)
-        status = db_outputs_disown_beaten(core_db(core), trial->study, err);
+        status = disown_beaten(core, trial, err);
     arena_free(arena);
+    return status;
+}
+
+enum ht_status outputs_note_beaten(struct core *core, int64_t study,
+                                   const struct job *job,
+                                   const struct id_list *beaten,
+                                   struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && job->keep_best > 0 && i < beaten->n;
+         i++)
+        status = disown(core, study, beaten->ids[i], err);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include "proto/error.h"
 #include "proto/job.h"
 #include "tuner/core.h"
+#include "tuner/db_write.h"
 #include "tuner/memory.h"
 #include "tuner/request.h"
 #include "tuner/rows.h"
@@ -18,11 +19,17 @@
 const char *outputs_folder(struct arena *arena, const struct job *job,
                            const char *folder, int64_t trial);
 
-/* The trial has ended: its outputs, or those of one that it is better than,
- * may not be wanted any more. */
+/* The trial has ended: its outputs, or those of the one that it put out of the
+ * best, may not be wanted any more. */
 enum ht_status outputs_note_end(struct core *core,
                                 const struct trial_row *trial,
                                 struct ht_error *err);
+/* With several metrics: these trials were among those that nothing beat
+ * (front.h). */
+enum ht_status outputs_note_beaten(struct core *core, int64_t study,
+                                   const struct job *job,
+                                   const struct id_list *beaten,
+                                   struct ht_error *err);
 /* The trial runs again, so it needs what is still there. */
 enum ht_status outputs_spare(struct core *core, const struct trial_row *trial,
                              struct ht_error *err);

@@ -84,16 +84,20 @@ enum ht_status trial_conclude(struct core *core, struct arena *arena,
 {
     struct trial_row *trial = &now->pair->trial;
     const bool counts = trial->confirms == 0 && now->job->n_metrics > 0;
-    bool gain = false;
+    struct front_change change = {0};
     enum ht_status status = HT_OK;
     trial->has_objective = now->final.found;
     trial->objective = now->final.objective;
     trial->final_step = now->final.step;
     trial->final_metrics = now->final.metrics;
     if (counts)
-        status = front_note(core_db(core), arena, now->job, trial, &gain, err);
+        status =
+            front_note(core_db(core), arena, now->job, trial, &change, err);
+    if (status == HT_OK)
+        status = outputs_note_beaten(core, trial->study, now->job,
+                                     &change.beaten, err);
     if (status == HT_OK && counts)
-        status = progress_note(core, &now->study, gain, err);
+        status = progress_note(core, &now->study, change.gain, err);
     return status == HT_OK ? state_move_trial(core, trial, to, reason, err)
                            : status;
 }

@@ -192,9 +192,9 @@ static enum ht_status erase(struct vizier_call *call, struct ht_error *err)
     enum ht_status status =
         memory_job(core_memory(core), &call->study, &job, err);
     if (status == HT_OK)
-        status = db_trial_erase(core_db(core), trial, err);
-    if (status == HT_OK)
         status = front_forget(core_db(core), job, trial, err);
+    if (status == HT_OK)
+        status = db_trial_erase(core_db(core), trial, err);
     if (status == HT_OK)
         status = state_event(core, &event, err);
     if (status == HT_OK && call->study.exhausted) {

@@ -4,7 +4,6 @@
 
 #include "tests/unit/core_fixture.h"
 #include "tuner/db_front.h"
-#include "tuner/db_outputs.h"
 #include "tuner/front.h"
 
 /* A database with one study: loss down, speed up, memory at most 4. */
@@ -71,15 +70,31 @@ static struct trial_row trial_of(struct place *place, int64_t id, double loss,
             speed, memory)};
 }
 
-/* Ends a trial as the core does; whether it was a gain. */
+static const char *list_text(struct place *place, const struct id_list *ids)
+{
+    const char *text = "";
+    for (size_t i = 0; i < ids->n; i++)
+        text = arena_printf(place->arena, "%s%s%lld", text, i > 0 ? " " : "",
+                            (long long)ids->ids[i]);
+    return text;
+}
+
+/* Ends a trial as the core does. */
+static struct front_change change_by(struct place *place,
+                                     const struct trial_row *trial)
+{
+    bool inserted;
+    struct front_change change = {0};
+    CHECK(db_trial_insert(place->db, trial, &inserted, NULL) == HT_OK);
+    CHECK(front_note(place->db, place->arena, place->job, trial, &change,
+                     NULL) == HT_OK);
+    CHECK(db_trial_save(place->db, trial, NULL) == HT_OK);
+    return change;
+}
+
 static bool end_trial(struct place *place, const struct trial_row *trial)
 {
-    bool inserted, gain = false;
-    CHECK(db_trial_insert(place->db, trial, &inserted, NULL) == HT_OK);
-    CHECK(front_note(place->db, place->arena, place->job, trial, &gain, NULL) ==
-          HT_OK);
-    CHECK(db_trial_save(place->db, trial, NULL) == HT_OK);
-    return gain;
+    return change_by(place, trial).gain;
 }
 
 static bool add(struct place *place, int64_t id, double loss, double speed,
@@ -92,13 +107,9 @@ static bool add(struct place *place, int64_t id, double loss, double speed,
 static const char *front_of(struct place *place)
 {
     struct id_list ids = {0};
-    const char *text = "";
     CHECK(front_list(place->db, place->arena, 1, place->job, &ids, NULL) ==
           HT_OK);
-    for (size_t i = 0; i < ids.n; i++)
-        text = arena_printf(place->arena, "%s%s%lld", text, i > 0 ? " " : "",
-                            (long long)ids.ids[i]);
-    return text;
+    return list_text(place, &ids);
 }
 
 static int64_t best_of(struct place *place)
@@ -168,9 +179,24 @@ static void what_a_lost_result_beat_is_found_again(void)
     add(&place, 3, 1, 9, 0);
     CHECK_TEXT(front_of(&place), "3");
     struct trial_row gone = trial_of(&place, 3, 1, 9, 0);
-    CHECK(db_trial_erase(place.db, &gone, NULL) == HT_OK);
     CHECK(front_forget(place.db, place.job, &gone, NULL) == HT_OK);
     CHECK_TEXT(front_of(&place), "1 2");
+    CHECK(db_trial_erase(place.db, &gone, NULL) == HT_OK);
+    CHECK_TEXT(front_of(&place), "1 2");
+    close_place(&place);
+}
+
+/* Whatever the others are: nothing is read of them. */
+static void a_lost_result_that_was_beaten_changes_nothing(void)
+{
+    struct place place;
+    open_place(&place, SPEC(LOSS "," SPEED));
+    add(&place, 1, 3, 3, 0);
+    add(&place, 2, 1, 9, 0);
+    CHECK(db_front_clear(place.db, 1, NULL) == HT_OK);
+    const struct trial_row gone = trial_of(&place, 1, 3, 3, 0);
+    CHECK(front_forget(place.db, place.job, &gone, NULL) == HT_OK);
+    CHECK_TEXT(front_of(&place), "");
     close_place(&place);
 }
 
@@ -208,30 +234,20 @@ static void a_repetition_is_not_in_the_front(void)
     close_place(&place);
 }
 
-static void outputs_stay_of_what_nothing_beats(void)
+static void what_it_beats_is_told(void)
 {
+    static const struct {
+        double loss, speed;
+        const char *beaten;
+    } trials[] = {{3, 3, ""}, {4, 4, ""},  {4, 4, ""},
+                  {5, 2, ""}, {2, 3, "1"}, {1, 9, "2 3 5"}};
     struct place place;
-    struct attempt_list list;
     open_place(&place, SPEC(LOSS "," SPEED));
-    for (int64_t id = 1; id <= 3; id++) {
-        const struct attempt_row attempt = {.study = 1,
-                                            .trial = id,
-                                            .n = 1,
-                                            .state = ATTEMPT_ENDED,
-                                            .runner = "r",
-                                            .reason = "",
-                                            .facts = ""};
-        const unsigned char hash[TOKEN_HASH_BYTES] = {(unsigned char)id};
-        const struct attempt_lease lease = {"boot", id, hash};
-        add(&place, id, (double)-id, id == 2 ? 5 : 1, 0);
-        CHECK(db_attempt_insert(place.db, &attempt, &lease, NULL) == HT_OK);
-    }
-    CHECK(db_outputs_disown_beaten(place.db, 1, NULL) == HT_OK);
-    for (int64_t id = 1; id <= 3; id++) {
-        CHECK(db_attempt_list(place.db, place.arena, 1, id, &list, NULL) ==
-              HT_OK);
-        CHECK(list.n == 1 && list.rows[0].outputs ==
-                                 (id == 1 ? OUTPUTS_UNWANTED : OUTPUTS_THERE));
+    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+        const struct trial_row trial = trial_of(
+            &place, (int64_t)i + 1, trials[i].loss, trials[i].speed, 0);
+        const struct front_change change = change_by(&place, &trial);
+        CHECK_TEXT(list_text(&place, &change.beaten), trials[i].beaten);
     }
     close_place(&place);
 }
@@ -243,8 +259,9 @@ int main(void)
     RUN(outside_the_bounds_nothing_is_best);
     RUN(one_metric_has_one_best);
     RUN(what_a_lost_result_beat_is_found_again);
+    RUN(a_lost_result_that_was_beaten_changes_nothing);
     RUN(an_older_file_gets_its_marks);
     RUN(a_repetition_is_not_in_the_front);
-    RUN(outputs_stay_of_what_nothing_beats);
+    RUN(what_it_beats_is_told);
     return check_done();
 }

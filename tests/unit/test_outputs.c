@@ -7,11 +7,16 @@ static const char spec[] =
     "algorithm: random\ntrials: 9\nparallel: 1\nseed: 1\nretries: 0\n"
     "command: [./train]\nkeep: {best: 2}\n";
 
-static void open_study(struct fixture *f)
+static void open_study_of(struct fixture *f, const char *text)
 {
     fixture_open(f);
-    CHECK(fixture_submit(f, spec)->status == HT_OK);
+    CHECK(fixture_submit(f, text)->status == HT_OK);
     fixture_hello(f, 1);
+}
+
+static void open_study(struct fixture *f)
+{
+    open_study_of(f, spec);
 }
 
 static void run(struct fixture *f, const char *accuracy)
@@ -57,6 +62,26 @@ static void those_that_are_not_among_the_best_are_unwanted(void)
     CHECK_TEXT(unwanted(&f, ""), "1 4 5 ");
     run(&f, "0.6"); /* as good as an older one */
     CHECK_TEXT(unwanted(&f, ""), "1 4 5 6 ");
+    fixture_close(&f);
+}
+
+static void of_several_metrics_what_nothing_beats_is_wanted(void)
+{
+    struct fixture f;
+    open_study_of(&f, "spec: 1\nname: s\n"
+                      "goal: [maximize accuracy, maximize speed]\n"
+                      "parameters:\n  lr: {type: double, min: 0, max: 1}\n"
+                      "algorithm: random\ntrials: 9\nparallel: 1\nretries: 0\n"
+                      "command: [./train]\nkeep: {best: 1}\n");
+    run(&f, "0.5,\"speed\":5");
+    run(&f, "0.6,\"speed\":4");
+    run(&f, "0.4,\"speed\":6");
+    CHECK_TEXT(unwanted(&f, ""), "");
+    run(&f, "0.1,\"speed\":1"); /* is beaten */
+    run(&f, NULL);
+    CHECK_TEXT(unwanted(&f, ""), "4 5 ");
+    run(&f, "0.7,\"speed\":5"); /* beats two */
+    CHECK_TEXT(unwanted(&f, ""), "1 2 4 5 ");
     fixture_close(&f);
 }
 
@@ -132,6 +157,7 @@ static void a_trial_that_is_tried_again_keeps_what_is_left(void)
 int main(void)
 {
     RUN(those_that_are_not_among_the_best_are_unwanted);
+    RUN(of_several_metrics_what_nothing_beats_is_wanted);
     RUN(what_was_done_is_remembered_and_shown);
     RUN(another_runner_has_nothing_to_remove);
     RUN(a_trial_that_is_tried_again_keeps_what_is_left);
