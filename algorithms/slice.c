@@ -18,11 +18,12 @@ void slice_axis_init(struct slice_axis *axis, const struct space *space,
     for (size_t i = 0; i < axis->n; i++) {
         const double share =
             axis->n > 1 ? (double)i / (double)(axis->n - 1) : 0;
+        /* As a double the last of 2^64 levels would be beyond all of them. */
+        const uint64_t level =
+            i + 1 < axis->n ? (uint64_t)(share * (double)(levels - 1) + 0.5)
+                            : levels - 1;
         axis->values[i] =
-            levels == 0
-                ? param_from_unit(at, share)
-                : param_level(at,
-                              (uint64_t)llround(share * (double)(levels - 1)));
+            levels == 0 ? param_from_unit(at, share) : param_level(at, level);
     }
 }
 

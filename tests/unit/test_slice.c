@@ -76,7 +76,16 @@ static void an_axis_goes_from_end_to_end_on_its_scale(void)
     slice_axis_init(&axis, &space, 4, 3);
     CHECK(axis.n == 3);
     CHECK(axis.values[0].whole == INT64_MIN / 2);
-    CHECK(axis.values[2].whole > INT64_MAX / 2 - 4096);
+    CHECK(axis.values[2].whole == INT64_MAX / 2);
+    slice_axis_fini(&axis);
+    struct param widest = {.name = "w",
+                           .type = PARAM_INTEGER,
+                           .int_min = INT64_MIN,
+                           .int_max = INT64_MAX - 1,
+                           .int_step = 1};
+    slice_axis_init(&axis, &(struct space){1, &widest}, 0, 3);
+    CHECK(axis.values[1].whole > -4096 && axis.values[1].whole < 4096);
+    CHECK(axis.values[2].whole == INT64_MAX - 1);
     slice_axis_fini(&axis);
 }
 
