@@ -96,8 +96,9 @@ static enum ht_status fill_parts(const char *pattern, const char *path,
             continue;
         const char *colon = memchr(got.text, ':', got.len);
         size_t len = colon ? (size_t)(colon - got.text) : got.len;
-        const char *value =
-            len > 0 ? route_decode(req->arena, got.text, len) : NULL;
+        if (len == 0)
+            return ht_fail(err, HT_INVALID, "a name in the path is empty");
+        const char *value = route_decode(req->arena, got.text, len);
         if (value == NULL)
             return ht_fail(err, HT_INVALID,
                            "\"%.*s\" in the path is not percent-encoded UTF-8",

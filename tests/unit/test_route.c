@@ -125,6 +125,14 @@ static void broken_encodings_are_refused(void)
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         CHECK(status_of("GET", wrong[i]) == HT_INVALID);
+    struct request *req = request_new();
+    const struct route *route;
+    const char *allow;
+    struct ht_error err;
+    CHECK(route_find("GET", BASE "/studies//trials", req, &route, &allow,
+                     &err) == HT_INVALID);
+    CHECK_TEXT(err.text, "a name in the path is empty");
+    request_free(req);
 }
 
 static void every_route_says_how_it_is_answered(void)
