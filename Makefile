@@ -208,7 +208,8 @@ bench-demo: all ## the model against random draws on the digits task
 # Under the thread sanitizer only what has threads is worth its time.
 THREADED := unit/test_core unit/test_endpoint unit/test_logs unit/test_http \
   unit/test_judge unit/test_offer unit/test_reporter unit/test_req \
-  unit/test_rungs unit/test_runner_relay unit/test_spreq api e2e/test_trainers
+  unit/test_rungs unit/test_runner_relay unit/test_spreq unit/test_worker \
+  api e2e/test_trainers
 check-threads: deps-check ## the threaded parts' tests, for SAN=thread
 	@$(MAKE) --no-print-directory test-programs
 	@tests/run.sh $(B) $(THREADED)

@@ -84,7 +84,7 @@ static void answer(struct worker *worker, struct core *core,
 }
 
 static const struct worker_role plain = {.name = "test",
-                                         .studies = 2,
+                                         .studies = 3,
                                          .new = new_memory,
                                          .free = free_memory,
                                          .read = read_memory,
@@ -168,7 +168,7 @@ static void questions_have_their_turn_and_equal_ones_are_one(void)
 
 static void studies_asked_about_longest_ago_are_forgotten(void)
 {
-    static const int64_t studies[] = {1, 2, 1, 3, 1, 2, 3};
+    static const int64_t studies[] = {1, 2, 3, 1, 4, 3, 1, 2, 4};
     const size_t n = sizeof studies / sizeof *studies;
     struct place place;
     struct worker *worker = open_scene(&place, &plain);
@@ -178,14 +178,15 @@ static void studies_asked_about_longest_ago_are_forgotten(void)
         CHECK(scene.alive <= plain.studies);
     }
     close_scene(&place, worker,
-                "1.0x1/1 2.0x1/1 1.0x1/2 3.0x1/1 1.0x1/3 2.0x1/1 3.0x1/1 ");
+                "1.0x1/1 2.0x1/1 3.0x1/1 1.0x1/2 4.0x1/1 "
+                "3.0x1/2 1.0x1/3 2.0x1/1 4.0x1/1 ");
 }
 
 static void what_is_of_no_use_is_made_anew(void)
 {
     static const struct worker_question asked[] = {
         {1, 0, 1}, {2, 0, 1},         {1, SPOILT, 1}, {1, 0, 1},
-        {2, 0, 1}, {2, FORGOTTEN, 1}, {2, 0, 1},      {1, 0, 1}};
+        {2, 0, 1}, {2, FORGOTTEN, 1}, {1, 0, 1},      {2, 0, 1}};
     struct place place;
     struct worker *worker = open_scene(&place, &plain);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
@@ -195,7 +196,7 @@ static void what_is_of_no_use_is_made_anew(void)
         await(&scene.ended, i + 1);
     }
     close_scene(&place, worker,
-                "1.0x1/1 2.0x1/1 1! 1.0x1/1 2.0x1/2 2.2x1/3 2.0x1/1 1.0x1/2 ");
+                "1.0x1/1 2.0x1/1 1! 1.0x1/1 2.0x1/2 2.2x1/3 1.0x1/2 2.0x1/1 ");
 }
 
 static void hold_one_answer(struct worker *worker)
