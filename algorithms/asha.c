@@ -59,8 +59,8 @@ struct rung {
     size_t m;       /* objectives */
     size_t n;       /* trials */
     size_t *curves; /* owned, in order */
-    double *values; /* owned, a row of m for each */
-    double *ranked; /* owned: with one objective, all of them, best first */
+    size_t *ahead;  /* owned: how many there are ahead of each */
+    double *ranked; /* owned: with one objective, all values, best first */
 };
 
 struct climb { /* what is asked for */
@@ -99,43 +99,6 @@ static int descending(const void *a, const void *b)
     return (*left < *right) - (*left > *right);
 }
 
-static struct rung rung_read(const struct climb *climb,
-                             const struct ladder *ladder, int64_t number)
-{
-    const struct stop_study *study = climb->study;
-    const double place = ladder_place(ladder, number);
-    struct rung rung = {.m = count_objectives(study->setting)};
-    rung.curves = ht_xcalloc(study->n + 1, sizeof *rung.curves);
-    rung.values =
-        ht_xcalloc((study->n + 1) * (rung.m + 1), sizeof *rung.values);
-    for (size_t i = 0; i < study->n; i++) {
-        const struct ladder own =
-            climb->choose(study->options, study->curves[i].ordinal);
-        if (own.first == ladder->first &&
-            values_at(study, i, place, &rung.values[rung.n * rung.m]))
-            rung.curves[rung.n++] = i;
-    }
-    rung.ranked = ht_xcalloc(rung.n + 1, sizeof *rung.ranked);
-    if (rung.m == 1) {
-        memcpy(rung.ranked, rung.values, rung.n * sizeof *rung.ranked);
-        qsort(rung.ranked, rung.n, sizeof *rung.ranked, descending);
-    }
-    return rung;
-}
-
-static void rung_free(struct rung *rung)
-{
-    free(rung->curves);
-    free(rung->values);
-    free(rung->ranked);
-}
-
-static int compare_curves(const void *a, const void *b)
-{
-    const size_t *left = a, *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
 /* How many of the ranked values are better. */
 static size_t count_better(const struct rung *rung, double value)
 {
@@ -150,18 +113,61 @@ static size_t count_better(const struct rung *rung, double value)
     return low;
 }
 
-/* How many there are ahead of the trial, counted up to `most`; `most` for one
- * that is not there. */
+/* By their values, a row for each. */
+static void rung_sort(struct rung *rung, const double values[])
+{
+    rung->ahead = ht_xcalloc(rung->n + 1, sizeof *rung->ahead);
+    rung->ranked = ht_xcalloc(rung->n + 1, sizeof *rung->ranked);
+    if (rung->m > 1) {
+        pareto_ranks(rung->m, rung->n, values, rung->ahead);
+        return;
+    }
+    memcpy(rung->ranked, values, rung->n * sizeof *rung->ranked);
+    qsort(rung->ranked, rung->n, sizeof *rung->ranked, descending);
+    for (size_t i = 0; i < rung->n; i++)
+        rung->ahead[i] = count_better(rung, values[i]);
+}
+
+static struct rung rung_read(const struct climb *climb,
+                             const struct ladder *ladder, int64_t number)
+{
+    const struct stop_study *study = climb->study;
+    const double place = ladder_place(ladder, number);
+    struct rung rung = {.m = count_objectives(study->setting)};
+    rung.curves = ht_xcalloc(study->n + 1, sizeof *rung.curves);
+    double *values = ht_xcalloc((study->n + 1) * (rung.m + 1), sizeof *values);
+    for (size_t i = 0; i < study->n; i++) {
+        const struct ladder own =
+            climb->choose(study->options, study->curves[i].ordinal);
+        if (own.first == ladder->first &&
+            values_at(study, i, place, &values[rung.n * rung.m]))
+            rung.curves[rung.n++] = i;
+    }
+    rung_sort(&rung, values);
+    free(values);
+    return rung;
+}
+
+static void rung_free(struct rung *rung)
+{
+    free(rung->curves);
+    free(rung->ahead);
+    free(rung->ranked);
+}
+
+static int compare_curves(const void *a, const void *b)
+{
+    const size_t *left = a, *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+/* How many there are ahead of the trial, at most `most`; `most` for one that is
+ * not there. */
 static size_t rung_rank(const struct rung *rung, size_t curve, size_t most)
 {
     const size_t *at = bsearch(&curve, rung->curves, rung->n,
                                sizeof *rung->curves, compare_curves);
-    if (at == NULL)
-        return most;
-    const double *own = rung->values + (size_t)(at - rung->curves) * rung->m;
-    size_t ahead = rung->m == 1 ? count_better(rung, *own) : 0;
-    for (size_t i = 0; rung->m > 1 && i < rung->n && ahead < most; i++)
-        ahead += pareto_dominates(rung->m, &rung->values[i * rung->m], own);
+    const size_t ahead = at == NULL ? most : rung->ahead[at - rung->curves];
     return ahead < most ? ahead : most;
 }
 

@@ -29,6 +29,69 @@ bool pareto_dominates(size_t m, const double a[], const double b[])
     return pareto_covers(m, a, b) && !pareto_covers(m, b, a);
 }
 
+/* --- all against all --- */
+
+struct place { /* in the order of one objective, best first */
+    double value;
+    size_t row;
+};
+
+/* Which of the rows of a block, a bit for each, a row compares with. */
+struct versus {
+    uint64_t covers; /* at least as good in all objectives so far */
+    uint64_t equals;
+};
+
+enum { BLOCK = 64 };
+
+static int by_value(const void *a, const void *b)
+{
+    const struct place *left = a, *right = b;
+    return (left->value < right->value) - (left->value > right->value);
+}
+
+/* Walks down one objective: what was met so far is at least as good. */
+static void compare_block(size_t n, const struct place order[], size_t first,
+                          struct versus versus[])
+{
+    uint64_t met = 0;
+    for (size_t at = 0, end = 0; at < n; at = end) {
+        uint64_t level = 0; /* those of one value */
+        for (end = at; end < n && order[end].value >= order[at].value; end++)
+            if (order[end].row >= first && order[end].row - first < BLOCK)
+                level |= UINT64_C(1) << (order[end].row - first);
+        met |= level;
+        for (size_t i = at; i < end; i++) {
+            versus[order[i].row].covers &= met;
+            versus[order[i].row].equals &= level;
+        }
+    }
+}
+
+void pareto_ranks(size_t m, size_t n, const double values[], size_t ranks[])
+{
+    struct place *orders = ht_xcalloc(m * n + 1, sizeof *orders);
+    struct versus *versus = ht_xcalloc(n + 1, sizeof *versus);
+    for (size_t k = 0; k < m; k++) {
+        for (size_t i = 0; i < n; i++)
+            orders[k * n + i] = (struct place){values[i * m + k], i};
+        qsort(orders + k * n, n, sizeof *orders, by_value);
+    }
+    memset(ranks, 0, n * sizeof *ranks);
+    for (size_t first = 0; first < n; first += BLOCK) {
+        memset(versus, 0xff, n * sizeof *versus);
+        for (size_t k = 0; k < m; k++)
+            compare_block(n, orders + k * n, first, versus);
+        for (size_t i = 0; i < n; i++)
+            ranks[i] += (size_t)__builtin_popcountll(versus[i].covers &
+                                                     ~versus[i].equals);
+    }
+    free(orders);
+    free(versus);
+}
+
+/* --- a front --- */
+
 bool pareto_has(const struct pareto *front, const double values[])
 {
     for (size_t i = 0; i < front->n; i++)

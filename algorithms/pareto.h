@@ -23,6 +23,10 @@ bool pareto_covers(size_t m, const double a[], const double b[]);
 /* That, and better in one. */
 bool pareto_dominates(size_t m, const double a[], const double b[]);
 
+/* Of n rows of m finite values: how many of them dominate each. In steps of
+ * n*n*m/64. */
+void pareto_ranks(size_t m, size_t n, const double values[], size_t ranks[]);
+
 /* Whether a member is at least as good in all: the values are nothing new. */
 bool pareto_has(const struct pareto *front, const double values[]);
 

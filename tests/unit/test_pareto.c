@@ -62,11 +62,35 @@ static void many_members_stay_in_their_order(void)
     pareto_fini(&front);
 }
 
+/* Few levels, so that many are equal in some objectives or in all. */
+static void ranks_count_those_that_dominate(void)
+{
+    enum { ROWS = 150, WIDTH = 3 };
+    double values[ROWS * WIDTH];
+    size_t ranks[ROWS];
+    for (size_t m = 1; m <= WIDTH; m++) {
+        uint32_t state = 7;
+        for (size_t i = 0; i < ROWS * m; i++) {
+            state = state * 1664525 + 1013904223;
+            values[i] = (double)(state >> 29);
+        }
+        pareto_ranks(m, ROWS, values, ranks);
+        for (size_t i = 0; i < ROWS; i++) {
+            size_t want = 0;
+            for (size_t j = 0; j < ROWS; j++)
+                want += pareto_dominates(m, &values[j * m], &values[i * m]);
+            CHECK(ranks[i] == want);
+        }
+    }
+    pareto_ranks(2, 0, values, ranks);
+}
+
 int main(void)
 {
     RUN(one_point_dominates_another_if_better_somewhere);
     RUN(a_front_keeps_what_nothing_beats);
     RUN(an_equal_point_stays_beside_and_is_nothing_new);
     RUN(many_members_stay_in_their_order);
+    RUN(ranks_count_those_that_dominate);
     return check_done();
 }
