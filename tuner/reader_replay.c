@@ -51,14 +51,15 @@ static bool asks_alike(const struct replay_question *question,
 }
 
 /* The question that gave trial `at` its point, as long as the trials of this
- * page need its batch. */
+ * page need its batch: a part of that would prove nothing. */
 static struct replay_question question_of(const struct proving *now, size_t at)
 {
     const struct why_origin *origin = &now->origins[at];
     struct replay_question question = {.revision = origin->revision,
                                        .max_trials = origin->max_trials,
                                        .ordinal = batch_begin(origin),
-                                       .n = (size_t)origin->batch + 1};
+                                       .n = (size_t)origin->batch + 1,
+                                       .deadline_ms = INT64_MAX};
     for (size_t i = at; i < now->trials.n; i++) {
         const size_t needed = (size_t)now->origins[i].batch + 1;
         if (now->told[i] && asks_alike(&question, &now->origins[i]) &&
@@ -258,6 +259,7 @@ enum ht_status read_preview(struct reader *reader, struct request *req,
     if (status != HT_OK)
         return status;
     question.n = (size_t)count;
+    question.deadline_ms = reader->deadline_ms;
     status = replay_ask(replay_of(reader->replay, study.id, algorithm),
                         reader->db, req->arena, &question, &answer, err);
     if (status == HT_OK && !answer.faithful)

@@ -41,6 +41,7 @@ enum ht_status replay_ask(struct replay *replay, struct db *db,
     enum ht_status status =
         search_study_go_to(replay->search, db, question->revision,
                            question->max_trials, &made.faithful, err);
+    search_study_hurry(replay->search, question->deadline_ms);
     if (status == HT_OK && made.faithful)
         status = search_study_suggest(replay->search, question->ordinal,
                                       question->n, arena, &made.found, err);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "algorithms/algorithm.h"
+#include "proto/clock.h"
 #include "proto/job.h"
 #include "proto/text.h"
 #include "tuner/point_set.h"
@@ -42,6 +43,7 @@ struct search_study {
     bool lost;            /* something that was known up to then is gone */
     int64_t newest_trial; /* id */
     int64_t max_trials;   /* of the job as it is now */
+    int64_t deadline_ms;  /* monotonic, of questions */
     struct open_trials open;
     struct observed observed;
     struct point_set taken;
@@ -93,7 +95,7 @@ struct search_study *search_study_new(int64_t id,
     struct search_study *study = ht_xcalloc(1, sizeof *study);
     study->id = id;
     study->chosen = algorithm;
-    study->until = INT64_MAX;
+    study->until = study->deadline_ms = INT64_MAX;
     study->arena = arena_new();
     return study;
 }
@@ -111,11 +113,6 @@ void search_study_free(struct search_study *study)
     text_free(&study->scratch);
     arena_free(study->arena);
     free(study);
-}
-
-int64_t search_study_id(const struct search_study *study)
-{
-    return study->id;
 }
 
 /* --- the events --- */
@@ -148,16 +145,13 @@ static enum ht_status begin(struct search_study *study, struct db *db,
     return status;
 }
 
-/* As if nothing had been read yet. */
+/* As if no event had been read yet. What earlier studies tell stays, which took
+ * the longest to learn. */
 static void forget(struct search_study *study)
 {
-    if (study->state != NULL)
-        study->algorithm->free(study->state);
+    study->algorithm->forget(study->state);
     open_free(&study->open);
     point_set_clear(&study->taken);
-    arena_reset(study->arena);
-    study->job = NULL;
-    study->state = NULL;
     study->observed.n = 0;
     study->revision = study->newest_trial = 0;
     study->lost = false;
@@ -414,8 +408,7 @@ enum ht_status search_study_catch_up(struct search_study *study, struct db *db,
     if (status != HT_OK || !forgets)
         return status;
     forget(study);
-    status = begin(study, db, err);
-    return status == HT_OK ? read_events(study, db, &forgets, err) : status;
+    return read_events(study, db, &forgets, err);
 }
 
 enum ht_status search_study_go_to(struct search_study *study, struct db *db,
@@ -434,6 +427,17 @@ enum ht_status search_study_go_to(struct search_study *study, struct db *db,
 }
 
 /* --- suggestions --- */
+
+void search_study_hurry(struct search_study *study, int64_t deadline_ms)
+{
+    study->deadline_ms = deadline_ms;
+}
+
+static bool is_late(const struct search_study *study)
+{
+    return study->deadline_ms < INT64_MAX &&
+           clock_monotonic_ms() >= study->deadline_ms;
+}
 
 static bool is_taken(void *context, const struct value point[])
 {
@@ -494,7 +498,7 @@ enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
     struct suggestions made = {.study = study->id};
     made.items = arena_alloc(arena, n, sizeof *made.items);
     point_set_clear(&study->proposed);
-    while (made.n < n) {
+    while (made.n < n && (made.n == 0 || !is_late(study))) {
         const struct taken taken = {.has = is_taken,
                                     .context = study,
                                     .n = study->taken.n + study->proposed.n};

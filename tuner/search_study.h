@@ -22,7 +22,6 @@ struct search_study;
 struct search_study *search_study_new(int64_t id,
                                       const struct algorithm *algorithm);
 void search_study_free(struct search_study *study); /* accepts NULL */
-int64_t search_study_id(const struct search_study *study);
 
 /* Reads the events since the last time, inside the reader's transaction. A
  * trial that was deleted or runs again takes its result back: then the state is
@@ -39,10 +38,14 @@ enum ht_status search_study_go_to(struct search_study *study, struct db *db,
                                   int64_t revision, int64_t max_trials,
                                   bool *faithful, struct ht_error *err);
 
+/* From that moment on (monotonic; INT64_MAX, as at first: never) whoever asks
+ * for several points is given those found so far, one at least. */
+void search_study_hurry(struct search_study *study, int64_t deadline_ms);
+
 /* Suggestions number `ordinal` to ordinal+n-1, none taken (but those that
- * repeat, unless the job says that noise is low) and all distinct; fewer, with
- * `exhausted`, when the space has no more. Texts are in `arena`. They count as
- * taken only once their trials show up in the events. */
+ * repeat, unless the job says that noise is low) and all distinct; fewer in a
+ * hurry or, with `exhausted`, when the space has no more. Texts are in `arena`.
+ * They count as taken only once their trials show up in the events. */
 enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
                                     size_t n, struct arena *arena,
                                     struct suggestions *found,
