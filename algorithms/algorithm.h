@@ -124,6 +124,8 @@ struct algorithm {
     /* Adds one finished trial, in committed result order. */
     enum ht_status (*observe)(void *state, const struct observation *seen,
                               struct ht_error *err);
+    /* Takes all results back: the state is as new() made it. */
+    void (*forget)(void *state);
     /* Writes space->n settled values to `point`, never one that `taken` has
      * (but see may_repeat) or that violates a constraint, and why.
      * HT_EXHAUSTED  every point of the space is taken or violates one */

@@ -35,6 +35,16 @@ struct bayesian {
     struct belief_hyper hyper;
 };
 
+/* No result is known, but what earlier studies tell. */
+static void begin(struct bayesian *bayesian)
+{
+    const struct setting *setting = &bayesian->setting;
+    history_init(&bayesian->history, &bayesian->encoding, setting->n_goals);
+    history_trade(&bayesian->history, setting);
+    transfer_support(bayesian->transfer, &bayesian->history);
+    belief_hyper_init(&bayesian->hyper, setting->noise);
+}
+
 static enum ht_status bayesian_new(const struct setting *setting, void **state,
                                    struct ht_error *err)
 {
@@ -47,11 +57,8 @@ static enum ht_status bayesian_new(const struct setting *setting, void **state,
     bayesian->setting.n_priors = 0; /* they are borrowed for this call */
     bayesian->setting.priors = NULL;
     encoding_init(&bayesian->encoding, setting->space);
-    history_init(&bayesian->history, &bayesian->encoding, setting->n_goals);
-    history_trade(&bayesian->history, setting);
     bayesian->transfer = transfer_new(setting, &bayesian->encoding);
-    transfer_support(bayesian->transfer, &bayesian->history);
-    belief_hyper_init(&bayesian->hyper, setting->noise);
+    begin(bayesian);
     *state = bayesian;
     return HT_OK;
 }
@@ -65,6 +72,13 @@ static void bayesian_free(void *state)
     transfer_free(bayesian->transfer);
     encoding_fini(&bayesian->encoding);
     free(bayesian);
+}
+
+static void bayesian_forget(void *state)
+{
+    struct bayesian *bayesian = state;
+    history_fini(&bayesian->history);
+    begin(bayesian);
 }
 
 static enum ht_status bayesian_observe(void *state,
@@ -275,6 +289,7 @@ const struct algorithm bayesian_search = {
     .name = "BAYESIAN_SEARCH",
     .new = bayesian_new,
     .observe = bayesian_observe,
+    .forget = bayesian_forget,
     .suggest = bayesian_suggest,
     .free = bayesian_free,
 };

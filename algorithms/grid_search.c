@@ -57,6 +57,11 @@ static enum ht_status grid_observe(void *state, const struct observation *seen,
     return HT_OK; /* results do not steer it */
 }
 
+static void grid_forget(void *state)
+{
+    (void)state;
+}
+
 static enum ht_status grid_suggest(void *state,
                                    const struct suggest_request *request,
                                    struct value point[], struct reason *reason,
@@ -82,6 +87,7 @@ const struct algorithm grid_search = {
     .name = "GRID_SEARCH",
     .new = grid_new,
     .observe = grid_observe,
+    .forget = grid_forget,
     .suggest = grid_suggest,
     .free = free,
 };

@@ -36,6 +36,11 @@ static enum ht_status random_observe(void *state,
     return HT_OK; /* results do not steer it */
 }
 
+static void random_forget(void *state)
+{
+    (void)state;
+}
+
 static enum ht_status random_suggest(void *state,
                                      const struct suggest_request *request,
                                      struct value point[],
@@ -51,6 +56,7 @@ const struct algorithm random_search = {
     .name = "RANDOM_SEARCH",
     .new = random_new,
     .observe = random_observe,
+    .forget = random_forget,
     .suggest = random_suggest,
     .free = free,
 };

@@ -415,7 +415,7 @@ enum ht_status search_study_go_to(struct search_study *study, struct db *db,
                                   int64_t revision, int64_t max_trials,
                                   bool *faithful, struct ht_error *err)
 {
-    if (study->revision > revision)
+    if (study->job != NULL && study->revision > revision)
         forget(study);
     study->until = revision;
     const enum ht_status status = search_study_catch_up(study, db, err);

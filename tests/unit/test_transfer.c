@@ -449,6 +449,36 @@ static void a_state_built_again_suggests_the_same(void)
     }
 }
 
+/* One that took results back knows what a new one does, and no more. */
+static void a_state_that_forgets_is_as_a_new_one(void)
+{
+    static struct earlier one, two;
+    static struct played played, again;
+    earlier_fill(&one, all_shared, scaled);
+    earlier_fill(&two, only_x, negated);
+    const struct prior_study priors[] = {one.study, two.study};
+    const struct setting setting = setting_of(2, priors);
+    void *state;
+    play(&setting, 14, &played);
+    CHECK(bayesian_search.new(&setting, &state, NULL) == HT_OK);
+    for (size_t from = 0; from < 14; from += 3) {
+        for (size_t k = from; k < 14; k++)
+            tell(state, played.points[k]);
+        again = played;
+        again.n = 13;
+        ask(state, &again); /* so it has models of them, too */
+        bayesian_search.forget(state);
+        for (size_t k = 0; k < from; k++)
+            tell(state, played.points[k]);
+        again.n = from;
+        ask(state, &again);
+        CHECK(again.kinds[from] == played.kinds[from]);
+        CHECK(memcmp(again.points[from], played.points[from],
+                     sizeof again.points[from]) == 0);
+    }
+    bayesian_search.free(state);
+}
+
 int main(void)
 {
     algorithms_init();
@@ -463,5 +493,6 @@ int main(void)
     RUN(a_search_led_astray_begins_anew);
     RUN(odd_results_break_nothing);
     RUN(a_state_built_again_suggests_the_same);
+    RUN(a_state_that_forgets_is_as_a_new_one);
     return check_done();
 }
