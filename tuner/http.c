@@ -96,11 +96,9 @@ static enum MHD_Result begin(struct call *call, const char *method,
     pthread_mutex_lock(&http->lock);
     bool stopping = http->stopping;
     pthread_mutex_unlock(&http->lock);
-    if (stopping) {
-        ht_fail(&err, HT_UNAVAILABLE, "the server is stopping");
-        return refuse(call, &err, true);
-    }
-    enum ht_status status = call_begin(call, method, path, &err);
+    const enum ht_status status =
+        stopping ? ht_fail(&err, HT_UNAVAILABLE, "the server is stopping")
+                 : call_begin(call, method, path, &err);
     if (status == HT_OK) {
         peers_enter(http->peers, call->peer, PEER_BODY);
         return MHD_YES;
@@ -108,11 +106,9 @@ static enum MHD_Result begin(struct call *call, const char *method,
     /* Who frames a body wrongly or sends too much is not listened to further.
      * An answer before the end of the headers' processing costs the library
      * the connection, so other refusals wait for the next callback. */
-    bool close = call_has_body(call) || status == HT_HEADER_TOO_LARGE;
-    if (close)
-        return refuse(call, &err, true);
     call->refusal = err;
-    return MHD_YES;
+    bool close = call_has_body(call) || status == HT_HEADER_TOO_LARGE;
+    return close ? refuse(call, &err, true) : MHD_YES;
 }
 
 static enum MHD_Result take_body(struct call *call, const char *data,

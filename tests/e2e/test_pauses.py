@@ -103,9 +103,10 @@ def the_best_go_on_and_the_others_wait():
         tap.equal(starts[0], 0)
         tap.equal(len(starts) > 1 and min(starts[1:]) >= 2, True, starts)
         tap.equal(trials[9]["attempt"], len(starts))
-        tap.equal("trial 9 PAUSED" in lines, True, lines)
-        tap.equal("trial 1 REQUESTED \"among the best at rung 1: goes on\""
-                  in lines, True, lines)
+        tap.equal(" PAUSED \"paused by the asha rule at step 2" in lines,
+                  True, lines)
+        tap.equal("trial 1 REQUESTED \"among the best at rung" in lines, True,
+                  lines)
         server.stop()
         tap.equal(checker.check(server.data)[1], [])
 
