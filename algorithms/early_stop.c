@@ -53,10 +53,15 @@ static size_t count_objectives(const struct setting *setting)
     return n;
 }
 
-void stop_hopeless(const struct stop_study *study, size_t current,
-                   struct stop_verdict *verdict)
+void stop_where_all_fall_short(stop_shortfall *falls_short,
+                               const struct stop_study *study, size_t current,
+                               struct stop_verdict *verdict)
 {
     struct stop_prediction *prediction = &verdict->prediction;
+    for (size_t k = study->setting->n_goals; k > 0; k--)
+        if (!study->setting->goals[k - 1].safety &&
+            !falls_short(study, current, k - 1, verdict))
+            return;
     final_predict(study, current, prediction);
     if (count_objectives(study->setting) == 1 ||
         (prediction->known && prediction->probability < least_hope))

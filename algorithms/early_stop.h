@@ -92,11 +92,17 @@ struct stop_guard {
 bool stop_guard_opens(const struct stop_guard *guard,
                       const struct stop_study *study, size_t current);
 
-/* For rules that look at each objective by itself, when all say to stop: with
- * several it takes a prediction that hardly may be as good as any in its own
- * way. */
-void stop_hopeless(const struct stop_study *study, size_t current,
-                   struct stop_verdict *verdict);
+/* Whether a trial falls short in one objective; writes that goal, its value and
+ * the threshold. */
+typedef bool stop_shortfall(const struct stop_study *study, size_t current,
+                            size_t goal, struct stop_verdict *verdict);
+
+/* For rules that look at each objective by itself: stops a trial that falls
+ * short in all of them. With several it takes besides a prediction that hardly
+ * may be as good as any in its own way. */
+void stop_where_all_fall_short(stop_shortfall *falls_short,
+                               const struct stop_study *study, size_t current,
+                               struct stop_verdict *verdict);
 
 extern const struct stop_rule median_rule;
 extern const struct stop_rule decay_rule;

@@ -53,11 +53,7 @@ static void judge(const struct stop_study *study, size_t current,
 {
     if (!stop_guard_opens(&guard, study, current))
         return;
-    for (size_t k = study->setting->n_goals; k > 0; k--)
-        if (!study->setting->goals[k - 1].safety &&
-            !misses(study, current, k - 1, verdict))
-            return;
-    stop_hopeless(study, current, verdict);
+    stop_where_all_fall_short(misses, study, current, verdict);
 }
 
 const struct stop_rule median_rule = {"median", judge, NULL};
