@@ -173,13 +173,20 @@ static const char ninth_schema[] =
     " DEFAULT 0;"
     "ALTER TABLE prior_results ADD COLUMN stop TEXT NOT NULL DEFAULT '';";
 
+/* Jobs of AI Platform: what was sent, and where to find it by its id alone,
+ * since those have a project but no location. */
+static const char tenth_schema[] =
+    "ALTER TABLE studies ADD COLUMN submitted TEXT NOT NULL DEFAULT '';"
+    "CREATE INDEX studies_project ON studies(project, name)"
+    " WHERE state <> 8;";
+
 /* Append only: the index of a migration is the user_version it starts from. */
 const struct db_migration db_migrations[] = {
     {first_schema, NULL},   {second_schema, NULL},
     {third_schema, NULL},   {fourth_schema, NULL},
     {fifth_schema, NULL},   {sixth_schema, NULL},
     {seventh_schema, NULL}, {eighth_schema, front_mark_all},
-    {ninth_schema, NULL},
+    {ninth_schema, NULL},   {tenth_schema, NULL},
 };
 const int db_migration_count =
     (int)(sizeof db_migrations / sizeof *db_migrations);

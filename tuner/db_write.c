@@ -73,12 +73,13 @@ enum ht_status db_study_insert(struct db *db, const struct study_row *row,
     return db_run(db, err,
                   "INSERT INTO studies(id, project, location, name, display, "
                   "spec, state, reason, seed, ends_as, created_ms, kind, "
-                  "updated_ms) "
-                  "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?11, ?12, ?11)",
-                  "isssssisiiii", row->id, row->project, row->location,
+                  "submitted, updated_ms) "
+                  "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?11, ?12, ?13, ?11)",
+                  "isssssisiiiis", row->id, row->project, row->location,
                   row->name, row->display, row->spec, (int64_t)row->state,
                   row->reason, row->seed, (int64_t)row->ends_as,
-                  row->created_ms, (int64_t)row->kind);
+                  row->created_ms, (int64_t)row->kind,
+                  row->submitted == NULL ? "" : row->submitted);
 }
 
 enum ht_status db_study_save(struct db *db, const struct study_row *row,

@@ -78,6 +78,8 @@ struct study_row {
     int64_t gain_ms;       /* used_ms when the best objective last grew */
     int64_t refusals;      /* attempts in a row that no runner could begin */
     int64_t confirmations; /* of the trials made, those that confirm others */
+    const char *submitted; /* trainingInput of an AI Platform job, word for
+                              word, so that it is answered as it was sent; "" */
     const char *ended; /* RUNNING again only for confirmations: the reason of
                           the end (ends_as) that it goes back to; or "" */
 };
