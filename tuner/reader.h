@@ -79,6 +79,7 @@ bool reader_is_late(const struct reader *reader);
 reader_handler read_jobs, read_custom_jobs, read_studies; /* reader_jobs.c */
 reader_handler read_study, read_all_kinds, read_any_kind; /* reader_jobs.c */
 reader_handler read_job;                                  /* reader_job.c */
+reader_handler read_aip_job, read_aip_jobs;               /* reader_aip.c */
 reader_handler read_lookup, read_optimal;                 /* reader_vizier.c */
 reader_handler read_trials, read_trial;                   /* reader_trials.c */
 reader_handler read_best, read_logs;                      /* reader_trials.c */

@@ -1,0 +1,18 @@
+/* aip.h - AI Platform Training's jobs: creation, labels, cancellation.
+ *
+ * An AI Platform job is a study like any other, found by its id over all
+ * locations of its project. The request_handlers are what the HTTP routes
+ * name; they reply with the Job as view_aip.h renders it. */
+#ifndef HT_TUNER_AIP_H
+#define HT_TUNER_AIP_H
+
+#include "tuner/request.h"
+
+/* aip_create.c; body: a Job */
+request_handler aip_create;
+
+/* aip_change.c */
+request_handler aip_patch;  /* body: {"labels", "etag"}, ?updateMask=labels */
+request_handler aip_cancel; /* {}; what has ended stays as it is */
+
+#endif
