@@ -23,22 +23,29 @@ enum ht_status page_number(const struct request *req, const char *name,
     return HT_OK;
 }
 
-enum ht_status page_read(const struct request *req, struct page *page,
-                         struct ht_error *err)
+enum ht_status page_read_sized(const struct request *req,
+                               const struct page_sizes *sizes,
+                               struct page *page, struct ht_error *err)
 {
-    static const struct number_range sizes = {0, INT32_MAX, 0};
+    static const struct number_range any_size = {0, INT32_MAX, 0};
     static const struct number_range tokens = {1, INT64_MAX, 0};
     int64_t size = 0, token = 0;
-    enum ht_status status = page_number(req, "pageSize", &sizes, &size, err);
+    enum ht_status status = page_number(req, "pageSize", &any_size, &size, err);
     if (status == HT_OK)
         status = page_number(req, "pageToken", &tokens, &token, err);
     if (status != HT_OK)
         return status;
-    /* As Google's lists do: 0 is the default, too much is the most. */
-    size = size == 0 ? PAGE_DEFAULT : size;
-    page->size = (size_t)(size < PAGE_MOST ? size : PAGE_MOST);
+    const size_t wanted = size == 0 ? sizes->usual : (size_t)size;
+    page->size = wanted < sizes->most ? wanted : sizes->most;
     page->token = token;
     return HT_OK;
+}
+
+enum ht_status page_read(const struct request *req, struct page *page,
+                         struct ht_error *err)
+{
+    static const struct page_sizes sizes = {PAGE_DEFAULT, PAGE_MOST};
+    return page_read_sized(req, &sizes, page, err);
 }
 
 void page_end(struct request *req, int64_t token)

@@ -11,11 +11,21 @@
 enum { PAGE_DEFAULT = 100, PAGE_MOST = 1000 };
 
 struct page {
-    size_t size;   /* elements wanted, 1..PAGE_MOST */
+    size_t size;   /* elements wanted, at least 1 */
     int64_t token; /* id of the last element of the page before; 0: none */
 };
 
-/* HT_INVALID: pageSize or pageToken is not one of ours. */
+struct page_sizes { /* of one list */
+    size_t usual;   /* when nothing is asked for */
+    size_t most;
+};
+
+/* As Google's lists do: a size of 0 is the usual one, too large is the most.
+ * HT_INVALID  pageSize or pageToken is not one of ours */
+enum ht_status page_read_sized(const struct request *req,
+                               const struct page_sizes *sizes,
+                               struct page *page, struct ht_error *err);
+/* With PAGE_DEFAULT and PAGE_MOST. */
 enum ht_status page_read(const struct request *req, struct page *page,
                          struct ht_error *err);
 

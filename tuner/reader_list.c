@@ -1,0 +1,127 @@
+#include "tuner/reader_list.h"
+
+#include <string.h>
+
+#include "proto/clock.h"
+#include "proto/json.h"
+#include "tuner/read_mask.h"
+
+/* --- what a filter may ask for --- */
+
+size_t candidate_label(const struct candidate *candidate, const char *key,
+                       const char *values[FILTER_VALUES])
+{
+    struct job *job;
+    if (job_parse(candidate->arena, candidate->study->spec, &job, NULL) !=
+        HT_OK)
+        return 0;
+    for (size_t i = 0; i < job->labels.n; i++) {
+        if (strcmp(job->labels.items[i].name, key) != 0)
+            continue;
+        values[0] = job->labels.items[i].value;
+        return 1;
+    }
+    return 0;
+}
+
+size_t candidate_time(const struct candidate *candidate, int64_t wall_ms,
+                      const char *values[FILTER_VALUES])
+{
+    if (wall_ms == 0)
+        return 0;
+    char *stamp = arena_alloc(candidate->arena, CLOCK_STAMP_BYTES, 1);
+    values[0] = clock_stamp(stamp, wall_ms);
+    return 1;
+}
+
+/* --- lists --- */
+
+/* One walk over the studies of a project, from page.token downwards. */
+struct walk {
+    struct reader *reader;
+    struct request *req;
+    struct page page;
+    const struct filter *filter;
+    struct strings mask;
+    const struct collection *collection;
+    size_t written;
+    int64_t last; /* id of the study seen last */
+};
+
+static enum ht_status write_wanted(struct walk *walk, struct arena *arena,
+                                   const struct study_row *study,
+                                   struct ht_error *err)
+{
+    struct candidate candidate = {walk->reader->db, arena, study};
+    if (!filter_allows(walk->filter, walk->collection->look_up, &candidate))
+        return HT_OK;
+    cJSON *item;
+    const enum ht_status status =
+        walk->collection->view(walk->reader->db, arena, study, &item, err);
+    if (status != HT_OK)
+        return status;
+    read_mask_apply(&walk->mask, item);
+    if (walk->written++ > 0)
+        text_puts(&walk->req->reply, ",");
+    json_print(item, &walk->req->reply);
+    return HT_OK;
+}
+
+static enum ht_status write_study(struct walk *walk,
+                                  const struct study_row *study,
+                                  struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    const enum ht_status status = write_wanted(walk, arena, study, err);
+    arena_free(arena);
+    return status;
+}
+
+/* *more tells whether studies are left when the page is full or it is late. */
+static enum ht_status walk_studies(struct walk *walk, bool *more,
+                                   struct ht_error *err)
+{
+    enum { BATCH = 100 };
+    struct study_list list;
+    walk->last = walk->page.token;
+    *more = true;
+    do {
+        enum ht_status status =
+            db_study_list(walk->reader->db, walk->req->arena, &walk->req->scope,
+                          walk->last, BATCH, &list, err);
+        for (size_t i = 0; status == HT_OK && i < list.n; i++) {
+            if (walk->written == walk->page.size ||
+                reader_is_late(walk->reader))
+                return HT_OK;
+            status = write_study(walk, &list.rows[i], err);
+            walk->last = list.rows[i].id;
+        }
+        if (status != HT_OK)
+            return status;
+    } while (list.n == BATCH);
+    *more = false;
+    return HT_OK;
+}
+
+enum ht_status reader_list(struct reader *reader, struct request *req,
+                           const struct collection *collection,
+                           struct ht_error *err)
+{
+    struct walk walk = {.reader = reader, .req = req, .collection = collection};
+    bool more;
+    enum ht_status status =
+        page_read_sized(req, &collection->sizes, &walk.page, err);
+    if (status == HT_OK)
+        status = filter_read(req->arena, request_query(req, "filter"),
+                             collection->fields, &walk.filter, err);
+    if (status == HT_OK)
+        status = read_mask_read(req->arena, request_query(req, "readMask"),
+                                &walk.mask, err);
+    if (status != HT_OK)
+        return status;
+    text_printf(&req->reply, "{\"%s\":[", collection->key);
+    status = walk_studies(&walk, &more, err);
+    if (status == HT_OK)
+        page_end(req, more ? walk.last : 0);
+    return status;
+}

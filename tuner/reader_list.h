@@ -1,0 +1,46 @@
+/* reader_list.h - lists of studies, whatever resource they are shown as: a
+ * page of those that the filter wants, newest first. */
+#ifndef HT_TUNER_READER_LIST_H
+#define HT_TUNER_READER_LIST_H
+
+#include <stddef.h>
+
+#include <cjson/cJSON.h>
+
+#include "tuner/filter.h"
+#include "tuner/reader.h"
+#include "tuner/reader_page.h"
+
+/* How one kind of resource shows a study. */
+typedef enum ht_status study_viewer(struct db *db, struct arena *arena,
+                                    const struct study_row *study, cJSON **out,
+                                    struct ht_error *err);
+
+/* What a filter is asked about: the item of the collection's look_up. */
+struct candidate {
+    struct db *db;
+    struct arena *arena;
+    const struct study_row *study;
+};
+
+struct collection {
+    const char *key; /* member of the answer that holds the list */
+    study_viewer *view;
+    const struct filter_field *fields; /* that a filter may name */
+    filter_lookup *look_up;
+    struct page_sizes sizes;
+};
+
+/* The value of a label for look_up; a study whose spec is damaged has no
+ * labels any more. */
+size_t candidate_label(const struct candidate *candidate, const char *key,
+                       const char *values[FILTER_VALUES]);
+/* A moment for look_up; 0 ms: it has none. */
+size_t candidate_time(const struct candidate *candidate, int64_t wall_ms,
+                      const char *values[FILTER_VALUES]);
+
+enum ht_status reader_list(struct reader *reader, struct request *req,
+                           const struct collection *collection,
+                           struct ht_error *err);
+
+#endif
