@@ -249,6 +249,17 @@ const char *container_secret_fault(const char *file)
                                         : "must be a plain file name, no path";
 }
 
+const char *container_account_fault(const char *account)
+{
+    size_t len = strlen(account);
+    bool good = len > 0 && len <= HT_MAX_NAME && is_alnum(account[0]);
+    for (const char *c = account; *c; c++)
+        good &= is_alnum(*c) || strchr("_.-+@", *c);
+    return good ? NULL
+                : "is no service account: write its address, such as "
+                  "trainer@project.iam.gserviceaccount.com";
+}
+
 const char *container_secret_variable_fault(const char *name)
 {
     size_t len = strlen(name);

@@ -28,6 +28,10 @@ const char *container_machine_fault(const char *machine);
 /* The name of a file in the runner's folder of secrets: no path, not hidden. */
 const char *container_secret_fault(const char *file);
 
+/* A service account: its e-mail address, or another word that can name a file
+ * in the runner's folder of credentials. */
+const char *container_account_fault(const char *account);
+
 /* NAME of the runner's variable HYPERTUNE_SECRET_NAME. */
 const char *container_secret_variable_fault(const char *name);
 

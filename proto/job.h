@@ -197,6 +197,7 @@ struct job {
     struct container_options container;
     size_t n_secrets;
     const struct secret *secrets;
+    const char *service_account; /* whose credentials trials get; or NULL */
     enum job_reporter reporter;
     bool rewrite_gcs;  /* gs://B/P is shown to trainers as /gcs/B/P */
     int64_t keep_best; /* outputs of so many best trials stay; 0: of all */

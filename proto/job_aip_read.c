@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "proto/job_aip.h"
+#include "proto/job_container.h"
 #include "proto/job_keep.h"
 #include "proto/limits.h"
 
@@ -174,7 +175,9 @@ static const struct field input_rows[] = {
     {.name = "pythonVersion", .read = keep_any},
     {.name = "region", .read = keep_text},
     {.name = "runtimeVersion", .read = keep_any},
-    {.name = "serviceAccount", .read = keep_text},
+    {.name = "serviceAccount",
+     .read = job_service_account,
+     .offset = JOB(service_account)},
     {0}};
 
 static void read_input(const struct field_reader *reader, struct place at,

@@ -394,6 +394,8 @@ cJSON *job_write_aip(const struct job *job, struct diag *diag)
         add_search(&writer);
     if (job->job_dir)
         json_add_string(writer.input, "jobDir", job->job_dir);
+    if (job->service_account)
+        json_add_string(writer.input, "serviceAccount", job->service_account);
     add_limit(&writer);
     add_kept(&writer);
     name_losses(&writer);

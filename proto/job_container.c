@@ -51,6 +51,15 @@ void job_machine(const struct field_reader *reader, struct place at,
     read_word(reader, at, container_machine_fault, word_at(field, into));
 }
 
+/* An empty text is protobuf's way of saying nothing. */
+void job_service_account(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    const char *text = node_string(at.node);
+    if (!reader->null_is_absent || text == NULL || text[0] != '\0')
+        read_word(reader, at, container_account_fault, word_at(field, into));
+}
+
 static void read_network(const struct field_reader *reader, struct place at,
                          const struct field *field, void *into)
 {

@@ -13,6 +13,7 @@
 /* Rows that write a const char *. */
 field_function job_image;
 field_function job_machine;
+field_function job_service_account; /* in Google's forms "" names none */
 
 /* Rows whose offset is that of the struct job_draft. */
 field_function job_container; /* container */

@@ -391,6 +391,8 @@ static void add_surroundings(cJSON *root, const struct job *job)
     add_resources(root, job->cpus, job->memory_bytes,
                   job->n_pools > 0 ? job->pools[0].gpus : 0);
     job_container_write(root, job);
+    if (job->service_account)
+        json_add_string(root, "serviceAccount", job->service_account);
 }
 
 /* The kinds of GPUs asked for, by type of replica. */

@@ -487,7 +487,9 @@ void vertex_job_spec(const struct field_reader *reader, struct place at,
         {.name = "protectedArtifactLocationId", .read = keep_text},
         {.name = "pscInterfaceConfig", .read = keep_any},
         {.name = "reservedIpRanges", .read = keep_texts, .max = HT_MAX_ARGS},
-        {.name = "serviceAccount", .read = keep_text},
+        {.name = "serviceAccount",
+         .read = job_service_account,
+         .offset = JOB(service_account)},
         {.name = "tensorboard", .read = keep_text},
         {0}};
     (void)field;

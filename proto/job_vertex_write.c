@@ -129,6 +129,7 @@ static void add_job_spec(cJSON *root, const struct job *job)
     if (job->output_dir)
         json_add_string(json_add_object(spec, "baseOutputDirectory"),
                         "outputUriPrefix", job->output_dir);
+    add_text(spec, "serviceAccount", job->service_account);
 }
 
 /* ---- hypertune: what Vertex has no field for ---- */

@@ -369,6 +369,8 @@ static void draw_container(struct job *job)
     job->reporter = (enum job_reporter)below(2);
     job->rewrite_gcs = coin();
     job->keep_best = (int64_t)below(5);
+    if (coin())
+        job->service_account = arena_printf(arena, "a+b@c-%zu.d", below(9));
 }
 
 /* Members without effect, as the readers would keep them. */

@@ -128,6 +128,27 @@ static void secrets_have_plain_names(void)
     CHECK_ALL(container_secret_variable_fault, variables);
 }
 
+static void service_accounts_can_name_a_file(void)
+{
+    static const struct one_of accounts[] = {
+        {"trainer@my-project.iam.gserviceaccount.com", true},
+        {"123-compute@developer.gserviceaccount.com", true},
+        {"a@p.example.com.iam.gserviceaccount.com", true},
+        {"default", true},
+        {"a+b@c", true},
+        {"", false},
+        {".", false},
+        {"..", false},
+        {".hidden@x", false},
+        {"../a@b", false},
+        {"a/../b@c", false},
+        {"a@b\n", false},
+        {"a b@c", false},
+        {"-a@b", false},
+        {"projects/-/serviceAccounts/a@b", false}};
+    CHECK_ALL(container_account_fault, accounts);
+}
+
 int main(void)
 {
     RUN(references_are_what_registries_take);
@@ -135,5 +156,6 @@ int main(void)
     RUN(users_are_ids_or_names);
     RUN(networks_and_machines_are_names);
     RUN(secrets_have_plain_names);
+    RUN(service_accounts_can_name_a_file);
     return check_done();
 }

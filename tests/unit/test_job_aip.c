@@ -159,7 +159,6 @@ static void what_has_no_effect_is_kept_and_named(void)
     const struct job *job = sample("resnet-tf2.yaml", &diag);
     static const char *const paths[] = {
         "trainingInput.network",
-        "trainingInput.serviceAccount",
         "trainingInput.encryptionConfig.kmsKeyName",
         "trainingInput.masterConfig.diskConfig.bootDiskSizeGb",
         "trainingInput.masterConfig.diskConfig.bootDiskType",
@@ -189,6 +188,21 @@ static void a_resumed_job_is_one_to_learn_from(void)
     const cJSON *search = cJSON_GetObjectItem(input, "hyperparameters");
     CHECK_TEXT(cJSON_GetObjectItem(search, "resumePreviousJobId")->valuestring,
                "resnet_tf2_first");
+    cJSON_Delete(written);
+}
+
+static void its_service_account_is_the_jobs(void)
+{
+    static const char account[] = "trainer@my-project.iam.gserviceaccount.com";
+    struct diag diag;
+    const struct job *job = sample("resnet-tf2.yaml", &diag);
+    if (job == NULL)
+        return;
+    CHECK_TEXT(job->service_account, account);
+    cJSON *written = job_write_aip(job, &diag);
+    const cJSON *input = cJSON_GetObjectItem(written, "trainingInput");
+    CHECK_TEXT(cJSON_GetObjectItem(input, "serviceAccount")->valuestring,
+               account);
     cJSON_Delete(written);
 }
 
@@ -546,6 +560,7 @@ int main(void)
     RUN(a_module_is_run_by_python);
     RUN(what_has_no_effect_is_kept_and_named);
     RUN(a_resumed_job_is_one_to_learn_from);
+    RUN(its_service_account_is_the_jobs);
     RUN(what_is_kept_has_vertex_s_names);
     RUN(gcloud_s_own_words_raise_no_warning);
     RUN(another_rule_than_decay_is_told_as_a_loss);

@@ -50,8 +50,7 @@ static void a_custom_jobs_config_is_its_spec_alone(void)
     const struct job *job =
         must_read(POOLS "\nserviceAccount: a@b\nscheduling: {timeout: 60s}\n");
     CHECK(job && job->kind == JOB_CUSTOM && job->trial_timeout_ms == 60000);
-    CHECK(job && job->kept &&
-          strcmp(job->kept->path, "jobSpec.serviceAccount") == 0);
+    CHECK_TEXT(job ? job->service_account : NULL, "a@b");
 }
 
 static const struct {

@@ -133,6 +133,7 @@ static void check_container(const struct job *a, const struct job *b)
     CHECK(x->privileged == y->privileged && x->host_pid == y->host_pid);
     CHECK(same_strings(a->volumes, b->volumes));
     CHECK(a->reporter == b->reporter && a->rewrite_gcs == b->rewrite_gcs);
+    CHECK(same_text(a->service_account, b->service_account));
     CHECK(a->keep_best == b->keep_best && a->n_secrets == b->n_secrets);
     for (size_t i = 0; i < a->n_secrets && i < b->n_secrets; i++) {
         CHECK(same_text(a->secrets[i].name, b->secrets[i].name));

@@ -231,6 +231,8 @@ static void every_wish_of_a_container_arrives(void)
     CHECK_TEXT(job->container.user, "1000");
     CHECK(job->container.shm_bytes == 64 << 20 && job->volumes.n == 3);
     CHECK_TEXT(job->secrets[1].env, "HUB");
+    CHECK_TEXT(job->service_account,
+               "trainer@my-project.iam.gserviceaccount.com");
     CHECK(job_mentions_gcs(job));
     job = good(GOOD "/replicas.yaml");
     CHECK(job->n_pools == 4 && job->pools[1].cpus == 1.5);

@@ -46,7 +46,8 @@ static const char sdk_job[] =
     "\"parentCategoricalValues\":{\"values\":[\"sgd\"]},"
     "\"parameterSpec\":{\"parameterId\":\"momentum\",\"doubleValueSpec\":"
     "{\"minValue\":0,\"maxValue\":0.9}}}]}]},"
-    "\"trialJobSpec\":{\"serviceAccount\":\"a@b\",\"scheduling\":"
+    "\"trialJobSpec\":{\"serviceAccount\":\"a@b\",\"network\":\"n\","
+    "\"scheduling\":"
     "{\"timeout\":\"600s\",\"disableRetries\":true},\"workerPoolSpecs\":["
     "{\"machineSpec\":{\"machineType\":\"n1-standard-4\",\"acceleratorType\":4,"
     "\"acceleratorCount\":2},\"replicaCount\":\"1\",\"containerSpec\":"
@@ -97,7 +98,7 @@ static void what_is_ignored_is_named(void)
 {
     struct diag diag;
     read_text(sdk_job, &diag);
-    static const char *const paths[] = {"trialJobSpec.serviceAccount"};
+    static const char *const paths[] = {"trialJobSpec.network"};
     CHECK(diag.warnings == sizeof paths / sizeof *paths);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         const struct diag_item *item = diag.first;
@@ -452,6 +453,24 @@ static void a_python_package_is_run_as_its_module(void)
     CHECK(job != NULL && strcmp(written(job), json) == 0);
 }
 
+#define ACCOUNT(account)                                                       \
+    CUSTOM("\"serviceAccount\":\"" account "\",\"workerPoolSpecs\":"           \
+           "[{\"containerSpec\":{\"imageUri\":\"i\"}}]")
+
+static void a_service_account_is_a_word_that_names_a_file(void)
+{
+    struct diag diag;
+    const struct job *job = read_text(sdk_job, &diag);
+    CHECK_TEXT(job ? job->service_account : NULL, "a@b");
+    job = read_kind(ACCOUNT("a@b.c"), JOB_CUSTOM, &diag);
+    CHECK_TEXT(job ? job->service_account : NULL, "a@b.c");
+    job = read_kind(ACCOUNT(""), JOB_CUSTOM, &diag);
+    CHECK(job && job->service_account == NULL && diag.warnings == 0);
+    job = read_kind(ACCOUNT("../a@b"), JOB_CUSTOM, &diag);
+    CHECK(job == NULL && diag.errors == 1);
+    CHECK_TEXT(diag.first->path, "jobSpec.serviceAccount");
+}
+
 static void stored_jobs_are_told_apart_by_their_members(void)
 {
     struct job *job = NULL;
@@ -477,6 +496,7 @@ static void what_has_no_effect_is_told_back_at_its_place(void)
     const char *json = written(job);
     CHECK(strstr(json, "\"observationNoise\":\"LOW\"") != NULL);
     CHECK(strstr(json, "\"serviceAccount\":\"a@b\"") != NULL);
+    CHECK(strstr(json, "\"network\":\"n\"") != NULL);
     CHECK(strstr(json, "\"machineType\":\"n1-standard-4\"") != NULL);
     CHECK(strstr(json, "\"acceleratorType\":\"NVIDIA_TESLA_P4\"") != NULL);
     CHECK(strstr(json, "\"disableRetries\":true") != NULL);
@@ -528,6 +548,7 @@ int main(void)
     RUN(only_trials_of_runners_can_pause);
     RUN(a_custom_job_is_one_trial_without_parameters);
     RUN(a_python_package_is_run_as_its_module);
+    RUN(a_service_account_is_a_word_that_names_a_file);
     RUN(stored_jobs_are_told_apart_by_their_members);
     RUN(what_has_no_effect_is_told_back_at_its_place);
     RUN(a_default_is_kept_without_a_warning);
