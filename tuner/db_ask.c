@@ -144,3 +144,27 @@ enum ht_status db_measurement_newest(struct db *db, struct arena *arena,
     db_done(stmt);
     return HT_OK;
 }
+
+enum ht_status db_attempt_usage(struct db *db, int64_t study, int64_t wall_ms,
+                                struct attempt_usage *usage,
+                                struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    bool row = false;
+    /* The wall clock may have been set back meanwhile. */
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT count(*), total(max(0, "
+                 "iif(ended_ms>0, ended_ms, ?2) - started_ms)) "
+                 "FROM attempts WHERE study=?1 AND started_ms>0",
+                 "ii", study, wall_ms);
+    if (status == HT_OK)
+        status = db_step(db, stmt, &row, err);
+    if (status != HT_OK)
+        return status;
+    *usage = (struct attempt_usage){
+        .begun = sqlite3_column_int64(stmt, 0),
+        .ran_ms = (int64_t)sqlite3_column_double(stmt, 1)};
+    db_done(stmt);
+    return HT_OK;
+}

@@ -307,7 +307,7 @@ void machines_refresh(struct machines *machines, int64_t now_ms)
 bool machines_find(const struct machines *machines, const char *name,
                    struct machine *machine)
 {
-    for (size_t i = 0; i < machines->n; i++) {
+    for (size_t i = 0; machines != NULL && i < machines->n; i++) {
         if (strcmp(machines->own[i].name, name) != 0)
             continue;
         *machine = machines->own[i].machine;

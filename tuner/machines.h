@@ -33,7 +33,8 @@ void machines_free(struct machines *machines); /* accepts NULL */
  * is wrong with it is logged, and the last good content stays. */
 void machines_refresh(struct machines *machines, int64_t now_ms);
 
-/* False when nobody knows the type. */
+/* False when nobody knows the type. `machines` NULL: only what Google
+ * documents, on any thread. */
 bool machines_find(const struct machines *machines, const char *name,
                    struct machine *machine);
 

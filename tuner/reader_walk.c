@@ -15,13 +15,22 @@ static size_t look_up(void *item, const char *field, const char *key,
     return 2;
 }
 
+static enum ht_status view_vertex(const struct trial_walk *walk,
+                                  struct arena *arena,
+                                  const struct trial_row *trial, cJSON **out,
+                                  struct ht_error *err)
+{
+    return view_trial(walk->reader->db, arena, &walk->study, walk->job, trial,
+                      false, out, err);
+}
+
 static enum ht_status write_trial(struct trial_walk *walk, struct arena *arena,
                                   const struct trial_row *trial,
                                   struct ht_error *err)
 {
+    trial_viewer *view = walk->view != NULL ? walk->view : view_vertex;
     cJSON *item;
-    enum ht_status status = view_trial(walk->reader->db, arena, &walk->study,
-                                       walk->job, trial, false, &item, err);
+    const enum ht_status status = view(walk, arena, trial, &item, err);
     if (status != HT_OK)
         return status;
     if (walk->continues || walk->written > 0)

@@ -5,10 +5,20 @@
 
 #include <stdbool.h>
 
+#include <cjson/cJSON.h>
+
 #include "proto/job.h"
 #include "tuner/filter.h"
 #include "tuner/reader.h"
 #include "tuner/reader_page.h"
+
+struct trial_walk;
+
+/* How one kind of resource shows a trial; the caller owns *out. */
+typedef enum ht_status trial_viewer(const struct trial_walk *walk,
+                                    struct arena *arena,
+                                    const struct trial_row *trial, cJSON **out,
+                                    struct ht_error *err);
 
 struct trial_walk {
     struct reader *reader;
@@ -18,6 +28,7 @@ struct trial_walk {
     struct page page;            /* token: id of the trial to go on behind */
     const struct filter *filter; /* by `state`; NULL: all */
     bool continues;              /* the list has elements already */
+    trial_viewer *view;          /* NULL: as Vertex's Trial */
 
     size_t written;
     int64_t last; /* id of the trial seen last */
