@@ -81,7 +81,7 @@ static bool wants_form(const struct cli *cli)
 {
     return cli->set.output != NULL &&
            (cli->format == FORMAT_JSON || cli->format == FORMAT_JSONL ||
-            cli->format == FORMAT_YAML || cli_format_is_form(cli));
+            cli->format == FORMAT_YAML || cli_own_format(cli) != NULL);
 }
 
 /* ---- one real trial ---- */

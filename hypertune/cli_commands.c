@@ -97,6 +97,11 @@ const struct option_spec cli_option_table[] = {
     OWN("metric", 0, OPTION_TEXT, metric, "NAME",
         "this one, not the objective; local-run: must be reported"),
     OWN("out", 0, OPTION_TEXT, out, "FILE", "write to FILE, not to stdout"),
+    OWN("project", 0, OPTION_TEXT, project, "ID",
+        "gcloud's project (yours, else local)"),
+    OWN("region", 0, OPTION_TEXT, region, "NAME",
+        "gcloud's region (yours, else us-central1)"),
+    OWN("unset", 0, OPTION_FLAG, unset, NULL, "take it back"),
     {.name = NULL}};
 
 #define STUDY_FLAGS                                                            \
@@ -161,6 +166,8 @@ const struct cli_command cli_commands[] = {
     {"runner", cli_runner, NULL, "[FLAGS OF hypertune-runner]",
      "offer this machine to a server"},
     {"runners", cli_list_runners, "", "", "who runs the trials"},
+    {"gcloud-env", cli_gcloud_env, "project region unset", "",
+     "point gcloud and Google's Python SDK here: eval \"$(...)\""},
     {"doctor", cli_doctor, "", "", "what this machine can run, and repairs"},
     {"completion", cli_completion, "", "bash | zsh | fish",
      "a script that completes commands in your shell"},

@@ -191,6 +191,13 @@ static void offer_states(struct completion *completion,
     }
 }
 
+static void offer_formats(struct completion *completion)
+{
+    offer_list(completion, cli_formats);
+    if (completion->cli->command != NULL)
+        offer_list(completion, cli_own_formats(completion->cli->command));
+}
+
 static void offer_values(struct completion *completion)
 {
     const char *name = completion->option->name;
@@ -201,7 +208,7 @@ static void offer_values(struct completion *completion)
     if (words_has("FILE DIR", value))
         offer_files(completion);
     else if (strcmp(name, "output") == 0)
-        offer_list(completion, cli_formats);
+        offer_formats(completion);
     else if (strcmp(name, "stream") == 0)
         offer_list(completion, "stdout stderr runner");
     else if (strcmp(name, "algorithm") == 0)

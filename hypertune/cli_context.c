@@ -13,6 +13,7 @@
 #include "hypertune/cli_commands.h"
 #include "hypertune/cli_runners.h"
 #include "hypertune/cli_server.h"
+#include "hypertune/cli_shell.h"
 #include "proto/diag.h"
 #include "proto/token.h"
 
@@ -48,12 +49,8 @@ void cli_fini(struct cli *cli)
 
 const char *cli_variable(const struct cli *cli, const char *name)
 {
-    size_t len = strlen(name);
-    for (char *const *entry = cli->environment; *entry != NULL; entry++) {
-        if (strncmp(*entry, name, len) == 0 && (*entry)[len] == '=')
-            return (*entry)[len + 1] != '\0' ? *entry + len + 1 : NULL;
-    }
-    return NULL;
+    const char *value = shell_value(cli->environment, name);
+    return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
 static size_t terminal_width(const struct cli *cli)
@@ -70,11 +67,18 @@ static size_t terminal_width(const struct cli *cli)
 
 const char cli_formats[] = "table wide json jsonl yaml csv name args";
 
-bool cli_format_is_form(const struct cli *cli)
+const char *cli_own_formats(const struct cli_command *command)
 {
-    return cli->set.output != NULL && cli->command != NULL &&
-           strcmp(cli->command->name, "check") == 0 &&
-           words_has("native vertex aip", cli->set.output);
+    if (command->run == cli_check)
+        return "native vertex aip"; /* forms of specs */
+    return command->run == cli_gcloud_env ? "sh fish" : "";
+}
+
+const char *cli_own_format(const struct cli *cli)
+{
+    bool own = cli->set.output != NULL && cli->command != NULL &&
+               words_has(cli_own_formats(cli->command), cli->set.output);
+    return own ? cli->set.output : NULL;
 }
 
 static enum ht_status read_format(struct cli *cli, struct ht_error *err)
@@ -82,7 +86,7 @@ static enum ht_status read_format(struct cli *cli, struct ht_error *err)
     const char *names[FORMAT_ARGS + 2] = {NULL};
     char *rest = NULL;
     size_t n = 0;
-    if (cli->set.output == NULL || cli_format_is_form(cli))
+    if (cli->set.output == NULL || cli_own_format(cli) != NULL)
         return HT_OK;
     for (char *name =
              strtok_r(arena_strdup(cli->arena, cli_formats), " ", &rest);
@@ -286,6 +290,7 @@ static enum ht_status use_server(struct cli *cli, const char *url,
         if (status != HT_OK)
             return status;
     }
+    cli->token_file = token_file;
     size_t len = strlen(url);
     while (len > 0 && url[len - 1] == '/')
         len--;

@@ -76,6 +76,9 @@ struct cli_settings {
     struct words volumes;
     int64_t gpus;
     bool keep;
+    /* gcloud-env */
+    const char *project, *region;
+    bool unset;
 };
 
 struct cli_command;
@@ -93,6 +96,7 @@ struct cli {
     struct cli_http *http;    /* NULL until cli_connect() */
     int64_t request_ms;       /* longest request, 0: the usual */
     const char *state_folder; /* of this user's own server, or NULL */
+    const char *token_file;   /* that cli_connect() took, or NULL */
     bool detached;            /* the server was named, so never started */
 };
 
@@ -103,8 +107,10 @@ void cli_fini(struct cli *cli);
  * HT_INVALID  the format is unknown */
 enum ht_status cli_settle(struct cli *cli, struct ht_error *err);
 
-/* Does -o name a form of specs, as it may for `check`? */
-bool cli_format_is_form(const struct cli *cli);
+/* What -o may name for one command alone, by blanks; "": nothing. */
+const char *cli_own_formats(const struct cli_command *command);
+/* The one of them that -o names; NULL: none of them. */
+const char *cli_own_format(const struct cli *cli);
 
 /* A variable of the environment, NULL when absent or empty. */
 const char *cli_variable(const struct cli *cli, const char *name);

@@ -40,7 +40,7 @@ void cli_help_short(struct text *out)
         out);
     list_commands("What was learnt:", "importance confirm replay", out);
     list_commands("In a trial:", "report should-stop params", out);
-    list_commands("Server:", "serve runner runners doctor", out);
+    list_commands("Server:", "serve runner runners gcloud-env doctor", out);
     list_commands("Other:", "completion version help", out);
     text_puts(out, "Global flags:\n");
     cli_options_help(cli_option_table, "", true, out);

@@ -347,24 +347,30 @@ static int refuse(struct cli *cli, const struct pool *pool, const char *file)
                     own_command(cli, pool));
 }
 
-int cli_runners_prepare(struct cli *cli, const struct job *job,
-                        const char *file)
+int cli_runners_offer_images(struct cli *cli, bool *offered)
 {
     struct ht_error err;
     struct census census;
     struct cli_engine engine;
+    if (count(cli, &census, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    *offered = census.images || (cli->detached && !census.any);
+    if (*offered || cli->detached || !cli_engine_find(cli, &engine))
+        return CLI_DONE;
+    *offered = true;
+    return start_own(cli, &engine);
+}
+
+int cli_runners_prepare(struct cli *cli, const struct job *job,
+                        const char *file)
+{
+    bool offered;
     const struct pool *pool = job->pools;
     const struct pool *end = pool + job->n_pools;
     while (pool < end && pool->image == NULL)
         pool++;
     if (pool == end)
         return CLI_DONE;
-    if (count(cli, &census, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
-    /* A server that was named may get its first runner later. */
-    if (census.images || (cli->detached && !census.any))
-        return CLI_DONE;
-    if (!cli->detached && cli_engine_find(cli, &engine))
-        return start_own(cli, &engine);
-    return refuse(cli, pool, file);
+    int code = cli_runners_offer_images(cli, &offered);
+    return code != CLI_DONE || offered ? code : refuse(cli, pool, file);
 }

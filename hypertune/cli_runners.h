@@ -23,6 +23,12 @@ void cli_runners_describe(const struct node *runner, struct text *out);
 int cli_runners_prepare(struct cli *cli, const struct job *job,
                         const char *file);
 
+/* Sees to it that images can run, as far as that is possible here; *offered
+ * tells. This user's own server is given a runner of containers when an engine
+ * answers on this machine; a named one may get its first runner later. Returns
+ * CLI_DONE, or the exit code after having said why. */
+int cli_runners_offer_images(struct cli *cli, bool *offered);
+
 /* Starts the runner of containers of this user's own server again when it was
  * there before and has died, so that what it had begun is seen to. */
 void cli_runners_revive(struct cli *cli, const char *folder, const char *url);
