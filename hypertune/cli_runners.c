@@ -364,7 +364,7 @@ int cli_runners_offer_images(struct cli *cli, bool *offered)
 int cli_runners_prepare(struct cli *cli, const struct job *job,
                         const char *file)
 {
-    bool offered;
+    bool offered = false;
     const struct pool *pool = job->pools;
     const struct pool *end = pool + job->n_pools;
     while (pool < end && pool->image == NULL)
