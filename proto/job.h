@@ -229,6 +229,16 @@ struct job *job_read_vertex(const struct node *root, enum job_kind kind,
  * `hyperparameters` a JOB_TUNING, without a JOB_CUSTOM. Same contract. */
 struct job *job_read_aip(const struct node *root, struct diag *diag);
 
+/* What may change of an AI Platform job; the rest of a Job that says it is
+ * checked by name and ignored. */
+struct aip_change {
+    struct pairs labels; /* all of them, none when left out */
+    const char *etag;    /* NULL: not said */
+};
+/* Faults go to diag; without any the change is complete. */
+void job_read_aip_change(const struct node *root, struct aip_change *change,
+                         struct diag *diag);
+
 /* Reads a spec file of any form, told apart by its top-level members. */
 struct job *job_read(const struct node *root, struct diag *diag);
 

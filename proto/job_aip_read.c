@@ -105,6 +105,21 @@ static void read_packages(const struct field_reader *reader, struct place at,
     keep_silently(reader, at);
 }
 
+/* Where the job is, and so a part of its name in Vertex's API. */
+static void read_region(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
+{
+    (void)field;
+    (void)into;
+    const char *region = node_string(at.node);
+    if (region == NULL)
+        field_wrong_kind(reader, at, "the name of a region");
+    else if (strchr(region, '/') != NULL)
+        field_error(reader, at, "the name of a region has no /");
+    else if (region[0] == '\0' || field_is_name(reader, at, region))
+        keep_silently(reader, at);
+}
+
 static const struct field_choice strategies[] = {{"STRATEGY_UNSPECIFIED", 0, 0},
                                                  {"ON_DEMAND", 1, 1},
                                                  {"LOW_COST", 2, 2},
@@ -173,7 +188,7 @@ static const struct field input_rows[] = {
     {.name = "nasJobSpec", .read = refuse_nas},
     {.name = "network", .read = keep_text},
     {.name = "pythonVersion", .read = keep_any},
-    {.name = "region", .read = keep_text},
+    {.name = "region", .read = read_region},
     {.name = "runtimeVersion", .read = keep_any},
     {.name = "serviceAccount",
      .read = job_service_account,
@@ -188,24 +203,73 @@ static void read_input(const struct field_reader *reader, struct place at,
     field_read_map(reader, at, input_rows, into);
 }
 
+/* Google's rule; names of other forms have more characters. */
+static void read_id(const struct field_reader *reader, struct place at,
+                    const struct field *field, void *into)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+                      others[] = "0123456789_";
+    const char *id = node_string(at.node);
+    size_t good = 0;
+    while (
+        id && id[good] &&
+        (strchr(letters, id[good]) || (good > 0 && strchr(others, id[good]))))
+        good++;
+    if (id == NULL)
+        field_wrong_kind(reader, at, "text");
+    else if (good == 0 || id[good] != '\0' || good > HT_MAX_NAME)
+        field_error(reader, at,
+                    "must be a letter, then letters, digits and _, %d at most",
+                    HT_MAX_NAME);
+    else
+        *(const char **)(void *)((char *)into + field->offset) = id;
+}
+
+/* What the server says of a job, that a client may send back as it got it. */
+#define ANSWERED_ROWS                                                          \
+    {.name = "createTime", .read = field_skip},                                \
+        {.name = "startTime", .read = field_skip},                             \
+        {.name = "endTime", .read = field_skip},                               \
+        {.name = "state", .read = field_skip},                                 \
+        {.name = "errorMessage", .read = field_skip},                          \
+        {.name = "jobPosition", .read = field_skip},                           \
+        {.name = "trainingOutput", .read = field_skip},                        \
+        {.name = "predictionOutput", .read = field_skip},                      \
+    {                                                                          \
+        .name = "explanationOutput", .read = field_skip                        \
+    }
+
 static const struct field root_rows[] = {
-    {.name = "jobId", .read = job_name, .offset = JOB(name)},
+    {.name = "jobId", .read = read_id, .offset = JOB(name)},
     {"labels", field_pairs, JOB(labels), 0, 64, NULL},
     {.name = "trainingInput", .read = read_input},
     {.name = "predictionInput", .read = refuse},
     {.name = "explanationInput", .read = refuse},
-    /* The server's own members, that a client may send back as it got them. */
-    {.name = "createTime", .read = field_skip},
-    {.name = "startTime", .read = field_skip},
-    {.name = "endTime", .read = field_skip},
-    {.name = "state", .read = field_skip},
-    {.name = "errorMessage", .read = field_skip},
     {.name = "etag", .read = field_skip},
-    {.name = "jobPosition", .read = field_skip},
-    {.name = "trainingOutput", .read = field_skip},
-    {.name = "predictionOutput", .read = field_skip},
-    {.name = "explanationOutput", .read = field_skip},
+    ANSWERED_ROWS,
     {0}};
+
+void job_read_aip_change(const struct node *root, struct aip_change *change,
+                         struct diag *diag)
+{
+    static const struct field rows[] = {
+        {"labels", field_pairs, offsetof(struct aip_change, labels), 0, 64,
+         NULL},
+        {.name = "etag",
+         .read = field_text,
+         .offset = offsetof(struct aip_change, etag)},
+        {.name = "jobId", .read = field_skip},
+        {.name = "trainingInput", .read = field_skip},
+        {.name = "predictionInput", .read = field_skip},
+        {.name = "explanationInput", .read = field_skip},
+        ANSWERED_ROWS,
+        {0}};
+    const struct field_reader reader = {
+        .diag = diag, .arena = diag->arena, .null_is_absent = true};
+    *change = (struct aip_change){0};
+    field_read_map(&reader, (struct place){root, ""}, rows, change);
+}
 
 /* A limit of the whole job, in Google's words: a search ends after it, and so
  * does the one trial of a job without a search. */

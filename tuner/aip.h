@@ -6,10 +6,16 @@
 #ifndef HT_TUNER_AIP_H
 #define HT_TUNER_AIP_H
 
+#include <stdint.h>
+
+#include "proto/error.h"
 #include "tuner/request.h"
 
 /* aip_create.c; body: a Job */
 request_handler aip_create;
+/* Settles the study and replies with its Job. */
+enum ht_status aip_reply(struct core *core, struct request *req, int64_t id,
+                         struct ht_error *err);
 
 /* aip_change.c */
 request_handler aip_patch;  /* body: {"labels", "etag"}, ?updateMask=labels */

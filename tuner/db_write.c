@@ -57,8 +57,8 @@ enum ht_status db_study_name_taken(struct db *db, const char *project,
     int64_t found;
     enum ht_status status =
         db_query(db, &stmt, err,
-                 "SELECT 1 FROM studies "
-                 "WHERE project=? AND location=? AND name=? AND state<>8",
+                 "SELECT 1 FROM studies WHERE project=?1 "
+                 "AND (?2 IS NULL OR location=?2) AND name=?3 AND state<>8",
                  "sss", project, location, name);
     if (status == HT_OK)
         status = db_integer(db, stmt, 0, &found, err);

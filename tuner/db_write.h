@@ -37,6 +37,7 @@ enum ht_status db_meta_set(struct db *db, const char *key, const char *value,
 /* The id the next study will get; ids are never given twice. */
 enum ht_status db_study_next_id(struct db *db, int64_t *id,
                                 struct ht_error *err);
+/* In any location when that is NULL. */
 enum ht_status db_study_name_taken(struct db *db, const char *project,
                                    const char *location, const char *name,
                                    bool *taken, struct ht_error *err);

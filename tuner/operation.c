@@ -135,12 +135,16 @@ void operation_reply(struct core *core, struct request *req,
 
 /* --- asking for one --- */
 
-/* The resource that the path names, with a slash. */
+/* The resource that the path names, with a slash. AI Platform's paths name a
+ * project alone, and so everything in it. */
 static const char *parent_of(const struct request *req)
 {
     struct arena *arena = req->arena;
-    const char *parent = arena_printf(arena, "projects/%s/locations/%s/",
-                                      req->scope.project, req->scope.location);
+    const char *parent =
+        arena_printf(arena, "projects/%s/", req->scope.project);
+    if (req->scope.location != NULL)
+        parent =
+            arena_printf(arena, "%slocations/%s/", parent, req->scope.location);
     if (req->study != NULL)
         parent = arena_printf(arena, "%sstudies/%s/", parent, req->study);
     if (req->trial != NULL)

@@ -37,7 +37,8 @@ void operation_add_times(struct core *core, cJSON *metadata);
 void operation_reply(struct core *core, struct request *req,
                      struct operation *operation);
 
-/* What can be asked of those kept: by id, below a location or a study. */
+/* What can be asked of those kept: by id, below a project, a location, a study
+ * or a trial. */
 request_handler operation_get;    /* also `wait`: it is done */
 request_handler operation_list;   /* newest first, in pages */
 request_handler operation_delete; /* forgets it; {} */

@@ -123,16 +123,28 @@ static const char *allowed_methods(const char *path, struct arena *arena)
     return allow;
 }
 
+/* Google's Python clients ask for operations below /ui; /ml tells AI
+ * Platform's clients apart where a proxy wants to. */
+static const char *without_alias(struct arena *arena, const char *path)
+{
+    static const struct {
+        const char *prefix, *means;
+    } aliases[] = {{"/v1beta1/", "/v1/"},
+                   {"/ui/projects/", "/v1/projects/"},
+                   {"/ml/v1/", "/v1/"}};
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
+        const size_t len = strlen(aliases[i].prefix);
+        if (strncmp(path, aliases[i].prefix, len) == 0)
+            return arena_printf(arena, "%s%s", aliases[i].means, path + len);
+    }
+    return path;
+}
+
 enum ht_status route_find(const char *method, const char *path,
                           struct request *req, const struct route **route,
                           const char **allow, struct ht_error *err)
 {
-    /* Google's Python clients ask for operations below /ui. */
-    static const char beta[] = "/v1beta1/", ui[] = "/ui/projects/";
-    if (strncmp(path, beta, sizeof beta - 1) == 0)
-        path = arena_printf(req->arena, "/v1/%s", path + sizeof beta - 1);
-    else if (strncmp(path, ui, sizeof ui - 1) == 0)
-        path = arena_printf(req->arena, "/v1%s", path + strlen("/ui"));
+    path = without_alias(req->arena, path);
     if (strcmp(method, "HEAD") == 0)
         method = "GET";
     for (size_t i = 0; i < route_count; i++) {

@@ -38,7 +38,7 @@ extern const size_t route_count;
 
 /* Finds the route of a method ("HEAD" counts as "GET") and an undecoded path,
  * and fills scope, study, trial and operation of `req` with its decoded parts.
- * `/v1beta1/` and `/ui/projects/` are read as below `/v1/`.
+ * `/v1beta1/`, `/ui/projects/` and `/ml/v1/` are read as below `/v1/`.
  *
  * HT_NOT_FOUND  no route has such a path
  * HT_NO_METHOD  some have, but not with this method; *allow lists theirs

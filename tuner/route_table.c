@@ -1,5 +1,6 @@
 #include "tuner/route.h"
 
+#include "tuner/aip.h"
 #include "tuner/gate.h"
 #include "tuner/operation.h"
 #include "tuner/study.h"
@@ -11,12 +12,15 @@
 #define CUSTOM_JOBS VERTEX "/customJobs"
 #define STUDIES VERTEX "/studies"
 #define TRIALS STUDIES "/{study}/trials"
+#define AIP "/v1/projects/{project}"
+#define AIP_JOBS AIP "/jobs"
 #define OURS "/hypertune/v1"
 
 /* What a collection shows. A tuning job searches, so it is a study too. */
 #define TUNING STUDY_KIND(JOB_TUNING)
 #define CUSTOM STUDY_KIND(JOB_CUSTOM)
 #define SEARCHING (STUDY_KIND(JOB_TUNING) | STUDY_KIND(JOB_STUDY))
+#define RUNNING_ITSELF (STUDY_KIND(JOB_TUNING) | STUDY_KIND(JOB_CUSTOM))
 #define ANY 0
 
 #define CHANGE(how, shown, path, handler)                                      \
@@ -53,12 +57,15 @@
     OPERATION("GET", parent "/operations", GATE_READ, operation_list),         \
         OPERATION("GET", parent "/operations/{operation}", GATE_READ,          \
                   operation_get),                                              \
+        OPERATION("POST", parent "/operations/{operation}:cancel",             \
+                  GATE_SUBMIT, operation_cancel)
+/* Those of Vertex can also be deleted and waited for. */
+#define VERTEX_OPERATIONS(parent)                                              \
+    OPERATIONS(parent),                                                        \
         OPERATION("DELETE", parent "/operations/{operation}", GATE_SUBMIT,     \
                   operation_delete),                                           \
         OPERATION("POST", parent "/operations/{operation}:wait", GATE_READ,    \
-                  operation_get),                                              \
-        OPERATION("POST", parent "/operations/{operation}:cancel",             \
-                  GATE_SUBMIT, operation_cancel)
+                  operation_get)
 
 const struct route route_table[] = {
     {.method = "GET",
@@ -93,9 +100,15 @@ const struct route route_table[] = {
     CHANGE("POST", SEARCHING, TRIALS "/{trial}:stop", trial_stop),
     CHANGE("POST", SEARCHING, TRIALS "/{trial}:checkTrialEarlyStoppingState",
            trial_check_stop),
-    OPERATIONS(VERTEX),
-    OPERATIONS(STUDIES "/{study}"),
-    OPERATIONS(TRIALS "/{trial}"),
+    VERTEX_OPERATIONS(VERTEX),
+    VERTEX_OPERATIONS(STUDIES "/{study}"),
+    VERTEX_OPERATIONS(TRIALS "/{trial}"),
+    CHANGE("POST", RUNNING_ITSELF, AIP_JOBS, aip_create),
+    QUERY(RUNNING_ITSELF, AIP_JOBS, read_aip_jobs),
+    QUERY(RUNNING_ITSELF, AIP_JOBS "/{study}", read_aip_job),
+    CHANGE("PATCH", RUNNING_ITSELF, AIP_JOBS "/{study}", aip_patch),
+    CHANGE("POST", RUNNING_ITSELF, AIP_JOBS "/{study}:cancel", aip_cancel),
+    OPERATIONS(AIP),
     {.method = "GET",
      .pattern = OURS "/server",
      .needs = GATE_READ | GATE_RUNNER,

@@ -32,6 +32,15 @@ static void add_warnings(cJSON *view, const struct diag *warnings)
     }
 }
 
+enum ht_status study_settled(struct core *core, struct request *req, int64_t id,
+                             struct study_row *row, struct ht_error *err)
+{
+    const enum ht_status status = study_settle(core, id, err);
+    return status == HT_OK
+               ? db_study_get(core_db(core), req->arena, id, row, err)
+               : status;
+}
+
 enum ht_status study_reply(struct core *core, struct request *req, int64_t id,
                            struct ht_error *err)
 {
@@ -44,9 +53,7 @@ enum ht_status study_reply_warned(struct core *core, struct request *req,
 {
     struct study_row row;
     cJSON *view = NULL;
-    enum ht_status status = study_settle(core, id, err);
-    if (status == HT_OK)
-        status = db_study_get(core_db(core), req->arena, id, &row, err);
+    enum ht_status status = study_settled(core, req, id, &row, err);
     if (status == HT_OK)
         status = view_job(core_db(core), req->arena, &row, &view, err);
     if (status != HT_OK)

@@ -9,8 +9,11 @@
 #include "proto/error.h"
 #include "tuner/request.h"
 
-/* Settles the study, so that the answer shows what the command led to, and
- * replies with its job. */
+/* Settles the study, so that an answer shows what the command led to, and reads
+ * its row. */
+enum ht_status study_settled(struct core *core, struct request *req, int64_t id,
+                             struct study_row *row, struct ht_error *err);
+/* The same, and replies with its job. */
 enum ht_status study_reply(struct core *core, struct request *req, int64_t id,
                            struct ht_error *err);
 /* The same with what a person should know of a job that was just created. */

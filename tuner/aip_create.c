@@ -1,0 +1,130 @@
+#include <string.h>
+
+#include "proto/json.h"
+#include "tuner/aip.h"
+#include "tuner/core.h"
+#include "tuner/db.h"
+#include "tuner/study_make.h"
+#include "tuner/study_reply.h"
+#include "tuner/view_aip.h"
+
+#define RESUMED "trainingInput.hyperparameters.resumePreviousJobId"
+#define NOWHERE "local" /* the location of a job without a region */
+
+static struct job *read_job(struct request *req, struct ht_error *err)
+{
+    if (req->body == NULL) {
+        ht_fail(err, HT_INVALID, "the request has no body");
+        return NULL;
+    }
+    struct diag *diag = study_diag(req);
+    struct job *job = job_read_aip(req->body, diag);
+    if (req->body->kind == NODE_MAP && node_find(req->body, "jobId") == NULL)
+        diag_error(diag, 0, 0, "jobId", "is missing");
+    if (diag->errors == 0)
+        return job;
+    study_fail_by_diag(diag, err);
+    return NULL;
+}
+
+static const char *text_of(struct arena *arena, const struct node *node)
+{
+    struct text text = {0};
+    json_print(json_of_node(node), &text);
+    const char *copy = arena_strndup(arena, text.data, text.len);
+    text_free(&text);
+    return copy;
+}
+
+/* --- going on from an earlier job --- */
+
+static enum ht_status refuse(struct request *req, const char *text,
+                             struct ht_error *err)
+{
+    diag_error(study_diag(req), 0, 0, RESUMED, "%s", text);
+    return study_fail_by_diag(study_diag(req), err);
+}
+
+/* The earlier job with what is searched now: what differs then is what forbids
+ * to go on. */
+static enum ht_status check_same_search(struct request *req,
+                                        const struct job *old,
+                                        const struct job *job,
+                                        struct ht_error *err)
+{
+    struct job probe = *old;
+    struct text differences = {0};
+    probe.space = job->space;
+    probe.n_metrics = job->n_metrics;
+    probe.metrics = job->metrics;
+    enum ht_status status = HT_OK;
+    if (job_diff(old, &probe, &differences) > 0) {
+        differences.data[strcspn(differences.data, "\n")] = '\0';
+        status = refuse(req,
+                        arena_printf(req->arena,
+                                     "searches for something else: %.150s",
+                                     differences.data),
+                        err);
+    }
+    text_free(&differences);
+    return status;
+}
+
+/* Google continues the very search of that job. Its number takes the place of
+ * its id, which a job elsewhere in the project may have too. */
+static enum ht_status find_resumed(struct core *core, struct request *req,
+                                   struct job *job, struct ht_error *err)
+{
+    const struct study_scope scope = {.project = req->scope.project,
+                                      .kinds = STUDY_KIND(JOB_TUNING)};
+    struct study_row row;
+    struct job *old;
+    if (job->warm_start.n == 0)
+        return HT_OK;
+    enum ht_status status = db_study_find(core_db(core), req->arena, &scope,
+                                          job->warm_start.items[0], &row, err);
+    if (status == HT_NOT_FOUND)
+        return refuse(req, "is no tuning job of the project", err);
+    if (status == HT_OK)
+        status = job_parse(req->arena, row.spec, &old, err);
+    if (status == HT_OK)
+        status = check_same_search(req, old, job, err);
+    if (status != HT_OK)
+        return status;
+    const char **number = arena_alloc(req->arena, 1, sizeof *number);
+    *number = arena_printf(req->arena, "%lld", (long long)row.id);
+    job->warm_start.items = number;
+    return HT_OK;
+}
+
+/* --- the job --- */
+
+enum ht_status aip_reply(struct core *core, struct request *req, int64_t id,
+                         struct ht_error *err)
+{
+    struct study_row row;
+    cJSON *view;
+    enum ht_status status = study_settled(core, req, id, &row, err);
+    if (status == HT_OK)
+        status = view_aip(core_db(core), req->arena, &row, &view, err);
+    if (status == HT_OK)
+        json_print(view, &req->reply);
+    return status;
+}
+
+enum ht_status aip_create(struct core *core, struct request *req,
+                          struct ht_error *err)
+{
+    struct job *job = read_job(req, err);
+    if (job == NULL)
+        return HT_INVALID;
+    const struct node *input = node_find(req->body, "trainingInput");
+    const char *region = node_get_string(input, "region", "");
+    struct making making = {.job = job,
+                            .location = *region == '\0' ? NOWHERE : region,
+                            .submitted = text_of(req->arena, input)};
+    enum ht_status status = find_resumed(core, req, job, err);
+    if (status == HT_OK)
+        status = study_make(core, req, &making, err);
+    return status == HT_OK ? aip_reply(core, req, making.id, err) : status;
+}

@@ -1,0 +1,36 @@
+/* study_make.h - the one way in which a job, of whatever form it was sent,
+ * becomes a study. Core thread. */
+#ifndef HT_TUNER_STUDY_MAKE_H
+#define HT_TUNER_STUDY_MAKE_H
+
+#include <stdint.h>
+
+#include "proto/diag.h"
+#include "proto/error.h"
+#include "proto/job.h"
+#include "tuner/core.h"
+#include "tuner/request.h"
+
+struct making {
+    struct job *job;       /* as it was read; gets the name and the algorithm
+                              that it does not have */
+    const char *location;  /* where the study is */
+    const char *unique_in; /* location in which no other study may have its
+                              name; NULL: all of the project's */
+    const char *submitted; /* of an AI Platform job: its trainingInput word
+                              for word; "" */
+    struct diag warnings;  /* gets what a person should know of it, beside
+                              those of reading it in the request's list */
+    int64_t id;            /* gets that of the study */
+};
+
+/* Inserts the study with its first event, one for each warning, and what it
+ * starts from.
+ * HT_EXISTS   its name is taken
+ * HT_INVALID  no runner may run it, no method can search its space, or an
+ *             earlier study is not there; the request's list of faults says
+ *             what is wrong where */
+enum ht_status study_make(struct core *core, struct request *req,
+                          struct making *making, struct ht_error *err);
+
+#endif
