@@ -82,6 +82,8 @@ static const char **target_of(struct request *req, struct part pattern)
         return &req->study;
     case 'o':
         return &req->operation;
+    case 'f':
+        return &req->file;
     default:
         return &req->trial;
     }
@@ -140,6 +142,52 @@ static const char *without_alias(struct arena *arena, const char *path)
     return path;
 }
 
+/* "models" of "/v1/projects/P/models/M" and of "/v1/projects/P/locations/L/
+ * models:list"; empty where a path has none. */
+static struct part collection_of(const char *path)
+{
+    static const char root[] = "/v1/projects", below[] = "locations";
+    const struct part none = {path, 0};
+    if (strncmp(path, root, sizeof root - 1) != 0)
+        return none;
+    const char *at = path + sizeof root - 1;
+    struct part part = none;
+    for (int depth = 0; *at == '/' && depth < 2; depth++) {
+        next_part(&at); /* a project, a location */
+        part = *at == '/' ? next_part(&at) : none;
+        if (part.len != sizeof below - 1 ||
+            memcmp(part.text, below, part.len) != 0)
+            break;
+    }
+    const char *colon = memchr(part.text, ':', part.len);
+    return colon ? (struct part){part.text, (size_t)(colon - part.text)} : part;
+}
+
+static bool is_served(struct part collection)
+{
+    for (size_t i = 0; i < route_count; i++) {
+        struct part known = collection_of(route_table[i].pattern);
+        if (known.len == collection.len &&
+            memcmp(known.text, collection.text, known.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Google has far more than is served here; its clients show what we say. */
+static enum ht_status refuse_path(const char *path, struct ht_error *err)
+{
+    struct part collection = collection_of(path);
+    if (collection.len == 0 || is_served(collection))
+        return ht_fail(err, HT_NOT_FOUND, "there is nothing at \"%.160s\"",
+                       path);
+    return ht_fail(err, HT_NOT_FOUND,
+                   "hypertune serves training jobs, tuning jobs and studies, "
+                   "not Google's \"%.*s\"",
+                   (int)(collection.len < 64 ? collection.len : 64),
+                   collection.text);
+}
+
 enum ht_status route_find(const char *method, const char *path,
                           struct request *req, const struct route **route,
                           const char **allow, struct ht_error *err)
@@ -160,8 +208,7 @@ enum ht_status route_find(const char *method, const char *path,
     }
     const char *others = allowed_methods(path, req->arena);
     if (others[0] == '\0')
-        return ht_fail(err, HT_NOT_FOUND, "there is nothing at \"%.160s\"",
-                       path);
+        return refuse_path(path, err);
     *allow = others;
     return ht_fail(err, HT_NO_METHOD, "%.32s is not possible here, but %s",
                    method, others);

@@ -98,6 +98,35 @@ static void unknown_paths_are_not_found(void)
     CHECK(status_of("GET", BASE "/studies/1/trials/2/3") == HT_NOT_FOUND);
 }
 
+static const char *said_of(const char *path)
+{
+    static struct ht_error err;
+    struct found found = {.req = request_new()};
+    CHECK(route_find("GET", path, found.req, &found.route, &found.allow,
+                     &err) == HT_NOT_FOUND);
+    request_free(found.req);
+    return err.text;
+}
+
+static void collections_that_only_google_has_are_named(void)
+{
+    static const char *const theirs[] = {
+        "/v1/projects/p/models", "/ml/v1/projects/p/models/m/versions",
+        "/v1beta1/projects/p/locations/l/models:upload",
+        "/v1/projects/p/locations/l/models/7"};
+    for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++)
+        CHECK_TEXT(said_of(theirs[i]),
+                   "hypertune serves training jobs, tuning jobs and studies, "
+                   "not Google's \"models\"");
+    CHECK(strstr(said_of("/v1/projects/p/locations"), "\"locations\""));
+    CHECK_TEXT(said_of(BASE "/studies/1/trials/2/3"),
+               "there is nothing at \"" BASE "/studies/1/trials/2/3\"");
+    CHECK_TEXT(said_of("/v1/projects/p/locations/l"),
+               "there is nothing at \"/v1/projects/p/locations/l\"");
+    CHECK_TEXT(said_of("/v1/projectsp/x/models"),
+               "there is nothing at \"/v1/projectsp/x/models\"");
+}
+
 static void wrong_methods_learn_the_right_ones(void)
 {
     struct found found = look("PUT", BASE "/hyperparameterTuningJobs/7");
@@ -161,6 +190,7 @@ int main(void)
     RUN(the_beta_version_is_the_same);
     RUN(operations_are_found_below_ui_too);
     RUN(unknown_paths_are_not_found);
+    RUN(collections_that_only_google_has_are_named);
     RUN(wrong_methods_learn_the_right_ones);
     RUN(broken_encodings_are_refused);
     RUN(every_route_says_how_it_is_answered);
