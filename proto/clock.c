@@ -20,6 +20,13 @@ int64_t clock_wall_ms(void)
     return read_clock(CLOCK_REALTIME);
 }
 
+int64_t clock_wall_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 int64_t clock_monotonic_ms(void)
 {
     return read_clock(CLOCK_BOOTTIME);
@@ -32,15 +39,30 @@ static int64_t clamp_stamp(int64_t wall_ms)
     return wall_ms < first ? first : wall_ms > last ? last : wall_ms;
 }
 
-char *clock_stamp(char buffer[CLOCK_STAMP_BYTES], int64_t wall_ms)
+/* What stands before the milliseconds; returns its length. */
+static size_t stamp_seconds(char buffer[CLOCK_STAMP_BYTES], int64_t wall_ms,
+                            int *ms)
 {
-    wall_ms = clamp_stamp(wall_ms);
-    int ms = (int)((wall_ms % 1000 + 1000) % 1000);
-    time_t seconds = (time_t)((wall_ms - ms) / 1000);
+    *ms = (int)((wall_ms % 1000 + 1000) % 1000);
+    time_t seconds = (time_t)((wall_ms - *ms) / 1000);
     struct tm tm;
     gmtime_r(&seconds, &tm);
-    size_t n = strftime(buffer, CLOCK_STAMP_BYTES, "%Y-%m-%dT%H:%M:%S", &tm);
+    return strftime(buffer, CLOCK_STAMP_BYTES, "%Y-%m-%dT%H:%M:%S", &tm);
+}
+
+char *clock_stamp(char buffer[CLOCK_STAMP_BYTES], int64_t wall_ms)
+{
+    int ms;
+    size_t n = stamp_seconds(buffer, clamp_stamp(wall_ms), &ms);
     snprintf(buffer + n, CLOCK_STAMP_BYTES - n, ".%03dZ", ms);
+    return buffer;
+}
+
+char *clock_stamp_us(char buffer[CLOCK_STAMP_BYTES], int64_t wall_us)
+{
+    int us = (int)((wall_us % 1000 + 1000) % 1000), ms;
+    size_t n = stamp_seconds(buffer, clamp_stamp((wall_us - us) / 1000), &ms);
+    snprintf(buffer + n, CLOCK_STAMP_BYTES - n, ".%03d%03d000Z", ms, us);
     return buffer;
 }
 
@@ -67,15 +89,15 @@ static bool read_byte(const char **text, char byte)
     return true;
 }
 
-/* The first three digits of ".123456"; nothing at all is 0 ms. */
-static bool read_fraction_ms(const char **text, int *ms)
+/* The first nine digits of ".123456"; nothing at all is 0 ns. */
+static bool read_fraction_ns(const char **text, int *ns)
 {
-    *ms = 0;
+    *ns = 0;
     if (!read_byte(text, '.'))
         return true;
-    int n = 0, scale = 100;
+    int n = 0, scale = 100000000;
     for (; **text >= '0' && **text <= '9'; (*text)++, n++) {
-        *ms += (**text - '0') * scale;
+        *ns += (**text - '0') * scale;
         scale /= 10;
     }
     return n > 0;
@@ -123,18 +145,40 @@ static bool read_time(const char **text, struct tm *tm)
            tm->tm_min <= 59 && tm->tm_sec <= 60;
 }
 
-bool clock_read_stamp(const char *text, int64_t *wall_ms)
+static bool read_stamp(const char *text, int64_t *seconds, int *ns)
 {
     struct tm tm = {0};
-    int ms, minutes;
+    int minutes;
     if (!read_date(&text, &tm))
         return false;
     if (!read_byte(&text, 'T') && !read_byte(&text, 't'))
         return false;
-    if (!read_time(&text, &tm) || !read_fraction_ms(&text, &ms) ||
+    if (!read_time(&text, &tm) || !read_fraction_ns(&text, ns) ||
         !read_offset(&text, &minutes) || *text != '\0')
         return false;
-    *wall_ms = ((int64_t)timegm(&tm) - (int64_t)minutes * 60) * 1000 + ms;
+    *seconds = (int64_t)timegm(&tm) - (int64_t)minutes * 60;
+    return true;
+}
+
+bool clock_read_stamp(const char *text, int64_t *wall_ms)
+{
+    int64_t seconds;
+    int ns;
+    if (!read_stamp(text, &seconds, &ns))
+        return false;
+    *wall_ms = seconds * 1000 + ns / 1000000;
+    return true;
+}
+
+bool clock_read_stamp_ns(const char *text, int64_t *wall_ns)
+{
+    int64_t seconds;
+    int ns;
+    if (!read_stamp(text, &seconds, &ns))
+        return false;
+    if (__builtin_mul_overflow(seconds, 1000000000, wall_ns) ||
+        __builtin_add_overflow(*wall_ns, ns, wall_ns))
+        *wall_ns = seconds < 0 ? INT64_MIN : INT64_MAX;
     return true;
 }
 

@@ -9,14 +9,20 @@
 #include <stdint.h>
 
 int64_t clock_wall_ms(void);
+int64_t clock_wall_us(void);
 int64_t clock_monotonic_ms(void); /* CLOCK_BOOTTIME */
 
 /* "2026-11-21T03:10:02.123Z", always the same width. */
 enum { CLOCK_STAMP_BYTES = 32 };
 char *clock_stamp(char buffer[CLOCK_STAMP_BYTES], int64_t wall_ms);
 
-/* Reads RFC 3339 with Z or an offset; false when it is not one. */
+/* "2026-11-21T03:10:02.123456000Z", for who compares stamps as texts. */
+char *clock_stamp_us(char buffer[CLOCK_STAMP_BYTES], int64_t wall_us);
+
+/* Reads RFC 3339 with Z or an offset; false when it is not one. Nanoseconds end
+ * in the year 2262 and begin in 1677: what is beyond is the last or first. */
 bool clock_read_stamp(const char *text, int64_t *wall_ms);
+bool clock_read_stamp_ns(const char *text, int64_t *wall_ns);
 
 /* Reads "90", "90s", "1.5h", "2h30m", "250ms" (bare numbers are seconds) and
  * protobuf's "3.5s". Never negative; false when the text is no duration. */

@@ -5,27 +5,52 @@
  *
  * OR binds more tightly than AND, as Google has it. A text has = and != and,
  * with * for any characters, ":"; a time is compared with = != < <= > >=; of a
- * map, labels.key is the value of one key and labels:key asks for a key. */
+ * map, labels.key is the value of one key and labels:key asks for a key.
+ *
+ * Log entries are asked for in a larger language of the same form: phrases are
+ * compared without regard to case and ordered, ":" asks for a part of one, =~
+ * and !~ for a POSIX extended regular expression; keys may be quoted; values
+ * may be a list, ("a" OR "b"); AND may be left out; a value alone is searched
+ * in the message; "--" begins a comment. */
 #ifndef HT_TUNER_FILTER_H
 #define HT_TUNER_FILTER_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "proto/arena.h"
 #include "proto/error.h"
+#include "proto/job.h"
 
-enum filter_kind { FILTER_TEXT, FILTER_TIME, FILTER_MAP };
+enum filter_kind {
+    FILTER_TEXT,
+    FILTER_TIME,
+    FILTER_MAP,
+    /* of log entries */
+    FILTER_PHRASE,
+    FILTER_PHRASES, /* a map of them */
+    FILTER_RANK     /* a name from a list, compared by its place there */
+};
 
 struct filter_field {
     const char *name; /* camelCase; a filter may also say snake_case */
     enum filter_kind kind;
 };
 
+/* How log entries are asked for. */
+struct filter_language {
+    const struct filter_field *fields;  /* the last has the name NULL */
+    const char *const *ranks;           /* lowest first, NULL at the end */
+    const struct filter_field *message; /* where a value alone is searched */
+};
+
 /* Stores what an item has for a field, at most FILTER_VALUES texts, and returns
  * how many: names that mean the same are all given. A time is an RFC 3339
- * stamp. Of a map, the value of `key`; else key is NULL. */
+ * stamp. Of a map, the value of `key`; else key is NULL. FILTER_UNKNOWN: that
+ * would have to be read first, see filter_may_allow(). */
 enum { FILTER_VALUES = 4 };
+#define FILTER_UNKNOWN SIZE_MAX
 typedef size_t filter_lookup(void *item, const char *field, const char *key,
                              const char *values[FILTER_VALUES]);
 
@@ -36,8 +61,30 @@ struct filter; /* NULL: everything is wanted */
 enum ht_status filter_read(struct arena *arena, const char *text,
                            const struct filter_field fields[],
                            const struct filter **filter, struct ht_error *err);
+/* The same in the language of log entries; the result holds what the arena
+ * does not own until filter_release(). */
+enum ht_status filter_read_log(struct arena *arena, const char *text,
+                               const struct filter_language *language,
+                               const struct filter **filter,
+                               struct ht_error *err);
+void filter_release(const struct filter *filter); /* accepts NULL */
 
 bool filter_allows(const struct filter *filter, filter_lookup *lookup,
                    void *item);
+/* Whether the item can be wanted, whatever the unknown fields turn out to be.
+ */
+bool filter_may_allow(const struct filter *filter, filter_lookup *lookup,
+                      void *item);
+
+/* The times, both included, outside of which nothing is wanted. */
+struct filter_span {
+    int64_t from_ns, until_ns; /* since 1970; from > until: nothing at all */
+};
+struct filter_span filter_times(const struct filter *filter, const char *field);
+
+/* Whether only items are wanted whose text for the field (and key, or NULL)
+ * equals one of a few, which are then stored. */
+bool filter_equals(struct arena *arena, const struct filter *filter,
+                   const char *field, const char *key, struct strings *values);
 
 #endif
