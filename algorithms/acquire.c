@@ -143,7 +143,7 @@ static void list_slopes(struct slope_search *search)
     const double *weight = search->acquire->acquisition->guide->kernel.weight;
     for (size_t c = 0; c < encoding->dim; c++) {
         if (encoding->at[c].kind != COORDINATE_CONTINUOUS ||
-            search->x[c] == COORDINATE_ABSENT)
+            search->x[c] == COORDINATE_ABSENT || !encoding_is_free(encoding, c))
             continue;
         search->at[search->n] = c;
         search->unit[search->n++] = fmin(1 / sqrt(weight[c]), longest);
@@ -271,7 +271,7 @@ static bool sweep(const struct acquire *acquire, const struct rng_place *place,
     for (size_t i = 0; i < encoding->dim; i++) {
         const size_t c = order[i];
         if (encoding->at[c].kind != COORDINATE_CONTINUOUS &&
-            spot->x[c] != COORDINATE_ABSENT)
+            spot->x[c] != COORDINATE_ABSENT && encoding_is_free(encoding, c))
             moved = sweep_one(acquire, c, place, spot) || moved;
     }
     return moved;
@@ -348,7 +348,8 @@ static size_t nudge_known(const struct acquire *acquire, struct spot starts[])
         memcpy(starts[n].x, known->known[k], sizeof starts[n].x);
         for (size_t c = 0; c < known->encoding->dim; c++)
             if (known->encoding->at[c].kind == COORDINATE_CONTINUOUS &&
-                starts[n].x[c] != COORDINATE_ABSENT)
+                starts[n].x[c] != COORDINATE_ABSENT &&
+                encoding_is_free(known->encoding, c))
                 starts[n].x[c] = fmin(
                     fmax(starts[n].x[c] + nudge * rng_normal(&place, c), 0), 1);
         if (violation(acquire, starts[n].x) > 0)
@@ -425,7 +426,7 @@ static bool choose_listed(const struct acquire *acquire, uint64_t size,
     uint64_t i = finite_next_free(encoding->space, request, 0, size);
     for (; i < size;
          i = finite_next_free(encoding->space, request, i + 1, size)) {
-        finite_point(encoding->space, i, point);
+        finite_point(encoding->space, request->within, i, point);
         encoding_encode(encoding, point, x + n * dim);
         index[n++] = i;
     }
@@ -434,7 +435,7 @@ static bool choose_listed(const struct acquire *acquire, uint64_t size,
         if (values[j] > values[best])
             best = j;
     if (n > 0)
-        finite_point(encoding->space, index[best], point);
+        finite_point(encoding->space, request->within, index[best], point);
     free(index);
     free(values);
     free(x);
@@ -444,7 +445,7 @@ static bool choose_listed(const struct acquire *acquire, uint64_t size,
 bool acquire_point(const struct acquire *acquire, struct value point[])
 {
     const struct encoding *encoding = acquire->candidates.encoding;
-    const uint64_t size = space_size(encoding->space);
+    const uint64_t size = subspace_size(encoding->space, encoding->part);
     if (size > 0 && size <= LISTED)
         return choose_listed(acquire, size, point);
     double *x =

@@ -13,6 +13,7 @@
 #include "proto/constraint.h"
 #include "proto/error.h"
 #include "proto/space.h"
+#include "proto/subspace.h"
 
 enum { SETTING_METRICS = 16 }; /* of one study, at most */
 
@@ -69,6 +70,7 @@ struct suggest_request {
     uint64_t ordinal;          /* of the suggestion in its study, from 0 */
     const struct taken *taken; /* tried or pending */
     const struct constraint_set *constraints; /* NULL: none */
+    const struct subspace *within; /* the answer lies there; NULL: anywhere */
     /* Points whose results are still out: open trials by id, then what this
      * batch was given before; settled, borrowed for the call. */
     size_t n_pending;
@@ -78,7 +80,8 @@ struct suggest_request {
                         again: REASON_REPEATS */
 };
 
-/* Whether a point may be the answer: neither taken nor in violation. */
+/* Whether a point may be the answer: in the part asked for, neither taken nor
+ * in violation. */
 bool request_allows(const struct suggest_request *request,
                     const struct value point[]);
 
@@ -128,7 +131,8 @@ struct algorithm {
     void (*forget)(void *state);
     /* Writes space->n settled values to `point`, never one that `taken` has
      * (but see may_repeat) or that violates a constraint, and why.
-     * HT_EXHAUSTED  every point of the space is taken or violates one */
+     * HT_EXHAUSTED  every point of the space, or of the part asked for, is
+     *               taken or violates one */
     enum ht_status (*suggest)(void *state,
                               const struct suggest_request *request,
                               struct value point[], struct reason *reason,

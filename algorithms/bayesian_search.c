@@ -1,8 +1,9 @@
 /* A Gaussian process of the objective, and the point that promises most.
  *
  * A suggestion is a function of the space, the seed, the results in their
- * order, what is pending and the ordinal; what the state holds besides the
- * results are hyperparameters found before, which would be found again. */
+ * order, what is pending, the part asked for and the ordinal; what the state
+ * holds besides the results are hyperparameters found before, which would be
+ * found again. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,14 +111,18 @@ static bool is_design(const struct bayesian *bayesian,
                (before > 0 ? 1 : LEAST_FEASIBLE);
 }
 
+/* A row of the part that is asked for, or of the whole space where another
+ * study found it. */
 static bool find_first(const struct bayesian *bayesian,
                        const struct suggest_request *request, uint64_t index,
                        double x[], enum reason_kind *kind)
 {
+    const struct encoding within =
+        encoding_within(&bayesian->encoding, request->within);
     const size_t seeds = transfer_seeds(bayesian->transfer);
     *kind = index < seeds ? REASON_SEED : REASON_DESIGN;
     if (*kind == REASON_DESIGN)
-        return design_point(&bayesian->encoding, request->constraints,
+        return design_point(&within, request->constraints,
                             bayesian->setting.seed, index - seeds, x);
     transfer_seed(bayesian->transfer, (size_t)index, x);
     return true;
@@ -127,12 +132,14 @@ static bool find_design(const struct bayesian *bayesian,
                         const struct suggest_request *request,
                         struct value point[], struct reason *reason)
 {
+    const struct encoding within =
+        encoding_within(&bayesian->encoding, request->within);
     double x[HT_MAX_PARAMETERS];
     for (uint64_t i = 0; i < DESIGN_TRIES; i++) {
         if (!find_first(bayesian, request, request->ordinal + i * DESIGN_TRIES,
                         x, &reason->kind))
             continue;
-        encoding_decode(&bayesian->encoding, x, point);
+        encoding_decode(&within, x, point);
         if (request_allows(request, point))
             return true;
     }
@@ -205,13 +212,15 @@ static bool most_promising(const struct bayesian *bayesian,
     const uint64_t seed = bayesian->setting.seed, ordinal = request->ordinal;
     const struct rng_place rays = {seed, ordinal, RNG_RAYS};
     const struct rng_place trade = {seed, ordinal, RNG_TRADE};
+    const struct encoding within =
+        encoding_within(&bayesian->encoding, request->within);
     struct acquisition acquisition;
     double fill[HT_MAX_PARAMETERS], x[HT_MAX_PARAMETERS], promise;
-    belief_promise(belief, &rays, &acquisition);
+    belief_promise(belief, &within, &rays, &acquisition);
     struct acquire acquire = {
         .acquisition = &acquisition,
         .request = request,
-        .candidates = {.encoding = &bayesian->encoding,
+        .candidates = {.encoding = &within,
                        .seed = seed,
                        .ordinal = ordinal,
                        .fill = fill,

@@ -124,31 +124,35 @@ static size_t list_models(const struct belief *belief, size_t prior,
     return m;
 }
 
-/* Points that a model has seen or believes; of a long history, each
- * objective's model has seen others. */
-static void add_points(const struct belief *belief, const struct rows *rows,
-                       size_t m, const struct gp *const models[],
-                       struct pareto *front)
+/* Points that a model has seen or believes, each where it would be in the part
+ * of the encoding: what others have taught of that part counts for as much as
+ * the model makes of it. Of a long history, each objective's model has seen
+ * others. */
+static void add_points(const struct belief *belief,
+                       const struct encoding *encoding, const struct rows *rows,
+                       const struct gp *const models[], struct pareto *front)
 {
     double x[HT_MAX_PARAMETERS], values[SETTING_METRICS];
     for (size_t i = 0; i < rows->n; i++) {
         rows_get(rows, i, x);
+        encoding_enter(encoding, x);
         if (!seems_safe(belief, x))
             continue;
-        for (size_t k = 0; k < m; k++)
+        for (size_t k = 0; k < front->m; k++)
             values[k] = gp_mean(models[k], x);
         if (!pareto_has(front, values))
             pareto_add(front, values, (int64_t)i);
     }
 }
 
-static void find_front(const struct belief *belief, size_t m,
+static void find_front(const struct belief *belief,
+                       const struct encoding *encoding, size_t m,
                        const struct gp *const models[], struct pareto *front)
 {
     pareto_init(front, m);
-    add_points(belief, models[0]->rows, m, models, front);
+    add_points(belief, encoding, models[0]->rows, models, front);
     for (size_t k = 1; k < m && models[0]->n_seen < belief->history->n; k++)
-        add_points(belief, models[k]->rows, m, models, front);
+        add_points(belief, encoding, models[k]->rows, models, front);
 }
 
 /* Where others gain less than this share of what it costs k, a front is flat.
@@ -221,7 +225,9 @@ static void add_chances(const struct belief *belief,
     acquisition->n_chances = (size_t)(chance - acquisition->chances);
 }
 
-void belief_promise(const struct belief *belief, const struct rng_place *place,
+void belief_promise(const struct belief *belief,
+                    const struct encoding *encoding,
+                    const struct rng_place *place,
                     struct acquisition *acquisition)
 {
     const struct gp *models[SETTING_METRICS];
@@ -231,7 +237,7 @@ void belief_promise(const struct belief *belief, const struct rng_place *place,
         double reference[SETTING_METRICS];
         struct pareto front;
         const size_t m = list_models(belief, prior, models);
-        find_front(belief, m, models, &front);
+        find_front(belief, encoding, m, models, &front);
         find_reference(&front, reference);
         if (front.n > 0)
             acquisition_add_outlook(acquisition, m, models, &front, reference,
@@ -284,6 +290,7 @@ void belief_known(const struct belief *belief, const struct rng_place *place,
     struct known *known = ht_xcalloc(n + 1, sizeof *known);
     for (size_t i = 0; i < n; i++) {
         rows_get(rows, i, known[i].x);
+        encoding_enter(candidates->encoding, known[i].x);
         known[i].safe = seems_safe(belief, known[i].x);
         known[i].order = m > 1 ? rng_bits(place, i) : i;
         for (size_t k = 0; k < m; k++)

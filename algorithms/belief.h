@@ -39,12 +39,16 @@ void belief_fini(struct belief *belief);
 /* A pending point comes out as each goal's models foretell. */
 void belief_add(struct belief *belief, const double x[]);
 
-/* How much points promise now; its caller ends it before the belief. */
-void belief_promise(const struct belief *belief, const struct rng_place *place,
+/* How much points promise now, beyond the best that is known or believed of the
+ * part which `encoding` is of; its caller ends it before the belief. */
+void belief_promise(const struct belief *belief,
+                    const struct encoding *encoding,
+                    const struct rng_place *place,
                     struct acquisition *acquisition);
 
-/* Adds the best known points to the candidates' and writes for each coordinate
- * the value it had in the best point where it was present. Of several
+/* Adds the best known points, moved into the candidates' part, to them and
+ * writes for each coordinate the value it had in the best point where it was
+ * present. Of several
  * objectives, the points that fewest others beat, which ones of those is drawn
  * at the place. */
 void belief_known(const struct belief *belief, const struct rng_place *place,

@@ -57,8 +57,10 @@ static double step(const struct encoding *encoding, size_t c, double u,
 }
 
 /* A step of a size that takes turns from one of the best, the better ones more
- * often; every fourth moves all coordinates, the others at least one. */
-static void nearby(const struct candidates *candidates, size_t j, double row[])
+ * often; every fourth moves all the n coordinates that may, the others at least
+ * one. */
+static void nearby(const struct candidates *candidates, size_t j, size_t n,
+                   const size_t moves[], double row[])
 {
     static const double sizes[] = {0.2, 0.05, 0.01};
     const struct encoding *encoding = candidates->encoding;
@@ -69,13 +71,15 @@ static void nearby(const struct candidates *candidates, size_t j, double row[])
         (size_t)((double)candidates->n_known * rng_unit(&place, 4 * last) *
                  rng_unit(&place, 4 * last + 1));
     const size_t surely =
-        (size_t)((double)dim * rng_unit(&place, 4 * last + 2));
-    const double chance = j % 4 == 0 ? 1 : chance_to_step(dim);
+        moves[(size_t)((double)n * rng_unit(&place, 4 * last + 2))];
+    const double chance = j % 4 == 0 ? 1 : chance_to_step(n);
     memcpy(row, candidates->known[from], dim * sizeof *row);
-    for (size_t c = 0; c < dim; c++)
+    for (size_t i = 0; i < n; i++) {
+        const size_t c = moves[i];
         if (row[c] != COORDINATE_ABSENT &&
             (c == surely || rng_unit(&place, c) < chance))
             row[c] = step(encoding, c, row[c], sizes[j % 3], &place);
+    }
     encoding_settle(encoding, candidates->fill, row);
 }
 
@@ -100,11 +104,13 @@ static size_t keep_allowed(const struct candidates *candidates, size_t n,
 size_t candidates_fill(const struct candidates *candidates, double x[])
 {
     const size_t dim = candidates->encoding->dim;
-    const size_t wanted = dim > WIDE ? 2 * LOCAL : LOCAL;
-    const size_t local = candidates->n_known > 0 ? wanted : 0;
+    size_t moves[HT_MAX_PARAMETERS];
+    const size_t n_moves = encoding_list_free(candidates->encoding, moves);
+    const size_t wanted = n_moves > WIDE ? 2 * LOCAL : LOCAL;
+    const size_t local = candidates->n_known > 0 && n_moves > 0 ? wanted : 0;
     everywhere(candidates, GLOBAL, x);
     for (size_t j = 0; j < local; j++)
-        nearby(candidates, j, x + (GLOBAL + j) * dim);
+        nearby(candidates, j, n_moves, moves, x + (GLOBAL + j) * dim);
     return candidates->constraints == NULL
                ? GLOBAL + local
                : keep_allowed(candidates, GLOBAL + local, x);

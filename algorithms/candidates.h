@@ -16,9 +16,9 @@ enum {
 };
 
 struct candidates {
-    const struct encoding *encoding;
-    uint64_t seed, ordinal; /* where random numbers are addressed */
-    const double *fill;     /* coordinates of what becomes present */
+    const struct encoding *encoding; /* of the part where points may be */
+    uint64_t seed, ordinal;          /* where random numbers are addressed */
+    const double *fill;              /* coordinates of what becomes present */
     const struct constraint_set *constraints; /* NULL: all is allowed */
     size_t n_known;                           /* at most CANDIDATES_KNOWN */
     double known[CANDIDATES_KNOWN][HT_MAX_PARAMETERS]; /* best first */

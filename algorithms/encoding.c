@@ -208,6 +208,14 @@ void encoding_fini(struct encoding *encoding)
     free(encoding->positions);
 }
 
+struct encoding encoding_within(const struct encoding *encoding,
+                                const struct subspace *part)
+{
+    struct encoding within = *encoding;
+    within.part = part;
+    return within;
+}
+
 /* ---- there and back ---- */
 
 void encoding_encode(const struct encoding *encoding,
@@ -276,20 +284,49 @@ void encoding_decode(const struct encoding *encoding, const double x[],
             point[i] = param_level(&space->params[i], 0);
     for (size_t c = 0; c < encoding->dim; c++)
         point[encoding->at[c].param] = value_at(encoding, c, x[c]);
-    space_settle(space, point);
+    subspace_settle(space, encoding->part, point);
 }
 
 void encoding_settle(const struct encoding *encoding, const double fill[],
                      double x[])
 {
-    if (encoding->flat)
+    const struct subspace *part = encoding->part;
+    if (encoding->flat && part == NULL)
         return;
     struct value point[HT_MAX_PARAMETERS];
     for (size_t c = 0; c < encoding->dim; c++)
         if (x[c] == COORDINATE_ABSENT)
             x[c] = fill[c];
     encoding_decode(encoding, x, point);
-    for (size_t c = 0; c < encoding->dim; c++)
-        if (point[encoding->at[c].param].absent)
+    for (size_t c = 0; c < encoding->dim; c++) {
+        const size_t i = encoding->at[c].param;
+        if (point[i].absent)
             x[c] = COORDINATE_ABSENT;
+        else if (part != NULL && part->at[i].n > 0)
+            x[c] = coordinate_position(encoding, c, point[i]);
+    }
+}
+
+void encoding_enter(const struct encoding *encoding, double x[])
+{
+    double usual[HT_MAX_PARAMETERS];
+    if (encoding->part == NULL)
+        return;
+    for (size_t c = 0; c < encoding->dim; c++)
+        usual[c] = encoding->at[c].usual;
+    encoding_settle(encoding, usual, x);
+}
+
+bool encoding_is_free(const struct encoding *encoding, size_t c)
+{
+    return subspace_leaves(encoding->part, encoding->at[c].param);
+}
+
+size_t encoding_list_free(const struct encoding *encoding, size_t list[])
+{
+    size_t n = 0;
+    for (size_t c = 0; c < encoding->dim; c++)
+        if (encoding_is_free(encoding, c))
+            list[n++] = c;
+    return n;
 }

@@ -11,6 +11,7 @@
 
 #include "proto/limits.h"
 #include "proto/space.h"
+#include "proto/subspace.h"
 
 #define COORDINATE_ABSENT (-1.0)
 
@@ -35,12 +36,19 @@ struct encoding {
     bool continuous;           /* some coordinate is */
     size_t dim;
     struct coordinate at[HT_MAX_PARAMETERS];
-    double *positions; /* owned, of all ordinal coordinates */
+    double *positions;           /* owned, of all ordinal coordinates */
+    const struct subspace *part; /* borrowed: of points; NULL: all the space */
 };
 
 /* The space has at most HT_MAX_PARAMETERS and must outlive the encoding. */
 void encoding_init(struct encoding *encoding, const struct space *space);
 void encoding_fini(struct encoding *encoding);
+
+/* The same encoding for points of a part of the space: what is decoded or
+ * settled by it lies there. It borrows from `encoding`, is not ended, and rows
+ * of either mean the same. */
+struct encoding encoding_within(const struct encoding *encoding,
+                                const struct subspace *part);
 
 /* Writes the `dim` coordinates of a settled point. */
 void encoding_encode(const struct encoding *encoding,
@@ -61,5 +69,14 @@ size_t encoding_level_of(const struct encoding *encoding, size_t c, double u);
  * value in `fill` to what has a place and is absent. */
 void encoding_settle(const struct encoding *encoding, const double fill[],
                      double x[]);
+/* Moves a settled row of the whole space into the part, what becomes present
+ * to its usual place. */
+void encoding_enter(const struct encoding *encoding, double x[]);
+
+/* Lists the coordinates that may differ between points of the part; returns
+ * how many. */
+size_t encoding_list_free(const struct encoding *encoding, size_t list[]);
+/* Whether coordinate c is one of them. */
+bool encoding_is_free(const struct encoding *encoding, size_t c);
 
 #endif

@@ -2,13 +2,12 @@
 
 #include "proto/limits.h"
 
-void finite_point(const struct space *space, uint64_t index,
-                  struct value point[])
+void finite_point(const struct space *space, const struct subspace *part,
+                  uint64_t index, struct value point[])
 {
     for (size_t i = space->n; i-- > 0;) {
-        const struct param *param = &space->params[i];
-        uint64_t levels = param_levels(param);
-        point[i] = param_level(param, index % levels);
+        const uint64_t levels = subspace_levels(space, part, i);
+        point[i] = subspace_level(space, part, i, index % levels);
         index /= levels;
     }
     space_settle(space, point);
@@ -20,7 +19,7 @@ uint64_t finite_next_free(const struct space *space,
 {
     struct value point[HT_MAX_PARAMETERS];
     for (uint64_t i = from; i < to; i++) {
-        finite_point(space, i, point);
+        finite_point(space, request->within, i, point);
         if (request_allows(request, point))
             return i;
     }

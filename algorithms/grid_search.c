@@ -9,8 +9,7 @@
 #include "proto/limits.h"
 
 struct grid_state {
-    const struct space *space; /* borrowed */
-    uint64_t size;             /* points, 1..HT_MAX_GRID */
+    const struct space *space; /* borrowed; 1..HT_MAX_GRID points */
 };
 
 static enum ht_status refuse_continuous(const struct space *space,
@@ -45,7 +44,6 @@ static enum ht_status grid_new(const struct setting *setting, void **state,
                        HT_MAX_GRID);
     struct grid_state *grid = ht_xcalloc(1, sizeof *grid);
     grid->space = space;
-    grid->size = size;
     *state = grid;
     return HT_OK;
 }
@@ -72,14 +70,15 @@ static enum ht_status grid_suggest(void *state,
     /* Starts at the ordinal's own point, so a study of many trials does not
      * ask for each point again from the first. Points before it can be free
      * when an earlier suggestion was dropped: the second turn takes them. */
-    uint64_t start = request->ordinal % grid->size;
-    uint64_t index = finite_next_free(grid->space, request, start, grid->size);
-    if (index == grid->size) {
+    const uint64_t size = subspace_size(grid->space, request->within);
+    const uint64_t start = request->ordinal % size;
+    uint64_t index = finite_next_free(grid->space, request, start, size);
+    if (index == size) {
         index = finite_next_free(grid->space, request, 0, start);
         if (index == start)
             return untried_none(grid->space, request, err);
     }
-    finite_point(grid->space, index, point);
+    finite_point(grid->space, request->within, index, point);
     return HT_OK;
 }
 

@@ -17,7 +17,8 @@ bool request_allows(const struct suggest_request *request,
                     const struct value point[])
 {
     const struct taken *taken = request->taken;
-    return constraint_set_holds(request->constraints, point) &&
+    return subspace_has(request->within, point) &&
+           constraint_set_holds(request->constraints, point) &&
            !taken->has(taken->context, point);
 }
 

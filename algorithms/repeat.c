@@ -12,17 +12,20 @@ enum {
  * like results at different points. */
 static const double large_noise = 0.5;
 
-/* The best results by value, best first; what was only foretold of a trial that
- * was stopped is none. Returns how many. */
-static size_t list_best(const struct history *history, size_t best[])
+/* The best results of the part by value, best first; what was only foretold of
+ * a trial that was stopped is none. Returns how many. */
+static size_t list_best(const struct history *history,
+                        const struct subspace *part, size_t best[])
 {
+    const size_t width = history->encoding->space->n;
     size_t n = 0;
     for (size_t i = 0; i < history->n; i++) {
         const double value = history_value(history, i, 0);
         size_t at = n;
         while (at > 0 && history_value(history, best[at - 1], 0) < value)
             at--;
-        if (isnan(value) || history->variance[i] > 0 || at == BEST)
+        if (isnan(value) || history->variance[i] > 0 || at == BEST ||
+            !subspace_has(part, history->points + i * width))
             continue;
         n = n < BEST ? n + 1 : BEST;
         memmove(best + at + 1, best + at, (n - 1 - at) * sizeof *best);
@@ -55,7 +58,7 @@ static bool seems_noisy(const struct belief *belief)
     size_t best[BEST];
     return history->n >= ENOUGH &&
            gp->noise > large_noise * gp->kernel.signal &&
-           !is_exact(history, list_best(history, best), best);
+           !is_exact(history, list_best(history, NULL, best), best);
 }
 
 bool repeat_is_due(const struct belief *belief,
@@ -84,7 +87,7 @@ bool repeat_find(const struct belief *belief,
     const struct history *history = belief->history;
     const size_t dim = history->encoding->dim;
     size_t best[BEST];
-    const size_t n = list_best(history, best);
+    const size_t n = list_best(history, request->within, best);
     double highest = -INFINITY;
     for (size_t k = 0; k < n; k++) {
         const double *x = history->x + best[k] * dim;

@@ -53,16 +53,16 @@ static size_t count_good(const struct sample *sample)
 static size_t draw_candidates(const struct parzen *good,
                               const struct candidates *start, double x[])
 {
-    const struct inside inside = {good->encoding, start->constraints,
-                                  start->fill};
+    const struct encoding *encoding = start->encoding;
+    const struct inside inside = {encoding, start->constraints, start->fill};
     struct rng_place place = {start->seed, start->ordinal, RNG_DENSE};
     size_t n = 0;
     for (size_t j = 0; j < TPE_CANDIDATES; j++, place.draw++) {
         const struct rng_place way = {start->seed, start->ordinal,
                                       place.draw + TPE_CANDIDATES};
-        double *row = x + n * good->encoding->dim;
+        double *row = x + n * encoding->dim;
         parzen_draw(good, &place, row);
-        encoding_settle(good->encoding, start->fill, row);
+        encoding_settle(encoding, start->fill, row);
         n += inside_reach(&inside, &way, row) ? 1 : 0;
     }
     return n;

@@ -17,10 +17,10 @@
 enum { TPE_CANDIDATES = 24 };
 
 /* Draws settled points, which the constraints allow, where good results are
- * dense; the seed, ordinal, fill and constraints are those of `start`. Writes
- * a row of x for each and to `likeness` the logarithm of how much denser good
- * results lie there than others. Pending points are not good ones. Returns how
- * many, at most TPE_CANDIDATES. */
+ * dense; the seed, ordinal, fill, part and constraints are those of `start`.
+ * Writes a row of x for each and to `likeness` the logarithm of how much denser
+ * good results lie there than others. Pending points are not good ones. Returns
+ * how many, at most TPE_CANDIDATES. */
 size_t tpe_candidates(const struct sample *sample,
                       const struct candidates *start, double x[],
                       double likeness[]);

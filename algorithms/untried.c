@@ -24,7 +24,7 @@ static bool draw_free(const struct space *space, uint64_t seed,
     for (; place.draw < draws; place.draw++) {
         for (size_t i = 0; i < space->n; i++)
             point[i] = param_from_unit(&space->params[i], rng_unit(&place, i));
-        space_settle(space, point);
+        subspace_settle(space, request->within, point);
         if (request_allows(request, point))
             return true;
     }
@@ -37,7 +37,7 @@ static bool pick_free(const struct space *space, uint64_t seed,
                       const struct suggest_request *request,
                       struct value point[])
 {
-    const uint64_t size = space_size(space);
+    const uint64_t size = subspace_size(space, request->within);
     uint64_t n = 0, index = finite_next_free(space, request, 0, size);
     for (; index < size; n++)
         index = finite_next_free(space, request, index + 1, size);
@@ -48,7 +48,7 @@ static bool pick_free(const struct space *space, uint64_t seed,
     index = finite_next_free(space, request, 0, size);
     while (skip-- > 0)
         index = finite_next_free(space, request, index + 1, size);
-    finite_point(space, index, point);
+    finite_point(space, request->within, index, point);
     return true;
 }
 
@@ -78,31 +78,40 @@ static bool reach_free(const struct space *space, uint64_t seed,
                        struct value point[])
 {
     struct rng_place place = {seed, request->ordinal, RNG_DRAWN};
-    struct encoding encoding;
+    struct encoding whole;
     bool found = false;
-    encoding_init(&encoding, space);
+    encoding_init(&whole, space);
+    const struct encoding encoding = encoding_within(&whole, request->within);
     for (int i = 0; i < WAYS && !found; i++, place.draw++)
         found = reach_one(&encoding, place, request, point);
-    encoding_fini(&encoding);
+    encoding_fini(&whole);
     return found;
 }
 
-static bool is_countable(const struct space *space)
+static bool is_countable(const struct space *space,
+                         const struct suggest_request *request)
+{
+    const uint64_t size = subspace_size(space, request->within);
+    return size > 0 && size <= HT_MAX_GRID;
+}
+
+/* How many are taken is known of the whole space alone. */
+static bool is_full(const struct space *space,
+                    const struct suggest_request *request)
 {
     const uint64_t size = space_size(space);
-    return size > 0 && size <= HT_MAX_GRID;
+    return size > 0 && request->taken->n >= size;
 }
 
 static bool find_free(const struct space *space, uint64_t seed,
                       const struct suggest_request *request,
                       struct value point[])
 {
-    const uint64_t size = space_size(space);
-    if (size > 0 && request->taken->n >= size)
+    if (is_full(space, request))
         return false;
     if (draw_free(space, seed, request, point))
         return true;
-    if (is_countable(space))
+    if (is_countable(space, request))
         return pick_free(space, seed, request, point);
     return request->constraints != NULL &&
            reach_free(space, seed, request, point);
@@ -112,9 +121,8 @@ enum ht_status untried_none(const struct space *space,
                             const struct suggest_request *request,
                             struct ht_error *err)
 {
-    const unsigned long long size = space_size(space);
-    const bool all =
-        is_countable(space) || (size > 0 && request->taken->n >= size);
+    const unsigned long long size = subspace_size(space, request->within);
+    const bool all = is_countable(space, request) || is_full(space, request);
     if (request->constraints != NULL)
         return ht_fail(err, HT_EXHAUSTED,
                        request->taken->n == 0
@@ -123,7 +131,10 @@ enum ht_status untried_none(const struct space *space,
                        all ? "" : "it seems that ");
     if (all)
         return ht_fail(err, HT_EXHAUSTED,
-                       "all %llu points of the search space were tried", size);
+                       request->within == NULL
+                           ? "all %llu points of the search space were tried"
+                           : "all %llu points with the given values were tried",
+                       size);
     return ht_fail(err, HT_EXHAUSTED,
                    "%d random points in a row were tried before", DRAWS);
 }

@@ -8,7 +8,7 @@
 
 /* Writes a point drawn uniformly from the scaled space or, where constraints
  * leave a sliver of it, nearly so: a function of the seed, the request's
- * ordinal, the constraints and what is taken.
+ * ordinal, the part asked for, the constraints and what is taken.
  * HT_EXHAUSTED  every point is taken, or as good as every one */
 enum ht_status untried_draw(const struct space *space, uint64_t seed,
                             const struct suggest_request *request,

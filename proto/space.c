@@ -10,6 +10,7 @@
 #include "proto/diag.h"
 #include "proto/json.h"
 #include "proto/limits.h"
+#include "proto/subspace.h"
 
 const char *const *space_names(struct arena *arena, const struct space *space)
 {
@@ -237,15 +238,7 @@ struct value param_level(const struct param *param, uint64_t j)
 
 uint64_t space_size(const struct space *space)
 {
-    const uint64_t most = (uint64_t)1 << 63;
-    uint64_t size = 1;
-    for (size_t i = 0; i < space->n; i++) {
-        uint64_t levels = param_levels(&space->params[i]);
-        if (levels == 0 || size > most / levels)
-            return 0;
-        size *= levels;
-    }
-    return size;
+    return subspace_size(space, NULL);
 }
 
 /* ---- from the unit interval ---- */
