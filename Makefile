@@ -63,6 +63,11 @@ TRIAL_SRC  := $(filter-out hypertune/trial_main.c,$(TRIAL_SRC))
 SHIM_SRC   := $(addprefix runner/,shim_main.c shim.c shim_trainer.c shim_log.c \
   folder.c disk.c procfs.c)
 
+# The dashboard: its files and d3 are part of hypertuned.
+D3 := /usr/share/nodejs/d3/dist/d3.min.js
+WEB := $(sort $(wildcard tuner/web/*.html tuner/web/*.css tuner/web/*.js \
+  tuner/web/*.svg))
+
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 archive = $(B)/lib/lib$(1).a
 ARCHIVES := $(foreach a,tuner runner cli algorithms proto,$(call archive,$(a)))
@@ -107,6 +112,13 @@ $(B)/obj/algorithms/kernel.o $(B)/obj/algorithms/gp_fit.o: \
   CFLAGS += $(if $(SAN)$(filter coverage,$(MODE)),,-O3 -fno-math-errno \
   -fno-trapping-math -DHT_VECTOR)
 
+$(B)/web/web.c: tuner/web/embed.sh $(WEB) $(D3)
+	@mkdir -p $(@D)
+	$(Q)$< $(@D) $(WEB) $(D3) >$@.new && mv $@.new $@
+$(B)/obj/web.o: $(B)/web/web.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+
 define make_archive
 $(call archive,$(1)): $(call obj,$(2))
 	@mkdir -p $$(@D)
@@ -114,7 +126,7 @@ $(call archive,$(1)): $(call obj,$(2))
 endef
 $(eval $(call make_archive,proto,$(PROTO_SRC)))
 $(eval $(call make_archive,algorithms,$(ALGO_SRC)))
-$(eval $(call make_archive,tuner,$(TUNER_SRC)))
+$(eval $(call make_archive,tuner,$(TUNER_SRC) web.c))
 $(eval $(call make_archive,runner,$(RUNNER_SRC)))
 $(eval $(call make_archive,cli,$(CLI_SRC) $(TRIAL_SRC)))
 $(eval $(call make_archive,hypertune,$(LIB_SRC)))

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "proto/arena.h"
+
 static void fill_random(void *memory, size_t len)
 {
     unsigned char *at = memory;
@@ -23,18 +25,29 @@ static void fill_random(void *memory, size_t len)
     }
 }
 
-void token_make(char text[TOKEN_TEXT_BYTES], size_t bytes)
+static void write_hex(char *text, const unsigned char *bytes, size_t n)
 {
     static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < n; i++) {
+        text[2 * i] = digits[bytes[i] >> 4];
+        text[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    text[2 * n] = '\0';
+}
+
+void token_make(char text[TOKEN_TEXT_BYTES], size_t bytes)
+{
     unsigned char secret[TOKEN_ADMIN_BYTES];
     assert(bytes <= sizeof secret);
     fill_random(secret, bytes);
-    for (size_t i = 0; i < bytes; i++) {
-        text[2 * i] = digits[secret[i] >> 4];
-        text[2 * i + 1] = digits[secret[i] & 15];
-    }
-    text[2 * bytes] = '\0';
+    write_hex(text, secret, bytes);
     explicit_bzero(secret, sizeof secret);
+}
+
+void token_hex(char text[TOKEN_TEXT_BYTES],
+               const unsigned char hash[TOKEN_HASH_BYTES])
+{
+    write_hex(text, hash, TOKEN_HASH_BYTES);
 }
 
 uint64_t token_random64(void)
@@ -123,6 +136,26 @@ void token_sha256(unsigned char hash[TOKEN_HASH_BYTES], const void *data,
     finish(state, at, len);
     for (size_t i = 0; i < TOKEN_HASH_BYTES; i++)
         hash[i] = (unsigned char)(state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+/* Names as in RFC 2104: H(K xor opad, H(K xor ipad, text)). */
+void token_hmac(unsigned char mac[TOKEN_HASH_BYTES], const char *key,
+                const void *data, size_t len)
+{
+    unsigned char k[BLOCK] = {0}, outer[BLOCK + TOKEN_HASH_BYTES];
+    unsigned char *inner = ht_xcalloc(BLOCK + len, 1);
+    if (strlen(key) > BLOCK)
+        token_hash(k, key);
+    else
+        memcpy(k, key, strlen(key));
+    for (size_t i = 0; i < BLOCK; i++) {
+        inner[i] = k[i] ^ 0x36;
+        outer[i] = k[i] ^ 0x5c;
+    }
+    memcpy(inner + BLOCK, data, len);
+    token_sha256(outer + BLOCK, inner, BLOCK + len);
+    token_sha256(mac, outer, sizeof outer);
+    free(inner);
 }
 
 void token_hash(unsigned char hash[TOKEN_HASH_BYTES], const char *text)

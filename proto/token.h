@@ -22,8 +22,14 @@ uint64_t token_random64(void);
 /* SHA-256 (FIPS 180-4) of the bytes. */
 void token_sha256(unsigned char hash[TOKEN_HASH_BYTES], const void *data,
                   size_t len);
+/* HMAC-SHA-256 (RFC 2104) of the bytes under the key. */
+void token_hmac(unsigned char mac[TOKEN_HASH_BYTES], const char *key,
+                const void *data, size_t len);
 /* Of a token's text, the only form in which a token is stored. */
 void token_hash(unsigned char hash[TOKEN_HASH_BYTES], const char *text);
+/* 2 * TOKEN_HASH_BYTES lower-case hex digits and a NUL. */
+void token_hex(char text[TOKEN_TEXT_BYTES],
+               const unsigned char hash[TOKEN_HASH_BYTES]);
 bool token_equal(const unsigned char a[TOKEN_HASH_BYTES],
                  const unsigned char b[TOKEN_HASH_BYTES]);
 

@@ -41,6 +41,11 @@ void gate_free(struct gate *gate)
     free(gate);
 }
 
+bool gate_is_open_to_all(const struct gate *gate)
+{
+    return gate->open_to_all;
+}
+
 void gate_grant(struct gate *gate, const char *token, unsigned roles)
 {
     gate->grants =
@@ -135,6 +140,23 @@ static unsigned roles_of(const struct gate *gate, const char *token)
     return roles;
 }
 
+static bool is_read(const struct gate_request *request)
+{
+    return strcmp(request->method, "GET") == 0 ||
+           strcmp(request->method, "HEAD") == 0;
+}
+
+/* A browser sends its cookie along whoever made it ask, and tells the page. */
+static enum ht_status check_session(const struct gate_request *request,
+                                    unsigned *roles, struct ht_error *err)
+{
+    if (!is_read(request) && request->origin == NULL)
+        return ht_fail(err, HT_DENIED,
+                       "a change by a session must tell its Origin");
+    *roles = request->session;
+    return HT_OK;
+}
+
 enum ht_status gate_check_token(const struct gate *gate,
                                 const struct gate_request *request,
                                 unsigned *roles, struct ht_error *err)
@@ -144,6 +166,8 @@ enum ht_status gate_check_token(const struct gate *gate,
         return HT_OK;
     }
     static const char scheme[] = "Bearer ";
+    if (request->authorization == NULL && request->session != 0)
+        return check_session(request, roles, err);
     if (request->authorization == NULL)
         return ht_fail(err, HT_UNAUTHENTICATED,
                        "a token is needed: Authorization: Bearer TOKEN");
@@ -178,12 +202,10 @@ static bool is_json(const char *type)
 enum ht_status gate_check_type(const struct gate_request *request,
                                struct ht_error *err)
 {
-    bool is_read = strcmp(request->method, "GET") == 0 ||
-                   strcmp(request->method, "HEAD") == 0;
     /* No form can send DELETE, and Google's clients send it without a type. */
     bool is_bare_delete =
         strcmp(request->method, "DELETE") == 0 && !request->has_body;
-    if (is_read || is_bare_delete || is_json(request->content_type))
+    if (is_read(request) || is_bare_delete || is_json(request->content_type))
         return HT_OK;
     return ht_fail(err, HT_INVALID,
                    "changes need Content-Type: application/json");

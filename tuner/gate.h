@@ -30,6 +30,8 @@ struct gate;
 struct gate *gate_new(bool open_to_all);
 void gate_free(struct gate *gate); /* accepts NULL */
 
+bool gate_is_open_to_all(const struct gate *gate);
+
 /* Before the first request: grants roles to a token; allows an authority
  * ("HOST:PORT" as clients write it; also without the port when it is 80). */
 void gate_grant(struct gate *gate, const char *token, unsigned roles);
@@ -45,6 +47,7 @@ struct gate_request {
     int n_hosts; /* Host headers seen */
     const char *origin;
     const char *authorization;
+    unsigned session; /* roles of its cookie, see session.h; 0: none */
     const char *content_type;
     bool has_body;
 };
@@ -57,7 +60,9 @@ enum ht_status gate_check_place(const struct gate *gate,
                                 const struct gate_request *request,
                                 struct ht_error *err);
 
-/* Roles of whoever asks. HT_UNAUTHENTICATED: no token or a wrong one. */
+/* Roles of whoever asks: of the token, or without one of the session.
+ * HT_UNAUTHENTICATED: neither, or a wrong token
+ * HT_DENIED: a change by a session that does not say which page asks for it */
 enum ht_status gate_check_token(const struct gate *gate,
                                 const struct gate_request *request,
                                 unsigned *roles, struct ht_error *err);

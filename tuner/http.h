@@ -14,11 +14,13 @@ struct core;
 struct gate;
 struct http;
 struct readers;
+struct sessions;
 struct sse;
 
 struct http_options {
     int listen_fd;           /* bound and listening; taken over */
     const struct gate *gate; /* these are borrowed until http_free() */
+    struct sessions *sessions;
     struct core *core;
     struct readers *readers;
     struct readers *models; /* for LANE_MODEL */

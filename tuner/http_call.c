@@ -12,6 +12,8 @@
 #include "tuner/gate.h"
 #include "tuner/http_pieces.h"
 #include "tuner/http_reply.h"
+#include "tuner/page.h"
+#include "tuner/session.h"
 #include "tuner/sse.h"
 
 enum { ANSWER_MS = 60000 }; /* a lane's time for one answer */
@@ -181,6 +183,16 @@ static enum ht_status check_stream(const struct call *call,
                    "this is a stream: ask with Accept: text/event-stream");
 }
 
+static unsigned session_roles(const struct call *call)
+{
+    const struct sessions *sessions = call->http->options.sessions;
+    const char *cookie = MHD_lookup_connection_value(
+        call->connection, MHD_COOKIE_KIND, sessions_name(sessions));
+    return cookie == NULL
+               ? 0
+               : sessions_open(sessions, cookie, clock_wall_ms() / 1000);
+}
+
 /* The gate: place, then token unless the route is open, then role. A path
  * that does not exist is told to nobody without a token. */
 static enum ht_status pass_gate(struct call *call, const char *method,
@@ -193,11 +205,11 @@ static enum ht_status pass_gate(struct call *call, const char *method,
         .n_hosts = count_headers(call, "Host"),
         .origin = header(call, "Origin"),
         .authorization = header(call, "Authorization"),
+        .session = session_roles(call),
         .content_type = header(call, "Content-Type"),
         .has_body = call_has_body(call),
     };
     struct ht_error unrouted;
-    unsigned roles = GATE_OPEN;
     enum ht_status status = gate_check_place(gate, &asked, err);
     if (status != HT_OK)
         return status;
@@ -205,11 +217,11 @@ static enum ht_status pass_gate(struct call *call, const char *method,
                                        &call->allow, &unrouted);
     bool open = routed == HT_OK && call->route->needs == GATE_OPEN;
     if (!open)
-        status = gate_check_token(gate, &asked, &roles, err);
+        status = gate_check_token(gate, &asked, &call->roles, err);
     if (status == HT_OK && routed != HT_OK)
         status = ht_fail(err, routed, "%s", unrouted.text);
     if (status == HT_OK)
-        status = gate_check_role(call->route->needs, roles, err);
+        status = gate_check_role(call->route->needs, call->roles, err);
     if (status == HT_OK)
         status = gate_check_type(&asked, err);
     return status;
@@ -289,9 +301,25 @@ static enum ht_status read_body(struct call *call, struct ht_error *err)
                    first->text, first->line, first->column);
 }
 
-static enum ht_status answer_now(struct call *call)
+static enum ht_status answer_login(struct call *call, struct ht_error *err)
 {
-    struct http_reply reply = {.code = MHD_HTTP_OK};
+    struct http *http = call->http;
+    struct login login = {.gate = http->options.gate,
+                          .sessions = http->options.sessions,
+                          .req = call->req,
+                          .roles = call->roles};
+    const enum ht_status status = call->route->login(&login, err);
+    if (status != HT_OK)
+        return status;
+    const struct http_reply reply = {.code = MHD_HTTP_OK,
+                                     .cookie = login.cookie};
+    http_queue(call->connection, &reply, &call->req->reply);
+    return HT_OK;
+}
+
+static enum ht_status answer_constant(const struct call *call)
+{
+    const struct http_reply reply = {.code = MHD_HTTP_OK};
     struct text body = {0};
     text_puts(&body, call->route->instant);
     http_queue(call->connection, &reply, &body);
@@ -350,8 +378,20 @@ enum ht_status call_dispatch(struct call *call, struct ht_error *err)
         status = check_writable(call, err);
     if (status != HT_OK)
         return status;
-    return call->route->lane == LANE_INSTANT ? answer_now(call)
-                                             : call_post(call, err);
+    switch (call->route->lane) {
+    case LANE_INSTANT:
+        return answer_constant(call);
+    case LANE_LOGIN:
+        return answer_login(call, err);
+    case LANE_PAGE:
+        return page_answer(call->connection, call->req->file, err);
+    case LANE_CORE:
+    case LANE_READER:
+    case LANE_MODEL:
+    case LANE_STREAM:
+        break;
+    }
+    return call_post(call, err);
 }
 
 /* --- answering --- */

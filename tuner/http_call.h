@@ -34,6 +34,7 @@ struct call {
     const struct route *route;
     const char *allow; /* for 405 */
     bool is_head;
+    unsigned roles; /* of whoever asks */
     struct text body;
     size_t received;         /* bytes of body, kept or not */
     struct ht_error refusal; /* of its headers, sent when no body follows */

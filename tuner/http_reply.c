@@ -68,6 +68,8 @@ bool http_queue_response(struct MHD_Connection *connection,
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (reply->allow != NULL)
         MHD_add_response_header(response, "Allow", reply->allow);
+    if (reply->cookie != NULL)
+        MHD_add_response_header(response, "Set-Cookie", reply->cookie);
     if (reply->close)
         MHD_add_response_header(response, "Connection", "close");
     if (reply->code == MHD_HTTP_UNAUTHORIZED)

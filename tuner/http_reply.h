@@ -19,6 +19,7 @@ void http_error_text(struct text *out, const struct ht_error *err,
 struct http_reply {
     int code;          /* HTTP status */
     const char *allow; /* Allow header, or NULL */
+    const char *cookie; /* Set-Cookie header, or NULL */
     bool close;        /* end the connection after this answer */
 };
 

@@ -37,9 +37,12 @@ struct request {
     void *owner;              /* the front's own data */
     const struct node *body;  /* parsed message or HTTP body; NULL: none */
     struct study_scope scope; /* HTTP path parts, decoded; the path's kinds */
+    const char *pattern;      /* of the route; NULL: not over HTTP */
+    const char *version;      /* of Google's API: "v1beta1", or NULL: v1 */
     const char *study;        /* number or name, or NULL */
     const char *trial;        /* or NULL */
     const char *operation;    /* or NULL */
+    const char *file;         /* of the dashboard, or NULL */
     struct pairs query;       /* HTTP query, decoded */
 
     /* from the core */

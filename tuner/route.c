@@ -192,6 +192,8 @@ enum ht_status route_find(const char *method, const char *path,
                           struct request *req, const struct route **route,
                           const char **allow, struct ht_error *err)
 {
+    if (strncmp(path, "/v1beta1/", strlen("/v1beta1/")) == 0)
+        req->version = "v1beta1";
     path = without_alias(req->arena, path);
     if (strcmp(method, "HEAD") == 0)
         method = "GET";
@@ -202,6 +204,7 @@ enum ht_status route_find(const char *method, const char *path,
             continue;
         enum ht_status status = fill_parts(known->pattern, path, req, err);
         req->scope.kinds = known->kinds;
+        req->pattern = known->pattern;
         if (status == HT_OK)
             *route = known;
         return status;

@@ -2,7 +2,7 @@
  *
  * A route names its method, the shape of its path, the roles that open it and
  * the one function that answers, in its lane: the core (changes), a reader
- * (queries) or the spot (constant answers). */
+ * (queries) or the spot (logins, the dashboard's files, constant answers). */
 #ifndef HT_TUNER_ROUTE_H
 #define HT_TUNER_ROUTE_H
 
@@ -10,6 +10,7 @@
 
 #include "proto/arena.h"
 #include "proto/error.h"
+#include "tuner/login.h"
 #include "tuner/reader.h"
 #include "tuner/request.h"
 
@@ -19,7 +20,9 @@ enum route_lane {
     LANE_MODEL,  /* `read` runs on the thread of questions that take long,
                     since they need a model of the study */
     LANE_STREAM, /* `read` prepares, then events are streamed */
-    LANE_INSTANT /* `instant` is the answer */
+    LANE_INSTANT, /* `instant` is the answer */
+    LANE_LOGIN,   /* `login` runs on the HTTP thread */
+    LANE_PAGE     /* a file of the dashboard is the answer, see page.h */
 };
 
 struct route {
@@ -31,6 +34,7 @@ struct route {
     request_handler *core;
     reader_handler *read;
     const char *instant;
+    login_handler *login;
 };
 
 extern const struct route route_table[];

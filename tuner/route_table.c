@@ -52,6 +52,17 @@
         .method = (how), .pattern = (path), .needs = (role),                   \
         .lane = LANE_CORE, .core = (handler)                                   \
     }
+/* Answered at once, by the HTTP thread. */
+#define LOGIN(how, path, role, handler)                                        \
+    {                                                                          \
+        .method = (how), .pattern = (path), .needs = (role),                   \
+        .lane = LANE_LOGIN, .login = (handler)                                 \
+    }
+#define PAGE(path)                                                             \
+    {                                                                          \
+        .method = "GET", .pattern = (path), .needs = GATE_OPEN,                \
+        .lane = LANE_PAGE                                                      \
+    }
 /* Google's resources have a collection of operations each. */
 #define OPERATIONS(parent)                                                     \
     OPERATION("GET", parent "/operations", GATE_READ, operation_list),         \
@@ -73,6 +84,12 @@ const struct route route_table[] = {
      .needs = GATE_OPEN,
      .lane = LANE_INSTANT,
      .instant = "{\"status\":\"ok\"}"},
+    PAGE("/"),
+    PAGE("/web/{file}"),
+    LOGIN("POST", OURS "/login", GATE_OPEN, login_enter),
+    LOGIN("POST", OURS "/logout", GATE_OPEN, login_leave),
+    LOGIN("POST", OURS "/login-links", GATE_READ, login_invite),
+    LOGIN("GET", OURS "/session", GATE_READ, login_show),
     CHANGE("POST", TUNING, JOBS, study_create),
     QUERY(TUNING, JOBS, read_jobs),
     QUERY(TUNING, JOBS "/{study}", read_job),
@@ -129,6 +146,7 @@ const struct route route_table[] = {
     CHANGE("POST", ANY, OURS "/studies/{study}:confirm", study_confirm),
     QUERY(ANY, OURS "/studies/{study}/confirmation", read_confirmation),
     CHANGE("PATCH", ANY, OURS "/studies/{study}", study_change),
+    QUERY(ANY, OURS "/studies/{study}/table", read_table),
     QUERY(ANY, OURS "/studies/{study}/best", read_best),
     MODEL(ANY, OURS "/studies/{study}/importances", read_importances),
     MODEL(ANY, OURS "/studies/{study}/slice", read_slice),

@@ -16,6 +16,7 @@
 #include "tuner/logs.h"
 #include "tuner/notify.h"
 #include "tuner/reader.h"
+#include "tuner/session.h"
 #include "tuner/sse.h"
 #include "tuner/supervisor.h"
 
@@ -42,6 +43,7 @@ struct server {
     struct core *core;
     struct endpoint *report, *control;
     struct gate *gate;
+    struct sessions *sessions;
     struct server_facts facts;
     struct readers *readers, *models;
     struct http *http;
@@ -236,11 +238,13 @@ static enum ht_status start_gate(struct server *server, struct ht_error *err)
     else
         gate_allow_host(gate, server->host, server->port);
     server->gate = gate;
+    server->sessions = sessions_new(server->dir.admin_token);
     return HT_OK;
 }
 
 static void stop_gate(struct server *server)
 {
+    sessions_free(server->sessions);
     gate_free(server->gate);
 }
 
@@ -278,6 +282,7 @@ static enum ht_status start_http(struct server *server, struct ht_error *err)
     const struct http_options options = {
         .listen_fd = server->listen_fd,
         .gate = server->gate,
+        .sessions = server->sessions,
         .core = server->core,
         .readers = server->readers,
         .models = server->models,
@@ -336,6 +341,7 @@ static struct pairs runner_flags(const struct server *server, bool first)
         {options->volume_root != NULL, {"volume-root", options->volume_root}},
         {options->gcs_root != NULL, {"gcs-root", options->gcs_root}},
         {options->secrets != NULL, {"secrets", options->secrets}},
+        {options->credentials != NULL, {"credentials", options->credentials}},
         {options->allow != NULL, {"allow", options->allow}},
         {options->docker_host != NULL, {"docker-host", options->docker_host}},
     };

@@ -54,10 +54,10 @@ def every_route_wants_its_token():
         tap.equal(status(method, path, True), admitted, what)
 
 
-def only_health_is_open():
+def only_health_and_the_dashboards_files_are_open():
     answer = api.ask(server, "GET", "/healthz", auth=None)
     tap.equal((answer.status, answer.json()), (200, {"status": "ok"}))
-    for path in ("/", "/nothing", "/v1", api.JOBS + "/x/y"):
+    for path in ("/web", "/nothing", "/v1", api.JOBS + "/x/y"):
         tap.equal(api.ask(server, "GET", path, auth=None).status, 401, path)
         tap.equal(api.ask(server, "GET", path).status, 404, path)
 
@@ -153,7 +153,7 @@ def without_a_token_only_loopback_is_served():
 with harness.Server("--runner", "none") as server:
     tap.run([
         every_route_wants_its_token,
-        only_health_is_open,
+        only_health_and_the_dashboards_files_are_open,
         a_refusal_says_how_to_come_in,
         another_host_is_misdirected,
         exactly_one_host_is_needed,

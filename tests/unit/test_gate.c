@@ -46,6 +46,13 @@ static enum ht_status admit(const struct gate *gate, const struct route *route,
                            : status;
 }
 
+/* Where a browser that has no session yet, or none any more, is let in. */
+static bool is_login(const char *pattern)
+{
+    return strcmp(pattern, "/hypertune/v1/login") == 0 ||
+           strcmp(pattern, "/hypertune/v1/logout") == 0;
+}
+
 static void every_route_is_open_to_exactly_its_roles(void)
 {
     static const char trial[] = "Bearer cccccccccccccccccccccccccccccccc";
@@ -53,7 +60,8 @@ static void every_route_is_open_to_exactly_its_roles(void)
     int open = 0, for_runners = 0;
     for (size_t i = 0; i < route_count; i++) {
         const struct route *route = &route_table[i];
-        bool is_open = strcmp(route->pattern, "/healthz") == 0;
+        bool is_open = strcmp(route->pattern, "/healthz") == 0 ||
+                       route->lane == LANE_PAGE || is_login(route->pattern);
         bool is_runners = strcmp(route->pattern, "/hypertune/v1/server") == 0;
         enum ht_status stranger = is_open ? HT_OK : HT_UNAUTHENTICATED;
         CHECK(admit(gate, route, NULL) == stranger);
@@ -69,7 +77,7 @@ static void every_route_is_open_to_exactly_its_roles(void)
         open += is_open;
         for_runners += is_runners;
     }
-    CHECK(open == 1 && for_runners == 1);
+    CHECK(open == 5 && for_runners == 1);
     gate_free(gate);
 }
 
@@ -83,11 +91,37 @@ static void a_read_token_changes_nothing(void)
         const char *verb = strrchr(route->pattern, ':');
         bool is_read = strcmp(route->method, "GET") == 0 ||
                        route->lane == LANE_READER ||
+                       route->lane == LANE_LOGIN ||
                        (verb != NULL && strcmp(verb, ":wait") == 0);
         CHECK(admit(gate, route, "Bearer reader") ==
               (is_read ? HT_OK : HT_DENIED));
     }
     gate_free(gate);
+}
+
+static enum ht_status session(const char *method, const char *origin,
+                              unsigned roles)
+{
+    struct gate *gate = make_gate();
+    struct gate_request request = asked(NULL);
+    unsigned granted = 0;
+    request.method = method;
+    request.origin = origin;
+    request.session = roles;
+    const enum ht_status status =
+        gate_check_token(gate, &request, &granted, NULL);
+    CHECK(status != HT_OK || granted == roles);
+    gate_free(gate);
+    return status;
+}
+
+static void a_session_is_who_asks_but_changes_tell_their_page(void)
+{
+    CHECK(session("GET", NULL, GATE_READ) == HT_OK);
+    CHECK(session("POST", "http://127.0.0.1:8470", GATE_READ) == HT_OK);
+    CHECK(session("POST", NULL, GATE_READ) == HT_DENIED);
+    CHECK(session("DELETE", NULL, GATE_ALL) == HT_DENIED);
+    CHECK(session("GET", NULL, 0) == HT_UNAUTHENTICATED);
 }
 
 static enum ht_status place(const char *host, int n_hosts, const char *origin)
@@ -187,6 +221,7 @@ int main(void)
 {
     RUN(every_route_is_open_to_exactly_its_roles);
     RUN(a_read_token_changes_nothing);
+    RUN(a_session_is_who_asks_but_changes_tell_their_page);
     RUN(only_our_own_names_are_hosts);
     RUN(only_our_own_pages_are_origins);
     RUN(on_all_addresses_literals_are_hosts_and_names_are_not);

@@ -87,7 +87,7 @@ static void operations_are_found_below_ui_too(void)
 
 static void unknown_paths_are_not_found(void)
 {
-    CHECK(status_of("GET", "/") == HT_NOT_FOUND);
+    CHECK(status_of("GET", "/web") == HT_NOT_FOUND);
     CHECK(status_of("GET", "") == HT_NOT_FOUND);
     CHECK(status_of("GET", "healthz") == HT_NOT_FOUND);
     CHECK(status_of("GET", "/healthz/") == HT_NOT_FOUND);

@@ -82,6 +82,33 @@ static void equality_sees_every_byte(void)
     }
 }
 
+static void sealed(const char *key, const char *data, const char *want)
+{
+    unsigned char mac[TOKEN_HASH_BYTES];
+    char text[TOKEN_TEXT_BYTES];
+    token_hmac(mac, key, data, strlen(data));
+    token_hex(text, mac);
+    CHECK_TEXT(text, want);
+}
+
+/* Test case 2 of RFC 4231; the keys of the other two are as long as a block
+ * and longer, their seals those of Python's hmac. */
+static void seals_are_those_of_the_standard(void)
+{
+    char key[101] = "";
+    sealed("Jefe", "what do ya want for nothing?",
+           "5bdcc146bf60754e6a042426089575c7"
+           "5a003f089d2739839dec58b964ec3843");
+    memset(key, 'k', 64);
+    sealed(key, "block",
+           "1b7ee2f78bbad5f9d29e0b4e5f639ae0"
+           "46d13e1763f1ebc7a439089c128f294a");
+    memset(key, 'k', 100);
+    sealed(key, "longer than a block",
+           "0778aaa1a01766e6369f9e44945a2b11"
+           "1ae8cdf21c31421d517915da7bb0eab3");
+}
+
 static void tokens_are_hexadecimal_and_differ(void)
 {
     char a[TOKEN_TEXT_BYTES], b[TOKEN_TEXT_BYTES];
@@ -100,6 +127,7 @@ int main(void)
     RUN(padding_is_right_at_every_edge);
     RUN(a_tokens_hash_is_that_of_its_text);
     RUN(equality_sees_every_byte);
+    RUN(seals_are_those_of_the_standard);
     RUN(tokens_are_hexadecimal_and_differ);
     return check_done();
 }

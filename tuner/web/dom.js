@@ -1,0 +1,53 @@
+// dom.js - elements made from data. Foreign text only ever becomes text nodes.
+
+// element("a.button", {href: "#/"}, "text", child, ...): "tag.class.class".
+// Properties that begin with "on" are listeners, "data" and "style" are maps,
+// null and false are left out.
+export function element(kind, properties, ...children) {
+  const [tag, ...classes] = kind.split(".");
+  const made = document.createElement(tag);
+  if (classes.length > 0) made.className = classes.join(" ");
+  for (const [name, value] of Object.entries(properties ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (name === "data") Object.assign(made.dataset, value);
+    else if (name === "style")
+      for (const [key, setting] of Object.entries(value))
+        made.style.setProperty(key, setting);
+    else if (name in made && name !== "list" && name !== "form") made[name] = value;
+    else made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.flat().filter(child => child !== null && child !== undefined && child !== false));
+  return made;
+}
+
+// Makes `children` all there is in `parent`.
+export function replace(parent, ...children) {
+  parent.replaceChildren(...children.flat().filter(child => child));
+}
+
+// A short message at the edge of the page that goes away by itself.
+export function notice(text, kind = "info") {
+  const box = element(`div.notice.${kind}`, {},
+    element("span", {}, text),
+    element("button.plain", {onclick: () => box.remove(), ariaLabel: "Close"}, "×"));
+  document.getElementById("notices").append(box);
+  setTimeout(() => box.remove(), kind === "error" ? 12000 : 5000);
+}
+
+// Asks a question in a dialog; resolves to the button's value, null: none.
+export function ask(title, body, buttons) {
+  return new Promise(resolve => {
+    const dialog = element("dialog", {onclose: () => {
+      resolve(dialog.returnValue || null);
+      dialog.remove();
+    }},
+      element("h2", {}, title), body,
+      element("div.row.end", {},
+        element("button", {onclick: () => dialog.close("")}, "Cancel"),
+        buttons.map(({value, label, kind}) =>
+          element(`button.${kind ?? "primary"}`, {onclick: () => dialog.close(value)}, label))));
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}

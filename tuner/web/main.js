@@ -1,0 +1,132 @@
+// main.js - the frame of the dashboard: login, header, and which page is shown.
+//
+// Pages live behind the hash, so that the server knows one page only. A page
+// is a function (root, parts) that fills `root` and returns the function that
+// ends it, or nothing.
+import {element, replace, notice} from "./dom.js";
+import {get, post, whenLoginNeeded, OURS} from "./api.js";
+import {listen, lastHeard} from "./live.js";
+import {duration} from "./format.js";
+import {studiesPage} from "./page_studies.js";
+
+const top = document.getElementById("top");
+const main = document.getElementById("main");
+let endPage = null;
+
+// "#/studies/7/trials?x=lr" -> its parts, decoded, and its query.
+function readPlace() {
+  const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
+  return {parts: path.split("/").filter(part => part).map(decodeURIComponent),
+    query: new URLSearchParams(query)};
+}
+
+function findPage([first, study]) {
+  if (first === undefined || (first === "studies" && study === undefined)) return studiesPage;
+  return root => replace(root, element("section.empty", {},
+    element("h1", {}, "There is no such page"),
+    element("a.button", {href: "#/"}, "All studies")));
+}
+
+function showPage() {
+  const place = readPlace();
+  endPage?.();
+  replace(main);
+  window.scrollTo(0, 0);
+  for (const link of top.querySelectorAll("nav a"))
+    link.ariaCurrent = link.hash.split("/")[1] === (place.parts[0] ?? "studies") ? "page" : null;
+  endPage = findPage(place.parts)(main, place) ?? null;
+}
+
+// --- the header ---
+
+function showTop(canLeave) {
+  const presence = element("span.presence", {role: "status"});
+  replace(top,
+    element("a.brand", {href: "#/"}, element("img", {src: "/web/icon.svg", alt: "", width: 24, height: 24}), "hypertune"),
+    element("nav", {ariaLabel: "Pages"},
+      element("a", {href: "#/studies"}, "Studies")),
+    presence,
+    canLeave && element("button.plain", {onclick: leave}, "Log out"));
+  followPresence(presence);
+}
+
+// Tells that the server is away, and for how long.
+function followPresence(box) {
+  let timer = 0;
+  const tell = () => box.textContent =
+    `No answer from the server for ${duration(Date.now() - lastHeard())}; trying again`;
+  listen({changed() {}, presence(away) {
+    clearInterval(timer);
+    box.textContent = "";
+    if (!away) return;
+    tell();
+    timer = setInterval(tell, 1000);
+  }});
+}
+
+// --- login ---
+
+async function leave() {
+  await post(`${OURS}/logout`);
+  location.hash = "";
+  location.reload();
+}
+
+function showLogin(reason = "") {
+  endPage?.();
+  endPage = null;
+  const token = element("input", {type: "password", autocomplete: "current-password", required: true,
+    ariaLabel: "Token", placeholder: "Token"});
+  const complaint = element("p.error", {role: "alert"}, reason);
+  replace(top);
+  replace(main, element("section.login", {},
+    element("h1", {}, "hypertune"),
+    element("p", {}, "Open the link that this command prints:"),
+    element("pre", {}, "hypertune ui"),
+    element("p", {}, "Or give the token of the server (the file ", element("code", {}, "token"),
+      " in its data folder):"),
+    element("form.row", {onsubmit: async event => {
+      event.preventDefault();
+      try {
+        await post(`${OURS}/login`, {token: token.value.trim()});
+        start();
+      } catch (problem) {
+        complaint.textContent = problem.message;
+      }
+    }}, token, element("button.primary", {}, "Log in")),
+    complaint));
+  token.focus();
+}
+
+// "#login=CODE" is what a link of `hypertune ui` ends with; "&to=..." is the
+// page that it leads to.
+async function useLink() {
+  const found = /^#login=([0-9a-f]+)(?:&to=(.*))?$/.exec(location.hash);
+  if (!found) return;
+  history.replaceState(null, "", `#/${found[2] ?? ""}`);
+  try {
+    await post(`${OURS}/login`, {code: found[1]});
+  } catch (problem) {
+    notice(problem.message, "error");
+  }
+}
+
+async function start() {
+  await useLink();
+  let session;
+  try {
+    session = await get(`${OURS}/session`);
+  } catch (problem) {
+    if (problem.status !== 401) showLogin(problem.message);
+    return;
+  }
+  showTop(session.auth !== "none");
+  showPage();
+}
+
+whenLoginNeeded(() => showLogin());
+window.addEventListener("hashchange", () => {
+  if (location.hash.startsWith("#login=")) start();
+  else if (top.firstChild) showPage();
+});
+start();

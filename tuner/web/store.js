@@ -1,0 +1,128 @@
+// store.js - one study as the page knows it: its job and the table of its
+// trials, kept up to date by revisions.
+//
+// After the first answer only what changed is asked for; redraws are told at
+// most four times a second, whatever the server does.
+import {get, studyPath, ApiError} from "./api.js";
+import {listen} from "./live.js";
+
+const REDRAW_MS = 250;
+
+// A trial as the pages use it.
+function readTrial(columns, row) {
+  const trial = {};
+  columns.forEach((name, i) => trial[name] = row[i]);
+  trial.attempts = trial.attempts.map(([n, runner, state, startMs, endMs]) =>
+    ({n, runner, state, startMs, endMs}));
+  return trial;
+}
+
+export class StudyStore {
+  // `key`: number or name of the study.
+  constructor(key) {
+    this.key = key;
+    this.job = null;      // the resource of its kind, without trials
+    this.parameters = []; // names, in the order of trial.parameters
+    this.metrics = [];    // names, in the order of trial.metrics; the first is
+                          // the objective
+    this.trials = [];     // by id
+    this.revision = 0;
+    this.error = null;    // ApiError: why it is not up to date
+    this.watchers = new Set();
+    this.byId = new Map();
+    this.wanted = false;
+    this.loading = null;
+  }
+
+  // Calls `redraw(store)` now and after changes. Returns the function that
+  // ends it; with the last one the store stops following the study.
+  watch(redraw) {
+    this.watchers.add(redraw);
+    if (!this.unlisten)
+      this.unlisten = listen({
+        changed: (study, revision) => {
+          if (this.job === null || (study === this.id && revision > this.revision)) this.refresh();
+        },
+        presence: () => this.tell(),
+      });
+    this.refresh();
+    return () => {
+      this.watchers.delete(redraw);
+      if (this.watchers.size > 0) return;
+      this.unlisten();
+      this.unlisten = null;
+    };
+  }
+
+  get id() { return Number(this.job?.name.split("/").pop()); }
+  get status() { return this.job?.hypertuneStatus; }
+  get spec() { return this.job?.studySpec; }
+  get goals() { return (this.spec?.metrics ?? []).filter(metric => !metric.safetyConfig); }
+  get objective() { return this.goals[0]?.metricId ?? null; }
+  // +1: larger is better, -1: smaller is.
+  get direction() { return this.goals[0]?.goal === "MINIMIZE" ? -1 : 1; }
+
+  // The value that a trial has for a parameter or metric.
+  parameter(trial, name) { return trial.parameters[this.parameters.indexOf(name)]; }
+  metric(trial, name) { return trial.metrics[this.metrics.indexOf(name)]; }
+  trial(id) { return this.byId.get(Number(id)); }
+
+  // Whether the trial's objective counts as a result of the search.
+  static hasResult(trial) {
+    return trial.objective !== null && trial.confirms === 0 &&
+      (trial.state === "SUCCEEDED" || trial.state === "STOPPED");
+  }
+
+  get results() { return this.trials.filter(StudyStore.hasResult); }
+
+  get best() {
+    let best = null;
+    for (const trial of this.results)
+      if (best === null || this.direction * (trial.objective - best.objective) > 0) best = trial;
+    return best;
+  }
+
+  // Asks for what changed; one question at a time, the last one wins.
+  refresh() {
+    this.wanted = true;
+    this.loading ??= this.load().finally(() => {
+      this.loading = null;
+    });
+    return this.loading;
+  }
+
+  async load() {
+    while (this.wanted) {
+      this.wanted = false;
+      try {
+        const [job, table] = await Promise.all([
+          get(studyPath(this.key)), get(`${studyPath(this.key)}/table?since=${this.revision}`)]);
+        this.take(job, table);
+        this.error = null;
+      } catch (problem) {
+        if (!(problem instanceof ApiError)) throw problem;
+        this.error = problem;
+      }
+      this.tell();
+      await new Promise(resolve => setTimeout(resolve, REDRAW_MS));
+    }
+  }
+
+  take(job, table) {
+    this.job = job;
+    this.parameters = table.parameters;
+    this.metrics = table.metrics;
+    if (table.complete) this.byId.clear();
+    for (const row of table.rows) {
+      const trial = readTrial(table.columns, row);
+      this.byId.set(trial.id, trial);
+    }
+    for (const id of table.deleted) this.byId.delete(id);
+    this.trials = [...this.byId.values()].sort((a, b) => a.id - b.id);
+    this.revision = table.revision;
+  }
+
+  tell() {
+    for (const redraw of this.watchers) redraw(this);
+  }
+}
