@@ -2,6 +2,7 @@
 do. It speaks the control address of proto/README.md with sockets alone."""
 
 import json
+import os
 import socket
 import struct
 
@@ -61,6 +62,7 @@ class Runner:
     def __init__(self, server, slots=4, images=False, name="fake"):
         self.token = api.token(server, "runner-token")
         self.name = name
+        self.boot = os.urandom(8).hex()
         self.number = 0
         host, port = server.control.split("//")[1].rsplit(":", 1)
         self.sock = socket.create_connection((host, int(port)), timeout=30)
@@ -81,7 +83,7 @@ class Runner:
         self.number += 1
         body = json.dumps(dict(
             members, v=1, type=what, token=self.token, runner=self.name,
-            boot="b1", id=self.number)).encode()
+            boot=self.boot, id=self.number)).encode()
         self.sock.sendall(struct.pack(">QI", len(body) + 4,
                                       0x80000000 | self.number) + body)
         size, = struct.unpack(">Q", receive(self.sock, 8))
