@@ -188,6 +188,8 @@ static int want_all(struct gcloud_env *env, const char *state)
     want(env, "CLOUDSDK_CORE_PROJECT", env->project);
     want(env, "CLOUDSDK_AI_REGION", env->region);
     want(env, "CLOUDSDK_COMPUTE_REGION", env->region);
+    /* Any other one gcloud puts into the host's name. */
+    want(env, "CLOUDSDK_AI_PLATFORM_REGION", "global");
     want(env, "GOOGLE_CLOUD_PROJECT", env->project);
     want(env, "GOOGLE_CLOUD_REGION", env->region);
     want_endpoints(env);

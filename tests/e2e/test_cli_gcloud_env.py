@@ -87,6 +87,7 @@ def a_shell_gets_what_gcloud_needs():
         for name in ("CLOUDSDK_AI_REGION", "CLOUDSDK_COMPUTE_REGION",
                      "GOOGLE_CLOUD_REGION"):
             tap.equal(env[name], "us-central1")
+        tap.equal(env["CLOUDSDK_AI_PLATFORM_REGION"], "global")
         for name in ("no_proxy", "NO_PROXY"):
             tap.equal(env[name], "127.0.0.1")
         for name in ("CLOUDSDK_CORE_DISABLE_USAGE_REPORTING",
