@@ -126,5 +126,6 @@ struct habitat habitat_of_container(struct arena *arena,
         .offers_package = true,
         .gcs = gcs,
         .report_url = report_url,
+        .credentials = HABITAT_CREDENTIALS,
     };
 }

@@ -5,7 +5,8 @@
  *   /hypertune/kit    read-only: bin/hypertune, bin/hypertune-shim, include,
  *                     lib, python, hook (see proto/README.md, section 7)
  *   /hypertune/trial  the replica's folder
- *   /hypertune/output the trial's model, checkpoints and logs folders */
+ *   /hypertune/output the trial's model, checkpoints and logs folders
+ *   /hypertune/credentials.json  read-only: the key of the service account */
 #ifndef HT_RUNNER_HABITAT_H
 #define HT_RUNNER_HABITAT_H
 
@@ -18,6 +19,7 @@
 #define HABITAT_KIT "/hypertune/kit"
 #define HABITAT_TRIAL "/hypertune/trial"
 #define HABITAT_OUTPUT "/hypertune/output"
+#define HABITAT_CREDENTIALS "/hypertune/credentials.json"
 #define HABITAT_GCS "/gcs"
 
 struct habitat {
@@ -37,6 +39,8 @@ struct habitat {
     bool offers_package;      /* of Python, where an import fails else */
     const char *gcs;          /* folder of all buckets; NULL: URLs stay */
     const char *report_url;   /* NULL: not reachable from there */
+    const char *credentials;  /* where their file is mounted; NULL: it is seen
+                                 where it lies */
 };
 
 /* In the arena. `folder` is the replica's on this machine. */

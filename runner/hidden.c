@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "proto/arena.h"
+#include "runner/credentials.h"
 #include "runner/folder.h"
 
 enum { MOST_PIECES = 1024 };
@@ -39,10 +40,18 @@ static bool is_secret(const struct order *order, const char *name)
     return false;
 }
 
-void hidden_load(struct hidden *hidden, const struct order *order,
-                 const char *replica_folder)
+static void add_credentials(struct hidden *hidden, struct arena *arena,
+                            const char *file)
 {
-    if (hidden->loaded || order->n_secrets == 0)
+    const struct strings secrets = credentials_secrets(arena, file);
+    for (size_t i = 0; i < secrets.n; i++)
+        add_value(hidden, secrets.items[i]);
+}
+
+void hidden_load(struct hidden *hidden, const struct order *order,
+                 const char *replica_folder, const char *credentials)
+{
+    if (hidden->loaded)
         return;
     struct arena *arena = arena_new();
     struct launch launch;
@@ -52,6 +61,7 @@ void hidden_load(struct hidden *hidden, const struct order *order,
             if (is_secret(order, launch.env.items[i].name))
                 add_value(hidden, launch.env.items[i].value);
         }
+        add_credentials(hidden, arena, credentials);
     }
     arena_free(arena);
 }

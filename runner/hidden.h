@@ -21,10 +21,11 @@ struct hidden { /* zeroed: nothing is hidden */
 };
 
 /* Takes the values that the replica was given, from its launch.json: a secret
- * that was changed since is not what its trainer prints. Does nothing when they
- * were taken already, or as long as there is no such file. */
+ * that was changed since is not what its trainer prints. From `credentials`,
+ * the attempt's copy if there is one, it takes the keys. Does nothing when they
+ * were taken already, or as long as there is no launch.json. */
 void hidden_load(struct hidden *hidden, const struct order *order,
-                 const char *replica_folder);
+                 const char *replica_folder, const char *credentials);
 void hidden_fini(struct hidden *hidden);
 
 /* How many of the bytes can be shown before the next come: nothing hidden is

@@ -28,14 +28,19 @@ void variables_set(struct variables *variables, const char *name,
         (struct pair){.name = name, .value = value};
 }
 
+const char *variables_find(const struct variables *variables, const char *name)
+{
+    for (size_t i = 0; i < variables->n; i++)
+        if (strcmp(variables->items[i].name, name) == 0)
+            return variables->items[i].value;
+    return NULL;
+}
+
 void variables_default(struct variables *variables, const char *name,
                        const char *value)
 {
-    for (size_t i = 0; i < variables->n; i++) {
-        if (strcmp(variables->items[i].name, name) == 0)
-            return;
-    }
-    variables_set(variables, name, value);
+    if (variables_find(variables, name) == NULL)
+        variables_set(variables, name, value);
 }
 
 /* ---- cluster ---- */
@@ -125,20 +130,13 @@ static void set_gpus(struct variables *variables,
                       gpus_text(variables->arena, gpus));
 }
 
-static const char *value_of(const struct variables *variables, const char *name)
-{
-    for (size_t i = 0; i < variables->n; i++)
-        if (strcmp(variables->items[i].name, name) == 0)
-            return variables->items[i].value;
-    return "";
-}
-
 /* Puts a folder into a search path, where it is not yet. */
 static void add_folder(struct variables *variables, const char *name,
                        const char *folder, bool first)
 {
     struct arena *arena = variables->arena;
-    const char *path = value_of(variables, name);
+    const char *before = variables_find(variables, name);
+    const char *path = before != NULL ? before : "";
     const char *between = arena_printf(arena, ":%s:", path);
     if (strstr(between, arena_printf(arena, ":%s:", folder)) != NULL)
         return;
@@ -179,6 +177,13 @@ static int count_threads(const struct identity *identity)
     return share > 0 ? share : 1;
 }
 
+const char *identity_credentials(const struct identity *identity)
+{
+    const char *mounted = identity->habitat->credentials;
+    const char *file = identity->credentials.file;
+    return file == NULL || mounted == NULL ? file : mounted;
+}
+
 static void set_defaults(struct variables *variables,
                          const struct identity *identity)
 {
@@ -192,6 +197,20 @@ static void set_defaults(struct variables *variables,
     for (size_t i = 0; i < offered->n; i++)
         variables_default(variables, offered->items[i].name,
                           offered->items[i].value);
+    if (identity_credentials(identity) != NULL)
+        variables_default(variables, CREDENTIALS_VARIABLE,
+                          identity_credentials(identity));
+}
+
+/* As on Vertex. Google's libraries would take GOOGLE_CLOUD_PROJECT before the
+ * project of the credentials, and a project here may mean nothing to Google, so
+ * that one is not set. */
+static void set_place(struct variables *variables, const struct order *order)
+{
+    if (order->project != NULL)
+        variables_default(variables, "CLOUD_ML_PROJECT_ID", order->project);
+    if (order->location != NULL)
+        variables_default(variables, "CLOUD_ML_REGION", order->location);
 }
 
 /* So that `hypertune report` and `import hypertune` are found in every trial.
@@ -243,6 +262,7 @@ void identity_set(struct variables *variables, const struct identity *identity)
     const struct order *order = identity->order;
     set_jobs_own(variables, identity);
     set_defaults(variables, identity);
+    set_place(variables, order);
     set_kit(variables, identity);
     set_cluster(variables, identity);
     set_gpus(variables, identity);

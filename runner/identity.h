@@ -7,6 +7,7 @@
 
 #include "proto/arena.h"
 #include "proto/job.h"
+#include "runner/credentials.h"
 #include "runner/habitat.h"
 #include "runner/order.h"
 #include "runner/placement.h"
@@ -21,6 +22,8 @@ struct variables { /* an environment in the making */
 /* Sets or replaces; the strings are borrowed. */
 void variables_set(struct variables *variables, const char *name,
                    const char *value);
+/* NULL: it is not there. */
+const char *variables_find(const struct variables *variables, const char *name);
 /* Sets only what is not there yet. */
 void variables_default(struct variables *variables, const char *name,
                        const char *value);
@@ -33,7 +36,11 @@ struct identity {
     size_t replica; /* which of the order's */
     const struct habitat *habitat;
     const struct pairs *secrets; /* variables and their values */
+    struct credentials credentials;
 };
+
+/* The file of its credentials as the replica sees it; NULL: it has none. */
+const char *identity_credentials(const struct identity *identity);
 
 /* Fills in everything: what is there anyway and the defaults, over them the
  * user's own variables, over all the replica's identity. */

@@ -11,10 +11,12 @@ enum {
 };
 
 void log_ship_init(struct log_ship *ship, const struct order *order,
-                   const char *folder, const char *stream)
+                   const char *folder, const char *stream,
+                   const char *credentials)
 {
     *ship = (struct log_ship){.source = {.folder = folder, .stream = stream},
-                              .order = order};
+                              .order = order,
+                              .credentials = credentials};
 }
 
 void log_ship_fini(struct log_ship *ship)
@@ -100,7 +102,8 @@ bool log_ship_next(struct log_ship *ship, int64_t now, bool final,
     if (!final && len < SMALL_BYTES && now - ship->sent_ms < SMALL_WAIT_MS)
         return false;
     if (ship->order != NULL)
-        hidden_load(&ship->hidden, ship->order, ship->source.folder);
+        hidden_load(&ship->hidden, ship->order, ship->source.folder,
+                    ship->credentials);
     len = count_whole(ship, buffer, len, final, more);
     if (len == 0)
         return false; /* the rest of a character or word will come */

@@ -17,6 +17,7 @@
 struct log_ship {
     struct log_source source;
     const struct order *order;
+    const char *credentials;
     struct hidden hidden;
     int64_t sent_ms; /* monotonic time of the last chunk */
     int64_t late;    /* bytes sent since the writer died */
@@ -28,9 +29,11 @@ struct log_chunk {
     int64_t bytes;  /* raw length */
 };
 
-/* Everything is borrowed; `order` may be NULL: nothing is secret. */
+/* Everything is borrowed; `order` may be NULL: nothing is secret. `credentials`
+ * is where the attempt's copy of those may lie. */
 void log_ship_init(struct log_ship *ship, const struct order *order,
-                   const char *folder, const char *stream);
+                   const char *folder, const char *stream,
+                   const char *credentials);
 void log_ship_fini(struct log_ship *ship);
 
 /* Appends the next chunk's text to `out`. Small chunks are held back for a

@@ -232,6 +232,9 @@ static enum ht_status read_site(struct arena *arena,
     if (status == HT_OK)
         status = read_folder(arena, "secrets", options->secrets, &site->secrets,
                              err);
+    if (status == HT_OK)
+        status = read_folder(arena, "credentials", options->credentials,
+                             &site->credentials, err);
     site->slots = options->slots > 0 ? (int)options->slots : usual_slots(site);
     return status;
 }

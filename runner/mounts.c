@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runner/beneath.h"
+#include "runner/credentials.h"
 #include "runner/habitat.h"
 #include "runner/outputs.h"
 #include "runner/rules.h"
@@ -151,16 +152,34 @@ static bool has_engine_socket(const struct site *site, const char *path)
 }
 
 /* The runner's own state has the tokens of every attempt. */
+struct own_folders {
+    const char *items[3]; /* NULL: there is none */
+};
+
+static struct own_folders own_folders(const struct site *site)
+{
+    return (struct own_folders){
+        {site->state, site->secrets, site->credentials}};
+}
+
 static bool is_in_ours(const struct site *site, const char *path)
 {
-    return is_within(site->state, path) ||
-           (site->secrets != NULL && is_within(site->secrets, path));
+    const struct own_folders own = own_folders(site);
+    for (size_t i = 0; i < sizeof own.items / sizeof *own.items; i++) {
+        if (own.items[i] != NULL && is_within(own.items[i], path))
+            return true;
+    }
+    return false;
 }
 
 static bool has_ours(const struct site *site, const char *path)
 {
-    return is_in_ours(site, path) || is_within(path, site->state) ||
-           (site->secrets != NULL && is_within(path, site->secrets));
+    const struct own_folders own = own_folders(site);
+    for (size_t i = 0; i < sizeof own.items / sizeof *own.items; i++) {
+        if (own.items[i] != NULL && is_within(path, own.items[i]))
+            return true;
+    }
+    return is_in_ours(site, path);
 }
 
 static enum ht_status check_opened(const struct finding *finding, int fd,
@@ -281,7 +300,7 @@ enum ht_status mounts_find(struct arena *arena, const struct site *site,
                            const struct order *order, const char *folder,
                            struct mounts *mounts, struct ht_error *err)
 {
-    enum { OWN = 3 }; /* kit, trial, buckets */
+    enum { OWN = 4 }; /* kit, trial, credentials, buckets */
     struct finding finding = {
         .arena = arena,
         .site = site,
@@ -291,6 +310,9 @@ enum ht_status mounts_find(struct arena *arena, const struct site *site,
     };
     add(&finding, site->kit, HABITAT_KIT, true);
     add(&finding, folder, HABITAT_TRIAL, false);
+    const char *credentials = credentials_path(arena, site, &order->key);
+    if (access(credentials, F_OK) == 0)
+        add(&finding, credentials, HABITAT_CREDENTIALS, true);
     enum ht_status status = add_outputs(&finding, err);
     if (status == HT_OK && site->gcs_root != NULL)
         add(&finding, site->gcs_root, HABITAT_GCS, false);

@@ -22,8 +22,8 @@ struct mounts {
     const struct mount *items;
 };
 
-/* Kit, replica folder, outputs, the job's volumes, and /gcs; in the arena. The
- * trial's output folders are made when they are missing.
+/* Kit, replica folder, credentials, outputs, the job's volumes, and /gcs; in
+ * the arena. The trial's output folders are made when they are missing.
  * HT_PRECONDITION  a volume or the output folder is outside every volume root,
  *                  passes a symbolic link on its way, is an engine's socket
  *                  that --allow does not name, or covers one of ours

@@ -44,6 +44,9 @@ static const struct entry table[] = {
      "folder that stands for gs:// where a job asks for it"},
     {"secrets", "DIR", KIND_TEXT, MEMBER(secrets),
      "folder with a file for each secret that jobs may name"},
+    {"credentials", "DIR", KIND_TEXT, MEMBER(credentials),
+     "folder with a file ACCOUNT.json for each service account that jobs may "
+     "name"},
     {"allow", "NAME,...", KIND_TEXT, MEMBER(allow),
      "what containers may do beyond the usual: " RULES_NAMES},
     {"docker-host", "URL", KIND_TEXT, MEMBER(docker_host),

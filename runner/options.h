@@ -21,6 +21,7 @@ struct runner_options {
     const char *volume_root; /* folders, separated by commas; NULL: none */
     const char *gcs_root;    /* folder; NULL: none */
     const char *secrets;     /* folder; NULL: none */
+    const char *credentials; /* folder; NULL: none */
     const char *allow;       /* see rules.h; NULL: nothing */
     bool share;              /* a GPU may have several trials */
     const char *docker_host; /* NULL: DOCKER_HOST, else the usual sockets */

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "proto/container_words.h"
 #include "proto/json.h"
 #include "proto/limits.h"
 #include "proto/node.h"
@@ -253,6 +254,10 @@ static enum ht_status read_surroundings(struct order *order,
             ? REPORTER_PYTHON
             : REPORTER_AUTO;
     order->rewrite_gcs = node_get_bool(map, "rewriteGs", false);
+    order->service_account = node_get_string(map, "serviceAccount", NULL);
+    if (order->service_account != NULL &&
+        container_account_fault(order->service_account) != NULL)
+        return ht_fail(err, HT_INVALID, "serviceAccount names no account");
     if (!read_strings(order->arena, node_find(map, "volumes"), HT_MAX_ARGS,
                       &order->volumes))
         return ht_fail(err, HT_INVALID, "volumes is not a list of texts");
@@ -275,6 +280,8 @@ static enum ht_status read_order(struct order *order, const struct node *map,
     order->timeout_ms = node_get_int(map, "timeoutMs", 0);
     order->grace_ms = node_get_int(map, "graceMs", JOB_GRACE_MS);
     order->report_url = node_get_string(map, "reportUrl", NULL);
+    order->project = node_get_string(map, "project", NULL);
+    order->location = node_get_string(map, "location", NULL);
     order->job_name = node_get_string(map, "jobName", "");
     order->metrics_file = node_get_string(map, "metricsFile", NULL);
     order->tuning = strcmp(node_get_string(map, "kind", ""), "custom") != 0;

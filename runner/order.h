@@ -35,11 +35,12 @@ struct replica_order {
 struct order {
     struct arena *arena;
     struct attempt_key key;
-    const char *name;       /* "ht-ab12cd34-7-3-1" */
-    const char *token;      /* of the trial */
-    int64_t timeout_ms;     /* 0: none */
-    int64_t grace_ms;       /* SIGTERM to SIGKILL */
-    const char *report_url; /* NULL: not reachable from here */
+    const char *name;               /* "ht-ab12cd34-7-3-1" */
+    const char *token;              /* of the trial */
+    int64_t timeout_ms;             /* 0: none */
+    int64_t grace_ms;               /* SIGTERM to SIGKILL */
+    const char *report_url;         /* NULL: not reachable from here */
+    const char *project, *location; /* of the job; NULL: not said */
     const char *job_name;
     const char *job_json;   /* value of CLUSTER_SPEC's "job", NULL: none */
     bool tuning;            /* trainers are told of a trial */
@@ -54,6 +55,7 @@ struct order {
     struct strings volumes; /* HOST:TARGET[:ro] */
     size_t n_secrets;
     const struct secret *secrets;
+    const char *service_account; /* NULL: none is named */
     enum job_reporter reporter;
     bool rewrite_gcs;
     size_t n_replicas; /* >= 1; replicas[0] is the master */

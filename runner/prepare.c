@@ -6,12 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "runner/credentials.h"
 #include "runner/disk.h"
 #include "runner/folder.h"
 #include "runner/identity.h"
 #include "runner/outputs.h"
 #include "runner/procfs.h"
 #include "runner/secrets.h"
+#include "runner/words.h"
 
 /* What makes a folder an attempt's: written first, removed last. */
 static const char lease_file[] = "lease.json";
@@ -68,6 +70,24 @@ static enum ht_status fill_replica(const struct order *order,
     return status;
 }
 
+/* What the replica does not get although its job names it. */
+static void say_credentials(const struct identity *identity,
+                            const struct variables *variables,
+                            const char *folder)
+{
+    const char *account = identity->order->service_account;
+    const char *ours = identity_credentials(identity);
+    const char *there = variables_find(variables, CREDENTIALS_VARIABLE);
+    const bool same = there != NULL && ours != NULL && strcmp(there, ours) == 0;
+    if (account != NULL && there != NULL && !same)
+        words_say(folder,
+                  "the job or its image sets " CREDENTIALS_VARIABLE
+                  ": the credentials of %s are not used",
+                  account);
+    else if (identity->credentials.lack != NULL)
+        words_say(folder, "%s", identity->credentials.lack);
+}
+
 static enum ht_status prepare_replica(const struct identity *identity,
                                       const char *folder, struct arena *arena,
                                       struct ht_error *err)
@@ -86,6 +106,7 @@ static enum ht_status prepare_replica(const struct identity *identity,
         return status;
     struct variables variables = {.arena = arena};
     identity_set(&variables, identity);
+    say_credentials(identity, &variables, folder);
     char boot[PROCFS_BOOT_BYTES];
     const struct launch launch = {
         .argv = habitat->argv,
@@ -106,8 +127,11 @@ prepare_replicas(const struct site *site, const struct order *order,
 {
     struct arena *arena = arena_new();
     struct pairs secrets = {0};
+    struct credentials credentials = {0};
     enum ht_status status =
         secrets_find(arena, site, order, getenv, &secrets, err);
+    if (status == HT_OK)
+        status = credentials_give(arena, site, order, &credentials, err);
     for (size_t i = 0; status == HT_OK && i < order->n_replicas; i++) {
         const struct identity identity = {
             .site = site,
@@ -116,6 +140,7 @@ prepare_replicas(const struct site *site, const struct order *order,
             .replica = i,
             .habitat = &habitats[i],
             .secrets = &secrets,
+            .credentials = credentials,
         };
         const char *folder =
             prepare_replica_folder(arena, attempt_folder, &order->replicas[i]);
@@ -140,6 +165,7 @@ bool prepare_is_complete(const struct order *order, const char *attempt_folder)
 void prepare_remove(const struct site *site, const struct attempt_key *key)
 {
     struct arena *arena = arena_new();
+    credentials_take_back(site, key);
     disk_remove_marked(prepare_attempt_folder(arena, site, key), lease_file);
     outputs_remove_empty(site, key);
     arena_free(arena);

@@ -27,7 +27,8 @@ char *prepare_replica_folder(struct arena *arena, const char *attempt_folder,
 enum ht_status prepare_lease(const char *attempt_folder, const char *json,
                              size_t len, struct ht_error *err);
 
-/* Makes folders, token, params and launch.json of every replica; habitats[i] is
+/* Makes folders, token, params and launch.json of every replica, and the
+ * attempt's copy of its credentials; habitats[i] is
  * that of the order's replica i. What is in a replica's folder can be read, and
  * the folder written, by any user who gets there: containers have users of
  * their own, and the attempt's folder around it lets nobody else through. May
@@ -40,8 +41,8 @@ prepare_replicas(const struct site *site, const struct order *order,
                  const struct habitat habitats[], struct ht_error *err);
 bool prepare_is_complete(const struct order *order, const char *attempt_folder);
 
-/* Removes an ended attempt's folder. The trial's own folders (models,
- * checkpoints, summaries) stay unless they are empty. */
+/* Removes an ended attempt's folder and credentials. The trial's own folders
+ * (models, checkpoints, summaries) stay unless they are empty. */
 void prepare_remove(const struct site *site, const struct attempt_key *key);
 
 #endif

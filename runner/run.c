@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "proto/clock.h"
+#include "runner/credentials.h"
 #include "runner/disk.h"
 #include "runner/log.h"
 #include "runner/prepare.h"
@@ -20,6 +21,9 @@ static const char mark_ended[] = "ended";
 struct run *run_new(const struct site *site, const struct engine *engine,
                     struct order *order)
 {
+    static const char *const streams[N_LOGS] = {"stdout", "stderr",
+                                                WORDS_STREAM};
+    const char *credentials = credentials_path(order->arena, site, &order->key);
     struct run *run = ht_xcalloc(1, sizeof *run);
     run->engine = engine;
     run->order = order;
@@ -38,9 +42,9 @@ struct run *run_new(const struct site *site, const struct engine *engine,
         replica->folder = prepare_replica_folder(order->arena, run->folder,
                                                  &order->replicas[i]);
         replica->records = records_new(order, i, replica->folder);
-        log_ship_init(&replica->logs[0], order, replica->folder, "stdout");
-        log_ship_init(&replica->logs[1], order, replica->folder, "stderr");
-        log_ship_init(&replica->logs[2], order, replica->folder, WORDS_STREAM);
+        for (size_t k = 0; k < N_LOGS; k++)
+            log_ship_init(&replica->logs[k], order, replica->folder, streams[k],
+                          credentials);
         replica->watch = -1;
     }
     /* What an earlier life chose is in use, whether we adopt it or not. */

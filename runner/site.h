@@ -24,6 +24,7 @@ struct site {
     struct strings volume_roots; /* volumes and outputs may lie below */
     const char *gcs_root;        /* mounted at /gcs, NULL: none */
     const char *secrets;         /* folder of secret files, NULL: none */
+    const char *credentials;     /* folder of accounts' keys, NULL: none */
     struct strings secret_variables; /* names behind HYPERTUNE_SECRET_ */
     bool gcs_credentials;            /* processes here get into gs:// */
     struct strings allowed;          /* what --allow names, see rules.h */

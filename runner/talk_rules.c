@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "proto/json.h"
+#include "runner/credentials.h"
 
 enum { MOST_SECRETS = 500 };
 
@@ -30,6 +31,14 @@ static void add_secrets(cJSON *object, const char *folder)
     }
     if (dir != NULL)
         closedir(dir);
+}
+
+static void add_accounts(cJSON *object, const struct site *site)
+{
+    struct arena *arena = arena_new();
+    const struct strings accounts = credentials_accounts(arena, site);
+    add_strings(object, "credentials", &accounts);
+    arena_free(arena);
 }
 
 static int64_t own_memory(void)
@@ -60,6 +69,7 @@ void talk_rules_text(const struct site *site, const struct engine *engine,
     json_add_bool(rules, "gcsCredentials", site->gcs_credentials);
     add_secrets(rules, site->secrets);
     add_strings(rules, "secretVariables", &site->secret_variables);
+    add_accounts(rules, site);
     add_strings(rules, "gpus", &site->gpus);
     json_add_bool(rules, "shareGpus", site->share_gpus);
     json_add_int(rules, "cpus", abilities.cpus);

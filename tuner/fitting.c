@@ -4,7 +4,6 @@
 
 #include "tuner/gpus.h"
 #include "tuner/machines.h"
-#include "tuner/memory.h"
 
 #define GIB (1024.0 * 1024 * 1024)
 
@@ -106,6 +105,30 @@ bool fitting_allows(struct arena *arena, const struct runner_rules *rules,
     }
     return !images || (allows_options(rules, &job->container, lack) &&
                        allows_volumes(arena, rules, job, lack));
+}
+
+static bool has_credentials(const struct runner_rules *rules,
+                            const struct job *job)
+{
+    const char *account = job->service_account;
+    return runner_rules_have(&rules->credentials,
+                             account != NULL ? account : "default");
+}
+
+bool fitting_leaves(struct core *core, struct arena *arena,
+                    const struct memory_runner *runner, const struct job *job)
+{
+    struct fitting_lack lack;
+    const struct memory_runner *other = memory_runners(core_memory(core));
+    if (job->service_account == NULL || has_credentials(&runner->rules, job))
+        return false;
+    for (; other != NULL; other = other->next) {
+        if (other->online && has_credentials(&other->rules, job) &&
+            fitting_allows(arena, &other->rules, job, &lack) &&
+            gpus_needed(core, job) <= other->gpus)
+            return true;
+    }
+    return false;
 }
 
 /* --- all that are there --- */
@@ -254,12 +277,37 @@ static bool is_named(const struct job *job, const char *variable)
     return false;
 }
 
+static const char credentials_variable[] = "GOOGLE_APPLICATION_CREDENTIALS";
+
+static bool has_account(const struct checking *now)
+{
+    const struct memory_runner *runner = first_fit(now);
+    while (runner != NULL && !has_credentials(&runner->rules, now->job))
+        runner = next_fit(now, runner->next);
+    return runner != NULL;
+}
+
+/* No error: old job files name accounts that mean nothing here. */
+static void check_account(const struct checking *now)
+{
+    const struct job *job = now->job;
+    if (job->service_account == NULL || first_fit(now) == NULL ||
+        is_named(job, credentials_variable) || has_account(now))
+        return;
+    diag_warning(now->warnings, 0, 0,
+                 job->kind == JOB_CUSTOM ? "jobSpec.serviceAccount"
+                                         : "trialJobSpec.serviceAccount",
+                 "no runner has credentials of %.128s (--credentials DIR): "
+                 "trials run without",
+                 job->service_account);
+}
+
 static void check_gcs(const struct checking *now)
 {
     const bool images = job_needs_images(now->job);
     const struct memory_runner *runner = first_fit(now);
     if (runner == NULL || !job_mentions_gcs(now->job) ||
-        is_named(now->job, "GOOGLE_APPLICATION_CREDENTIALS"))
+        is_named(now->job, credentials_variable) || has_account(now))
         return;
     for (; runner != NULL; runner = next_fit(now, runner->next)) {
         if ((now->job->rewrite_gcs && runner->rules.gcs) ||
@@ -268,9 +316,9 @@ static void check_gcs(const struct checking *now)
     }
     diag_warning(now->warnings, 0, 0, "",
                  "gs:// is passed to trials as it is, and they have no "
-                 "credentials for it: give them "
-                 "GOOGLE_APPLICATION_CREDENTIALS, or set rewriteGs with a "
-                 "runner's --gcs-root");
+                 "credentials for it: give a runner some (--credentials), or "
+                 "trials GOOGLE_APPLICATION_CREDENTIALS, or set rewriteGs with "
+                 "a runner's --gcs-root");
 }
 
 void fitting_check(struct core *core, const struct job *job,
@@ -291,5 +339,6 @@ void fitting_check(struct core *core, const struct job *job,
         if (job->pools[i].machine != NULL)
             check_machine(&now, &job->pools[i]);
     }
+    check_account(&now);
     check_gcs(&now);
 }

@@ -9,6 +9,7 @@
 #include "proto/diag.h"
 #include "proto/job.h"
 #include "tuner/core.h"
+#include "tuner/memory.h"
 #include "tuner/runner_rules.h"
 
 struct fitting_lack {
@@ -20,6 +21,11 @@ struct fitting_lack {
  * says why. GPUs and secrets come and go and are not looked at. */
 bool fitting_allows(struct arena *arena, const struct runner_rules *rules,
                     const struct job *job, struct fitting_lack *lack);
+
+/* Whether the runner leaves the job's attempts to another one that is there,
+ * may run them and has the credentials that they are to have. */
+bool fitting_leaves(struct core *core, struct arena *arena,
+                    const struct memory_runner *runner, const struct job *job);
 
 /* Looks at a job that is being created, against the runners that are there.
  * What each runner of its kind forbids is an error; what a runner that is

@@ -162,7 +162,8 @@ static enum ht_status suits(struct leasing *now, int64_t id, bool *does,
         status = has_room(now, &study, job, does, err);
     if (status != HT_OK || !*does)
         return status;
-    *does = fitting_allows(now->req->arena, &now->runner->rules, job, &lack);
+    *does = fitting_allows(now->req->arena, &now->runner->rules, job, &lack) &&
+            !fitting_leaves(now->core, now->req->arena, now->runner, job);
     return *does ? has_gpus(now, job, does, err) : HT_OK;
 }
 

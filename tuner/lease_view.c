@@ -132,6 +132,8 @@ static void add_identity(const struct lease_facts *facts, cJSON *out)
     json_add_int(out, "timeoutMs", facts->job->trial_timeout_ms);
     json_add_int(out, "graceMs", facts->job->grace_ms);
     add_optional(out, "reportUrl", facts->report_url);
+    json_add_string(out, "project", facts->study->project);
+    json_add_string(out, "location", facts->study->location);
     json_add_string(out, "jobName", facts->study->name);
     json_add_string(out, "kind",
                     facts->job->kind == JOB_CUSTOM ? "custom" : "tuning");
@@ -198,6 +200,7 @@ static void add_surroundings(const struct job *job, cJSON *out)
         push_pairs(captured, &job->captured_env);
     add_strings(out, "volumes", &job->volumes);
     add_secrets(job, out);
+    add_optional(out, "serviceAccount", job->service_account);
     json_add_string(out, "reporter",
                     job->reporter == REPORTER_PYTHON ? "python" : "auto");
     json_add_bool(out, "rewriteGs", job->rewrite_gcs);

@@ -55,6 +55,10 @@ static const struct option_entry table[] = {
      "folder that stands for gs:// where a job asks for it"},
     {"secrets", "HYPERTUNED_SECRETS", "DIR", OPTION_TEXT, MEMBER(secrets),
      "folder with a file for each secret that jobs may name"},
+    {"credentials", "HYPERTUNED_CREDENTIALS", "DIR", OPTION_TEXT,
+     MEMBER(credentials),
+     "folder with a file ACCOUNT.json for each service account that jobs may "
+     "name"},
     {"allow", "HYPERTUNED_ALLOW", "NAME,...", OPTION_TEXT, MEMBER(allow),
      "what containers may do beyond the usual, see hypertune-runner --help"},
     {"docker-host", "HYPERTUNED_DOCKER_HOST", "URL", OPTION_TEXT,

@@ -22,6 +22,7 @@ struct options {
     const char *volume_root;    /* NULL: not said */
     const char *gcs_root;
     const char *secrets;
+    const char *credentials;
     const char *allow;
     const char *docker_host;
     bool on_demand;       /* started by a command for its user */

@@ -54,6 +54,7 @@ struct runner_rules runner_rules_read(struct arena *arena, const char *json)
         .volume_roots = read_names(arena, map, "volumeRoots"),
         .secrets = read_names(arena, map, "secrets"),
         .secret_variables = read_names(arena, map, "secretVariables"),
+        .credentials = read_names(arena, map, "credentials"),
         .gcs = node_get_string(map, "gcsRoot", NULL) != NULL,
         .gcs_credentials = node_get_bool(map, "gcsCredentials", false),
         .share_gpus = node_get_bool(map, "shareGpus", false),

@@ -17,6 +17,8 @@ struct runner_rules {
     struct strings volume_roots;     /* volumes may lie below */
     struct strings secrets;          /* files it has */
     struct strings secret_variables; /* ... and variables */
+    struct strings credentials;      /* service accounts; "default": of jobs
+                                        that name none */
     bool gcs;                        /* has a folder for gs:// */
     bool gcs_credentials;            /* its processes get in by themselves */
     bool share_gpus;                 /* a GPU may have several trials */

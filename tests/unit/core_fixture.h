@@ -33,7 +33,7 @@ struct fixture {
     struct arena *arena;
     struct request *answers; /* all of them, by next */
     int64_t next_id;         /* of control messages */
-    const char *boot;
+    const char *runner, *boot;
 };
 
 /* --- life --- */
@@ -67,6 +67,7 @@ static inline void fixture_open(struct fixture *fixture)
                                             .retry_ms = 1000},
                                 .arena = arena_new(),
                                 .next_id = 1,
+                                .runner = "r1",
                                 .boot = "boot-1"};
     const char *root = getenv("TMPDIR");
     snprintf(fixture->dir, sizeof fixture->dir, "%s/ht-core-XXXXXX",
@@ -304,9 +305,9 @@ static inline struct request *fixture_post_control(struct fixture *fixture,
     struct text text = {0};
     text_printf(&text,
                 "{\"v\":1,\"type\":\"%s\",\"token\":\"" RUNNER_TOKEN
-                "\",\"runner\":\"r1\",\"boot\":\"%s\",\"id\":%lld%s%s}",
-                type, fixture->boot, (long long)id, *members ? "," : "",
-                members);
+                "\",\"runner\":\"%s\",\"boot\":\"%s\",\"id\":%lld%s%s}",
+                type, fixture->runner, fixture->boot, (long long)id,
+                *members ? "," : "", members);
     struct request *req = fixture_request(fixture, control_handle, text.data);
     text_free(&text);
     core_post(fixture->core, req);

@@ -246,6 +246,10 @@ static void google_storage_without_a_way_in_is_warned_of_once(void)
         {"\"images\":true,\"gcsRoot\":\"/srv\"", "rewriteGs: true\n", false},
         {"\"images\":true", "env: {GOOGLE_APPLICATION_CREDENTIALS: /k}\n",
          false},
+        {"\"images\":true,\"credentials\":[\"default\"]", "", false},
+        {"\"images\":true,\"credentials\":[\"a@p\"]", "", true},
+        {"\"images\":true,\"credentials\":[\"a@p\"]", "serviceAccount: a@p\n",
+         false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture f;
@@ -264,6 +268,85 @@ static void google_storage_without_a_way_in_is_warned_of_once(void)
     }
 }
 
+/* ---- credentials ---- */
+
+#define ACCOUNT "serviceAccount: a@p\n"
+#define ANYBODYS "env: {GOOGLE_APPLICATION_CREDENTIALS: /k}\n"
+
+static void an_account_without_credentials_is_a_warning(void)
+{
+    static const struct {
+        const char *rules, *spec;
+        bool warned;
+    } cases[] = {
+        {"\"images\":false", SPEC(COMMAND ACCOUNT), true},
+        {"\"images\":false,\"credentials\":[\"b@p\",\"default\"]",
+         SPEC(COMMAND ACCOUNT), true},
+        {"\"images\":false,\"credentials\":[\"a@p\"]", SPEC(COMMAND ACCOUNT),
+         false},
+        {"\"images\":false", SPEC(COMMAND ACCOUNT ANYBODYS), false},
+        {"\"images\":false", SPEC(COMMAND), false},
+        /* Its kind cannot run the job. */
+        {"\"images\":true,\"credentials\":[\"a@p\"]", SPEC(COMMAND ACCOUNT),
+         false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture f;
+        fixture_open(&f);
+        fixture_hello_rules(&f, 1, cases[i].rules);
+        struct request *req = submit_text(&f, cases[i].spec);
+        CHECK(req->status == HT_OK);
+        const char *said =
+            strstr(warnings_of(req),
+                   "trialJobSpec.serviceAccount: no runner has credentials of "
+                   "a@p (--credentials DIR): trials run without\n");
+        CHECK((said != NULL) == cases[i].warned);
+        fixture_close(&f);
+    }
+}
+
+static void an_attempt_names_its_account_project_and_region(void)
+{
+    struct fixture f;
+    struct leased leased = {0};
+    fixture_open(&f);
+    fixture_hello(&f, 1);
+    fixture_submit(&f, SPEC(COMMAND ACCOUNT));
+    CHECK(fixture_lease(&f, 1, &leased) == 1);
+    CHECK_TEXT(node_get_string(leased.node, "serviceAccount", ""), "a@p");
+    const struct study_row study = fixture_study(&f, 1);
+    CHECK_TEXT(node_get_string(leased.node, "project", ""), study.project);
+    CHECK_TEXT(node_get_string(leased.node, "location", ""), study.location);
+    fixture_close(&f);
+}
+
+/* Else it would be chance whether a trial has its credentials. */
+static void a_runner_leaves_a_job_to_one_with_its_credentials(void)
+{
+    struct fixture f;
+    struct leased leased = {0};
+    fixture_open(&f);
+    fixture_hello(&f, 4);
+    fixture_submit(&f, SPEC(COMMAND ACCOUNT));
+    CHECK(fixture_lease(&f, 1, &leased) == 1); /* nobody else is there */
+    f.runner = "r2";
+    fixture_hello_rules(&f, 4, "\"images\":false,\"credentials\":[\"a@p\"]");
+    f.runner = "r1";
+    struct request *held =
+        fixture_post_control(&f, "lease", f.next_id++, "\"free\":3");
+    fixture_control(&f, "heartbeat",
+                    "\"attempts\":[{\"study\":1,"
+                    "\"trial\":1,\"attempt\":1}]");
+    CHECK(!fixture_is_done(held));
+    f.runner = "r2";
+    CHECK(fixture_lease(&f, 1, &leased) == 1);
+    CHECK(!fixture_is_done(held));
+    fixture_stop(&f);
+    fixture_wait(&f, held);
+    CHECK(fixture_start(&f));
+    fixture_close(&f);
+}
+
 int main(void)
 {
     RUN(a_runner_is_given_what_it_can_run);
@@ -277,5 +360,8 @@ int main(void)
     RUN(machine_types_limit_what_a_job_leaves_open);
     RUN(an_unknown_machine_type_limits_nothing);
     RUN(google_storage_without_a_way_in_is_warned_of_once);
+    RUN(an_account_without_credentials_is_a_warning);
+    RUN(an_attempt_names_its_account_project_and_region);
+    RUN(a_runner_leaves_a_job_to_one_with_its_credentials);
     return check_done();
 }

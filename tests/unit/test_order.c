@@ -35,6 +35,7 @@ static void what_is_not_said_is_as_usual(void)
     CHECK(order->volumes.n == 0 && order->n_secrets == 0);
     CHECK(order->captured.n == 0);
     CHECK(order->reporter == REPORTER_AUTO && !order->rewrite_gcs);
+    CHECK(order->service_account == NULL && order->project == NULL);
     CHECK(order->replicas[0].cpus == 0 && order->replicas[0].memory == 0);
     CHECK(order->replicas[0].entry_words == 2); /* the whole command */
     order_free(order);
@@ -73,6 +74,17 @@ static void everything_about_containers_is_read(void)
     order_free(order);
 }
 
+static void its_place_at_google_is_read(void)
+{
+    struct order *order = parse("\"project\":\"p\",\"location\":\"l\","
+                                "\"serviceAccount\":\"a@b.c\",",
+                                "", NULL);
+    CHECK_TEXT(order ? order->project : NULL, "p");
+    CHECK_TEXT(order ? order->location : NULL, "l");
+    CHECK_TEXT(order ? order->service_account : NULL, "a@b.c");
+    order_free(order);
+}
+
 static void what_makes_no_sense_is_refused(void)
 {
     static const struct {
@@ -86,6 +98,8 @@ static void what_makes_no_sense_is_refused(void)
         {"\"secrets\":[{\"name\":\"K\"}],", ""},
         {"\"secrets\":[{\"file\":\"k\"}],", ""},
         {"\"secrets\":[{\"name\":\"K\",\"file\":\"k\",\"env\":\"M\"}],", ""},
+        {"\"serviceAccount\":\"../a\",", ""},
+        {"\"serviceAccount\":\"\",", ""},
         {"", ",\"entryWords\":3"},
         {"", ",\"entryWords\":-1"},
         {"", ",\"cpus\":-1"},
@@ -105,6 +119,7 @@ int main(void)
 {
     RUN(what_is_not_said_is_as_usual);
     RUN(everything_about_containers_is_read);
+    RUN(its_place_at_google_is_read);
     RUN(what_makes_no_sense_is_refused);
     return check_done();
 }

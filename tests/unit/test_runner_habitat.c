@@ -72,8 +72,10 @@ static const char *joined(const struct order *order,
     return line;
 }
 
-static struct variables told(struct order *order, const struct habitat *habitat,
-                             const struct pairs *secrets)
+static struct variables told_with(struct order *order,
+                                  const struct habitat *habitat,
+                                  const struct pairs *secrets,
+                                  const char *credentials)
 {
     static struct seat seat = {.address = "host:2222"};
     struct variables variables = {.arena = order->arena};
@@ -82,9 +84,16 @@ static struct variables told(struct order *order, const struct habitat *habitat,
                                       .order = order,
                                       .placement = &placement,
                                       .habitat = habitat,
-                                      .secrets = secrets};
+                                      .secrets = secrets,
+                                      .credentials = {.file = credentials}};
     identity_set(&variables, &identity);
     return variables;
+}
+
+static struct variables told(struct order *order, const struct habitat *habitat,
+                             const struct pairs *secrets)
+{
+    return told_with(order, habitat, secrets, NULL);
 }
 
 static const struct pairs no_secrets;
@@ -236,6 +245,40 @@ static void secrets_are_variables_but_never_our_own(void)
     order_free(order);
 }
 
+static void credentials_are_where_googles_libraries_look(void)
+{
+    static const char name[] = "GOOGLE_APPLICATION_CREDENTIALS";
+    struct order *order = make_order("", ",\"argv\":[\"a\"]");
+    struct habitat habitat = contained(order);
+    struct variables variables = told(order, &habitat, &no_secrets);
+    CHECK_TEXT(value_in(&variables, name), "(unset)");
+    variables = told_with(order, &habitat, &no_secrets, "/state/c.json");
+    CHECK_TEXT(value_in(&variables, name), "/hypertune/credentials.json");
+    habitat = as_process(order);
+    variables = told_with(order, &habitat, &no_secrets, "/state/c.json");
+    CHECK_TEXT(value_in(&variables, name), "/state/c.json");
+    order_free(order);
+    order = make_order("", ",\"env\":[[\"GOOGLE_APPLICATION_CREDENTIALS\","
+                           "\"/mine\"]]");
+    habitat = contained(order);
+    variables = told_with(order, &habitat, &no_secrets, "/state/c.json");
+    CHECK_TEXT(value_in(&variables, name), "/mine");
+    order_free(order);
+}
+
+static void a_job_knows_its_project_and_region(void)
+{
+    struct order *order =
+        make_order(",\"project\":\"p\",\"location\":\"l\"",
+                   ",\"env\":[[\"CLOUD_ML_REGION\",\"mine\"]]");
+    const struct habitat habitat = contained(order);
+    const struct variables variables = told(order, &habitat, &no_secrets);
+    CHECK_TEXT(value_in(&variables, "CLOUD_ML_PROJECT_ID"), "p");
+    CHECK_TEXT(value_in(&variables, "CLOUD_ML_REGION"), "mine");
+    CHECK_TEXT(value_in(&variables, "GOOGLE_CLOUD_PROJECT"), "(unset)");
+    order_free(order);
+}
+
 /* ---- the reporter ---- */
 
 static void our_package_is_offered_behind_the_images(void)
@@ -306,6 +349,8 @@ int main(void)
     RUN(a_process_has_the_submitting_shells_environment);
     RUN(later_attempts_are_told_to_resume);
     RUN(secrets_are_variables_but_never_our_own);
+    RUN(credentials_are_where_googles_libraries_look);
+    RUN(a_job_knows_its_project_and_region);
     RUN(our_package_is_offered_behind_the_images);
     RUN(our_package_goes_first_when_the_job_says_so);
     RUN(buckets_are_folders_only_when_the_job_and_the_admin_say_so);

@@ -68,7 +68,7 @@ static void ship_all(const char *stream, struct text *out)
     struct log_ship ship;
     struct log_chunk chunk;
     const int64_t deadline = clock_monotonic_ms() + FIXTURE_DEADLINE_MS;
-    log_ship_init(&ship, NULL, folder, stream);
+    log_ship_init(&ship, NULL, folder, stream, "");
     while (log_ship_next(&ship, clock_monotonic_ms(), true, &chunk, out) &&
            clock_monotonic_ms() < deadline)
         log_ship_confirm(&ship, &chunk, chunk.offset + chunk.bytes);

@@ -124,6 +124,27 @@ static void every_container_has_kit_folder_and_outputs(void)
     order_free(order);
 }
 
+static void credentials_that_were_given_are_there_to_read(void)
+{
+    struct place place;
+    place_open(&place);
+    struct order *order = make_order(&place, "");
+    struct mounts mounts = {0};
+    CHECK(find(&place, order, &mounts, NULL) == HT_OK);
+    CHECK(target_in(&mounts, "/hypertune/credentials.json") == NULL);
+    char folder[PATH_MAX + 24];
+    (void)snprintf(folder, sizeof folder, "%s/credentials", place.state);
+    CHECK(disk_make_folder(folder, NULL) == HT_OK);
+    CHECK(disk_replace(folder, "2-5-1.json", "{}", 2, 0444, NULL) == HT_OK);
+    CHECK(find(&place, order, &mounts, NULL) == HT_OK);
+    const struct mount *file =
+        target_in(&mounts, "/hypertune/credentials.json");
+    CHECK(file != NULL && file->read_only);
+    CHECK(file != NULL &&
+          ends_with(file->source, "/state/credentials/2-5-1.json"));
+    order_free(order);
+}
+
 static void volumes_below_a_root_are_given(void)
 {
     struct place place;
@@ -311,6 +332,7 @@ int main(void)
     json_init();
     fixture_init();
     RUN(every_container_has_kit_folder_and_outputs);
+    RUN(credentials_that_were_given_are_there_to_read);
     RUN(volumes_below_a_root_are_given);
     RUN(sources_elsewhere_are_refused);
     RUN(a_link_on_the_way_is_refused);

@@ -207,7 +207,7 @@ static void a_character_is_never_cut_between_chunks(void)
     struct log_ship ship;
     struct log_chunk chunk;
     struct text out = {0};
-    log_ship_init(&ship, NULL, folder_path, "stdout");
+    log_ship_init(&ship, NULL, folder_path, "stdout", "");
     fill(&log, 'x', 65535);
     shim_log_append(&log, "\xc3\xa9z", 3);
     CHECK(log_ship_next(&ship, 1000, false, &chunk, &out));
@@ -227,7 +227,7 @@ static void what_is_no_utf8_becomes_marks(void)
     struct log_ship ship;
     struct log_chunk chunk;
     struct text out = {0};
-    log_ship_init(&ship, NULL, folder_path, "stdout");
+    log_ship_init(&ship, NULL, folder_path, "stdout", "");
     shim_log_append(&log, "a\0b\xff\xc3", 5);
     CHECK(log_ship_next(&ship, 1000, false, &chunk, &out));
     CHECK(chunk.bytes == 4); /* the last one may go on */
@@ -250,7 +250,7 @@ static void the_server_may_say_that_it_has_more_already(void)
     struct log_ship ship;
     struct log_chunk chunk;
     struct text out = {0};
-    log_ship_init(&ship, NULL, folder_path, "stdout");
+    log_ship_init(&ship, NULL, folder_path, "stdout", "");
     fill(&log, 'x', 300000);
     CHECK(log_ship_next(&ship, 1000, false, &chunk, &out));
     log_ship_confirm(&ship, &chunk, 299990);
@@ -292,7 +292,7 @@ static void ship_parts(const char *first, const char *second, bool look_between,
     struct log_ship ship;
     struct log_chunk chunk;
     int64_t now = 1000;
-    log_ship_init(&ship, order, folder_path, "stdout");
+    log_ship_init(&ship, order, folder_path, "stdout", "");
     shim_log_append(&log, first, strlen(first));
     if (look_between && log_ship_next(&ship, now, false, &chunk, out))
         log_ship_confirm(&ship, &chunk, chunk.offset + chunk.bytes);
@@ -311,6 +311,32 @@ static void values_of_secrets_do_not_leave_in_logs(void)
     ship_parts("KEY=xyzxyzxyz /usr/bin\n", many_lines, false, &out);
     CHECK_TEXT(out.data, "KEY=*** /usr/bin\n***\n***\n");
     text_free(&out);
+}
+
+/* As `cat` shows a key file and as a trainer prints the key itself. */
+static void keys_of_credentials_do_not_leave_in_logs(void)
+{
+    static const char key[] = "{\"type\": \"x\", \"private_key\": "
+                              "\"-----BEGIN-----\\nMIIEvQIBADAN\\n\"}\n";
+    struct shim_log log = new_log();
+    struct order *order = give_secrets();
+    struct log_ship ship;
+    struct log_chunk chunk;
+    struct text out = {0};
+    char path[PATH_MAX + 16];
+    (void)snprintf(path, sizeof path, "%s/key.json", folder_path);
+    CHECK(disk_replace(folder_path, "key.json", key, strlen(key), 0444, NULL) ==
+          HT_OK);
+    log_ship_init(&ship, order, folder_path, "stdout", path);
+    shim_log_append(&log, key, strlen(key));
+    shim_log_append(&log, "MIIEvQIBADAN\n", 13);
+    CHECK(log_ship_next(&ship, 1000, true, &chunk, &out));
+    CHECK_TEXT(out.data, "{\"type\": \"x\", \"private_key\": "
+                         "\"***\\n***\\n\"}\n***\n");
+    text_free(&out);
+    log_ship_fini(&ship);
+    order_free(order);
+    end_log(&log);
 }
 
 static void a_secret_that_comes_in_two_parts_does_not_leave_either(void)
@@ -358,6 +384,7 @@ int main(void)
     RUN(what_is_no_utf8_becomes_marks);
     RUN(the_server_may_say_that_it_has_more_already);
     RUN(values_of_secrets_do_not_leave_in_logs);
+    RUN(keys_of_credentials_do_not_leave_in_logs);
     RUN(a_secret_that_comes_in_two_parts_does_not_leave_either);
     RUN(a_secret_between_two_chunks_does_not_leave_either);
     text_free(&taken);
