@@ -1,8 +1,11 @@
 #include "tuner/db_logs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/clock.h"
+#include "proto/text.h"
 #include "tuner/db_internal.h"
 
 struct db_logs {
@@ -11,16 +14,24 @@ struct db_logs {
 
 /* "HyLg": marks the file as ours. */
 #define LOGS_APPLICATION_ID 0x48794c67
-enum { LOGS_VERSION = 1 };
 
-static const char logs_schema[] =
+/* One entry a version, the last is the newest; %lld is the moment of the
+ * migration, in microseconds. The application id stands in the first. */
+static const char *const migrations[] = {
     "CREATE TABLE chunk(study INTEGER NOT NULL, trial INTEGER NOT NULL,"
     " attempt INTEGER NOT NULL, replica TEXT NOT NULL, stream TEXT NOT NULL,"
     " start INTEGER NOT NULL, next INTEGER NOT NULL, data BLOB NOT NULL)"
     " STRICT;"
     "CREATE UNIQUE INDEX chunk_by_end ON"
     " chunk(study, trial, attempt, replica, stream, next);"
-    "PRAGMA application_id=1215908967; PRAGMA user_version=1;";
+    "PRAGMA application_id=1215908967; PRAGMA user_version=1;",
+    /* No chunk is rewritten: those that are there share the moment as the
+     * default of the column, and their lines are taken to end with them. */
+    "ALTER TABLE chunk ADD COLUMN stored_us INTEGER NOT NULL DEFAULT %lld;"
+    "ALTER TABLE chunk ADD COLUMN open INTEGER NOT NULL DEFAULT 0;"
+    "CREATE INDEX chunk_by_time ON chunk(study, stored_us);"
+    "PRAGMA user_version=2;"};
+enum { LOGS_VERSION = sizeof migrations / sizeof *migrations };
 _Static_assert(LOGS_APPLICATION_ID == 1215908967, "the schema writes it");
 
 static enum ht_status read_pragma(struct db *db, const char *sql,
@@ -29,6 +40,27 @@ static enum ht_status read_pragma(struct db *db, const char *sql,
     sqlite3_stmt *stmt;
     enum ht_status status = db_query(db, &stmt, err, sql, "");
     return status == HT_OK ? db_integer(db, stmt, 0, value, err) : status;
+}
+
+static enum ht_status migrate(struct db *db, int64_t version,
+                              struct ht_error *err)
+{
+    struct text sql = {0};
+    enum ht_status status = db_begin(db, err);
+    for (; status == HT_OK && version < LOGS_VERSION; version++) {
+        const char *moment = strstr(migrations[version], "%lld");
+        const size_t before = moment != NULL
+                                  ? (size_t)(moment - migrations[version])
+                                  : strlen(migrations[version]);
+        text_clear(&sql);
+        text_append(&sql, migrations[version], before);
+        if (moment != NULL)
+            text_printf(&sql, "%lld%s", (long long)clock_wall_us(),
+                        moment + strlen("%lld"));
+        status = db_exec(db, sql.data, err);
+    }
+    text_free(&sql);
+    return status == HT_OK ? db_commit(db, err) : status;
 }
 
 /* An empty file becomes ours; any other must already be. */
@@ -46,14 +78,11 @@ static enum ht_status prepare_file(struct db *db, struct ht_error *err)
         return ht_fail(err, HT_PRECONDITION,
                        "the log file is of a newer version (%lld)",
                        (long long)version);
-    if (id != 0 || version != 0)
+    if (id != LOGS_APPLICATION_ID && (id != 0 || version != 0))
         return ht_fail(err, HT_PRECONDITION, "not a log file of ours");
     if (db->readonly)
-        return ht_fail(err, HT_IO, "the log file is empty");
-    status = db_begin(db, err);
-    if (status == HT_OK)
-        status = db_exec(db, logs_schema, err);
-    return status == HT_OK ? db_commit(db, err) : status;
+        return ht_fail(err, HT_IO, "the log file was never written to");
+    return migrate(db, version, err);
 }
 
 enum ht_status db_logs_open(const char *path, bool writable,
@@ -116,30 +145,63 @@ void db_logs_rollback(struct db_logs *logs)
     db_rollback(logs->db);
 }
 
-enum ht_status db_logs_next(struct db_logs *logs, const struct log_key *key,
-                            int64_t *next, struct ht_error *err)
+enum ht_status db_logs_end(struct db_logs *logs, const struct log_key *key,
+                           struct log_end *end, struct ht_error *err)
 {
     sqlite3_stmt *stmt;
+    bool row;
     enum ht_status status =
         db_query(logs->db, &stmt, err,
-                 "SELECT max(next) FROM chunk WHERE study=?1 AND trial=?2 AND"
-                 " attempt=?3 AND replica=?4 AND stream=?5",
+                 "SELECT next, open FROM chunk WHERE study=?1 AND trial=?2 AND"
+                 " attempt=?3 AND replica=?4 AND stream=?5"
+                 " ORDER BY next DESC LIMIT 1",
                  "iiiss", key->study, key->trial, key->attempt, key->replica,
                  key->stream);
-    return status == HT_OK ? db_integer(logs->db, stmt, 0, next, err) : status;
+    if (status == HT_OK)
+        status = db_step(logs->db, stmt, &row, err);
+    if (status != HT_OK)
+        return status;
+    *end = (struct log_end){0};
+    if (!row)
+        return HT_OK;
+    *end = (struct log_end){sqlite3_column_int64(stmt, 0),
+                            sqlite3_column_int64(stmt, 1)};
+    db_done(stmt);
+    return HT_OK;
+}
+
+enum ht_status db_logs_newest(struct db_logs *logs, int64_t *stored_us,
+                              struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    const enum ht_status status =
+        db_query(logs->db, &stmt, err,
+                 "SELECT stored_us FROM chunk ORDER BY rowid DESC LIMIT 1", "");
+    return status == HT_OK ? db_integer(logs->db, stmt, 0, stored_us, err)
+                           : status;
 }
 
 enum ht_status db_logs_insert(struct db_logs *logs, const struct log_key *key,
                               const struct log_chunk *chunk,
-                              struct ht_error *err)
+                              const struct log_mark *mark, struct ht_error *err)
 {
     struct db_blob blob = {chunk->data, chunk->len};
     return db_run(logs->db, err,
                   "INSERT INTO chunk(study, trial, attempt, replica, stream,"
-                  " start, next, data) VALUES(?1,?2,?3,?4,?5,?6,?7,?8)",
-                  "iiissiix", key->study, key->trial, key->attempt,
+                  " start, next, data, stored_us, open)"
+                  " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)",
+                  "iiissiixii", key->study, key->trial, key->attempt,
                   key->replica, key->stream, chunk->offset,
-                  chunk->offset + chunk->raw, &blob);
+                  chunk->offset + chunk->raw, &blob, mark->stored_us,
+                  mark->open);
+}
+
+static void read_data(sqlite3_stmt *stmt, int column, struct arena *arena,
+                      struct log_chunk *chunk)
+{
+    const void *data = sqlite3_column_blob(stmt, column);
+    chunk->len = (size_t)sqlite3_column_bytes(stmt, column);
+    chunk->data = arena_strndup(arena, data != NULL ? data : "", chunk->len);
 }
 
 enum ht_status db_logs_find(struct db_logs *logs, struct arena *arena,
@@ -164,9 +226,124 @@ enum ht_status db_logs_find(struct db_logs *logs, struct arena *arena,
                        (long long)offset);
     chunk->offset = sqlite3_column_int64(stmt, 0);
     chunk->raw = sqlite3_column_int64(stmt, 1) - chunk->offset;
-    const void *data = sqlite3_column_blob(stmt, 2);
-    chunk->len = (size_t)sqlite3_column_bytes(stmt, 2);
-    chunk->data = arena_strndup(arena, data != NULL ? data : "", chunk->len);
+    read_data(stmt, 2, arena, chunk);
+    db_done(stmt);
+    return HT_OK;
+}
+
+// NOLINTNEXTLINE(readability-function-size): a key, an offset and two results
+enum ht_status db_logs_before(struct db_logs *logs, struct arena *arena,
+                              const struct log_key *key, int64_t next,
+                              struct log_chunk *chunk, int64_t *open,
+                              struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    bool row;
+    enum ht_status status = db_query(
+        logs->db, &stmt, err,
+        "SELECT start, next, data, open FROM chunk WHERE study=?1 AND"
+        " trial=?2 AND attempt=?3 AND replica=?4 AND stream=?5 AND next<=?6"
+        " ORDER BY next DESC LIMIT 1",
+        "iiissi", key->study, key->trial, key->attempt, key->replica,
+        key->stream, next);
+    if (status == HT_OK)
+        status = db_step(logs->db, stmt, &row, err);
+    if (status != HT_OK)
+        return status;
+    if (!row)
+        return ht_fail(err, HT_NOT_FOUND, "nothing before %lld",
+                       (long long)next);
+    chunk->offset = sqlite3_column_int64(stmt, 0);
+    chunk->raw = sqlite3_column_int64(stmt, 1) - chunk->offset;
+    read_data(stmt, 2, arena, chunk);
+    *open = sqlite3_column_int64(stmt, 3);
+    db_done(stmt);
+    return HT_OK;
+}
+
+static void copy_text(char *to, size_t size, sqlite3_stmt *stmt, int column)
+{
+    snprintf(to, size, "%s", (const char *)sqlite3_column_text(stmt, column));
+}
+
+enum ht_status db_logs_step(struct db_logs *logs, int64_t study,
+                            const struct log_place *place, bool down,
+                            struct log_head *head, struct ht_error *err)
+{
+    /* The data and what stands behind them are not touched. */
+#define HEAD                                                                   \
+    "SELECT stored_us, rowid, trial, attempt, replica, stream, start, next"    \
+    " FROM chunk WHERE study=?1 AND (stored_us, rowid)"
+    static const char up_sql[] =
+        HEAD ">=(?2, ?3) ORDER BY stored_us, rowid LIMIT 1";
+    static const char down_sql[] =
+        HEAD "<=(?2, ?3) ORDER BY stored_us DESC, rowid DESC LIMIT 1";
+#undef HEAD
+    sqlite3_stmt *stmt;
+    bool row;
+    enum ht_status status =
+        db_query(logs->db, &stmt, err, down ? down_sql : up_sql, "iii", study,
+                 place->stored_us, place->row);
+    if (status == HT_OK)
+        status = db_step(logs->db, stmt, &row, err);
+    if (status != HT_OK)
+        return status;
+    if (!row)
+        return ht_fail(err, HT_NOT_FOUND, "no chunk from there on");
+    head->place = (struct log_place){sqlite3_column_int64(stmt, 0),
+                                     sqlite3_column_int64(stmt, 1)};
+    head->trial = sqlite3_column_int64(stmt, 2);
+    head->attempt = sqlite3_column_int64(stmt, 3);
+    copy_text(head->replica, sizeof head->replica, stmt, 4);
+    copy_text(head->stream, sizeof head->stream, stmt, 5);
+    head->start = sqlite3_column_int64(stmt, 6);
+    head->next = sqlite3_column_int64(stmt, 7);
+    db_done(stmt);
+    return HT_OK;
+}
+
+enum ht_status db_logs_data(struct db_logs *logs, struct arena *arena,
+                            int64_t row, struct log_chunk *chunk,
+                            struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    bool is_there;
+    enum ht_status status = db_query(
+        logs->db, &stmt, err,
+        "SELECT start, next, data FROM chunk WHERE rowid=?1", "i", row);
+    if (status == HT_OK)
+        status = db_step(logs->db, stmt, &is_there, err);
+    if (status != HT_OK)
+        return status;
+    if (!is_there)
+        return ht_fail(err, HT_NOT_FOUND, "the chunk was forgotten");
+    chunk->offset = sqlite3_column_int64(stmt, 0);
+    chunk->raw = sqlite3_column_int64(stmt, 1) - chunk->offset;
+    read_data(stmt, 2, arena, chunk);
+    db_done(stmt);
+    return HT_OK;
+}
+
+enum ht_status db_logs_stream(struct db_logs *logs, struct arena *arena,
+                              struct log_key *key, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    bool row;
+    enum ht_status status =
+        db_query(logs->db, &stmt, err,
+                 "SELECT replica, stream FROM chunk WHERE study=?1 AND"
+                 " trial=?2 AND attempt=?3 AND (replica, stream)>(?4, ?5)"
+                 " ORDER BY replica, stream LIMIT 1",
+                 "iiiss", key->study, key->trial, key->attempt, key->replica,
+                 key->stream);
+    if (status == HT_OK)
+        status = db_step(logs->db, stmt, &row, err);
+    if (status != HT_OK)
+        return status;
+    if (!row)
+        return ht_fail(err, HT_NOT_FOUND, "no stream behind %s", key->replica);
+    key->replica = db_column_text(arena, stmt, 0);
+    key->stream = db_column_text(arena, stmt, 1);
     db_done(stmt);
     return HT_OK;
 }

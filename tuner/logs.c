@@ -1,12 +1,12 @@
-#include "tuner/logs.h"
+#include "tuner/logs_internal.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/text.h"
-#include "tuner/db_logs.h"
+#include "proto/clock.h"
 #include "tuner/log.h"
+#include "tuner/log_lines.h"
 
 enum {
     QUEUE_BYTES = 32 * 1024 * 1024, /* of chunks that wait for the disk */
@@ -28,21 +28,6 @@ struct pending {
 struct forget {
     int64_t study;
     struct forget *link;
-};
-
-struct logs {
-    char *path;
-    pthread_t thread;
-    pthread_mutex_t lock; /* guards the queue, bytes, forgotten, stopping */
-    pthread_cond_t work;
-    struct pending *first, **last;
-    size_t bytes;
-    struct forget *forgotten;
-    bool stopping;
-    struct db_logs *writer; /* of the thread */
-
-    pthread_mutex_t read_lock; /* guards the connection that all readers use */
-    struct db_logs *reader;    /* opened with the first question */
 };
 
 static struct log_key key_of(const struct pending *pending)
@@ -76,20 +61,33 @@ static struct pending *take_group(struct logs *logs)
     return group;
 }
 
+int64_t logs_stamp(int64_t last_us, int64_t wall_us)
+{
+    const int64_t hour_us = INT64_C(3600000000);
+    return last_us < wall_us || last_us - wall_us > hour_us ? wall_us
+                                                            : last_us + 1;
+}
+
 /* A chunk that begins before what is stored is not cut, since replaced bytes
  * hide where; its sender learns the offset wanted and sends from there. */
 static enum ht_status store_one(struct logs *logs, struct pending *pending,
                                 struct ht_error *err)
 {
-    struct log_key key = key_of(pending);
-    int64_t next;
-    enum ht_status status = db_logs_next(logs->writer, &key, &next, err);
+    const struct log_key key = key_of(pending);
+    const struct log_chunk *chunk = &pending->chunk;
+    struct log_end end;
+    enum ht_status status = db_logs_end(logs->writer, &key, &end, err);
     if (status != HT_OK)
         return status;
-    pending->next = next;
-    if (pending->chunk.offset < next || pending->chunk.raw == 0)
+    pending->next = end.next;
+    if (chunk->offset < end.next || chunk->raw == 0)
         return HT_OK;
-    status = db_logs_insert(logs->writer, &key, &pending->chunk, err);
+    logs->newest_us = logs_stamp(logs->newest_us, clock_wall_us());
+    const size_t open = chunk->offset == end.next ? (size_t)end.open : 0;
+    const struct log_mark mark = {
+        .stored_us = logs->newest_us,
+        .open = (int64_t)log_lines_open(chunk->data, chunk->len, open)};
+    status = db_logs_insert(logs->writer, &key, chunk, &mark, err);
     if (status == HT_OK)
         pending->next = pending->chunk.offset + pending->chunk.raw;
     return status;
@@ -198,6 +196,8 @@ enum ht_status logs_start(const char *path, struct logs **out,
     pthread_mutex_init(&logs->read_lock, NULL);
     pthread_cond_init(&logs->work, NULL);
     enum ht_status status = db_logs_open(path, true, &logs->writer, err);
+    if (status == HT_OK)
+        status = db_logs_newest(logs->writer, &logs->newest_us, err);
     if (status == HT_OK) {
         pthread_attr_t attr;
         pthread_attr_init(&attr);
@@ -268,100 +268,4 @@ void logs_forget(struct logs *logs, int64_t study)
     logs->forgotten = forget;
     pthread_cond_signal(&logs->work);
     pthread_mutex_unlock(&logs->lock);
-}
-
-/* --- reading --- */
-
-static bool is_continuation(char byte)
-{
-    return ((unsigned char)byte & 0xC0) == 0x80;
-}
-
-/* Cuts a chunk to [from, from + limit) where bytes can be counted, at the
- * borders of characters but never to nothing; a chunk with replaced bytes
- * stays whole. */
-static void cut_chunk(struct log_chunk *chunk, int64_t from, size_t limit)
-{
-    if ((size_t)chunk->raw != chunk->len)
-        return;
-    size_t skip = from > chunk->offset ? (size_t)(from - chunk->offset) : 0;
-    while (skip > 0 && skip < chunk->len && is_continuation(chunk->data[skip]))
-        skip++;
-    size_t len = chunk->len - skip;
-    if (len > limit) {
-        len = limit;
-        while (len > 0 && is_continuation(chunk->data[skip + len]))
-            len--;
-        len = len > 0 ? len : limit;
-        while (is_continuation(chunk->data[skip + len]))
-            len++;
-    }
-    chunk->offset += (int64_t)skip;
-    chunk->data += skip;
-    chunk->len = len;
-    chunk->raw = (int64_t)len;
-}
-
-struct log_window {
-    int64_t offset;
-    size_t limit;
-};
-
-static enum ht_status read_slice(struct logs *logs, struct arena *arena,
-                                 const struct log_key *key,
-                                 const struct log_window *window,
-                                 struct log_slice *slice, struct ht_error *err)
-{
-    struct text joined = {0};
-    struct log_chunk chunk = {0};
-    int64_t start = -1, next = window->offset;
-    enum ht_status status;
-    for (;;) {
-        status = db_logs_find(logs->reader, arena, key, next, &chunk, err);
-        bool is_gap = start >= 0 && chunk.offset > next;
-        if (status != HT_OK || is_gap)
-            break;
-        size_t room = window->limit - joined.len;
-        if (start >= 0 && (size_t)chunk.raw != chunk.len && chunk.len > room)
-            break;
-        int64_t end = chunk.offset + chunk.raw;
-        cut_chunk(&chunk, next, room);
-        start = start < 0 ? chunk.offset : start;
-        next = chunk.offset + chunk.raw;
-        text_append(&joined, chunk.data, chunk.len);
-        if (joined.len >= window->limit || next != end)
-            break;
-    }
-    if (status == HT_OK || status == HT_NOT_FOUND) {
-        slice->offset = start < 0 ? window->offset : start;
-        slice->next = next;
-        slice->len = joined.len;
-        slice->data =
-            arena_strndup(arena, joined.data ? joined.data : "", joined.len);
-        status = HT_OK;
-    }
-    text_free(&joined);
-    return status;
-}
-
-// NOLINTNEXTLINE(readability-function-size): the contract of logs.h
-enum ht_status logs_read(struct logs *logs, struct arena *arena,
-                         const struct log_key *key, int64_t offset,
-                         size_t limit, struct log_slice *slice,
-                         struct ht_error *err)
-{
-    pthread_mutex_lock(&logs->read_lock);
-    enum ht_status status = HT_OK;
-    if (logs->reader == NULL)
-        status = db_logs_open(logs->path, false, &logs->reader, err);
-    if (status == HT_OK && offset < 0) {
-        int64_t end;
-        status = db_logs_next(logs->reader, key, &end, err);
-        offset = status == HT_OK && end + offset > 0 ? end + offset : 0;
-    }
-    if (status == HT_OK)
-        status = read_slice(logs, arena, key,
-                            &(struct log_window){offset, limit}, slice, err);
-    pthread_mutex_unlock(&logs->read_lock);
-    return status;
 }
