@@ -88,12 +88,13 @@ static int by_name(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-/* Of three bytes each, so that nothing is to be padded. */
+/* Four letters for three bytes, so that nothing is to be padded. Without + and
+ * /, as some clients give those back as - and _. */
 static const char *base64(struct arena *arena,
                           const unsigned char bytes[ETAG_BYTES])
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                  "abcdefghijklmnopqrstuvwxyz0123456789+/";
+                                  "abcdefghijklmnopqrstuvwxyz0123456789AB";
     char *text = arena_alloc(arena, ETAG_LETTERS + 1, 1);
     for (size_t i = 0; i < ETAG_LETTERS; i++) {
         const size_t at = i / 4 * 3;
