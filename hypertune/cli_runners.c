@@ -64,10 +64,18 @@ static void join(const struct node *list, struct text *out)
     }
 }
 
+static void add_list(const char *what, const struct node *list,
+                     struct text *out)
+{
+    if (list == NULL || list->first == NULL)
+        return;
+    text_puts(out, what);
+    join(list, out);
+}
+
 void cli_runners_describe(const struct node *runner, struct text *out)
 {
     const struct node *rules = node_find(runner, "rules");
-    const struct node *gpus = node_find(rules, "gpus");
     const char *engine = node_get_string(rules, "engine", "");
     text_escape(out, node_get_string(runner, "engine", "?"));
     text_puts(out, " on ");
@@ -81,10 +89,8 @@ void cli_runners_describe(const struct node *runner, struct text *out)
     text_printf(out, ", %lld of %lld slots busy",
                 (long long)node_get_int(runner, "busy", 0),
                 (long long)node_get_int(runner, "slots", 0));
-    if (gpus != NULL && gpus->first != NULL) {
-        text_puts(out, ", GPUs ");
-        join(gpus, out);
-    }
+    add_list(", GPUs ", node_find(rules, "gpus"), out);
+    add_list(", credentials of ", node_find(rules, "credentials"), out);
 }
 
 /* ---- the list ---- */
@@ -98,8 +104,8 @@ struct listing {
 };
 
 static const char *const columns[] = {
-    "RUNNER", "ENGINE", "HOST", "STATE",   "SLOTS", "BUSY",   "GPUS",
-    "IMAGES", "SEEN",   "WITH", "VOLUMES", "ALLOW", "SECRETS"};
+    "RUNNER", "ENGINE", "HOST", "STATE",   "SLOTS", "BUSY",    "GPUS",
+    "IMAGES", "SEEN",   "WITH", "VOLUMES", "ALLOW", "SECRETS", "CREDENTIALS"};
 enum { N_COLUMNS = sizeof columns / sizeof *columns, N_NARROW = 9 };
 
 static void list_cell(struct table *table, const struct node *list)
@@ -134,6 +140,7 @@ static void add_row(struct listing *listing, const struct node *runner)
     list_cell(table, node_find(rules, "volumeRoots"));
     list_cell(table, node_find(rules, "allow"));
     list_cell(table, node_find(rules, "secrets"));
+    list_cell(table, node_find(rules, "credentials"));
     text_free(&seen);
 }
 
