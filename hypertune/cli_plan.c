@@ -156,8 +156,10 @@ static void describe_early_stop(const struct early_stop *stop, struct text *out)
 }
 
 /* What may end the search before its trials are used up. */
-static void describe_ends(const struct stopping *until, struct text *out)
+static void describe_ends(const struct job *job, struct text *out)
 {
+    const struct stopping *until = &job->until;
+    const struct cancelling *after = &job->cancel_after;
     char span[CLOCK_DURATION_BYTES];
     if (until->has_target) {
         text_puts(out, ", until ");
@@ -171,6 +173,12 @@ static void describe_ends(const struct stopping *until, struct text *out)
     if (until->no_progress_ms > 0)
         text_printf(out, ", until nothing is gained in %s",
                     clock_duration(span, until->no_progress_ms));
+    if (after->waiting_ms > 0)
+        text_printf(out, ", cancelled unless a trial starts within %s",
+                    clock_duration(span, after->waiting_ms));
+    if (after->running_ms > 0)
+        text_printf(out, ", cancelled after running %s",
+                    clock_duration(span, after->running_ms));
 }
 
 static void describe_search(const struct job *job, struct text *out)
@@ -186,7 +194,7 @@ static void describe_search(const struct job *job, struct text *out)
         text_printf(out, ", %s noise",
                     job->noise == JOB_NOISE_LOW ? "low" : "high");
     describe_early_stop(&job->early_stop, out);
-    describe_ends(&job->until, out);
+    describe_ends(job, out);
     for (size_t i = 0; i < job->warm_start.n; i++)
         text_printf(out, "%s%s", i == 0 ? ", learns from " : " and ",
                     job->warm_start.items[i]);

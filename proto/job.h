@@ -139,6 +139,13 @@ struct stopping {
     bool let_finish;        /* running trials end by themselves */
 };
 
+/* How long a job may take: after that it is cancelled, whatever its trials do.
+ * In ms, 0: as long as it likes. Time spent PAUSED does not count. */
+struct cancelling {
+    int64_t waiting_ms; /* until its first trial starts */
+    int64_t running_ms; /* from then on */
+};
+
 enum job_kind {
     JOB_TUNING, /* HyperparameterTuningJob: searches and runs its trials */
     JOB_STUDY,  /* Vizier study: searches, others run its trials; no pools */
@@ -174,6 +181,7 @@ struct job {
     int64_t parallel;   /* >= 1 */
     int64_t max_failed; /* 0: no limit of its own */
     struct stopping until;
+    struct cancelling cancel_after;
     int64_t trial_timeout_ms; /* 0: none */
     int64_t retries;          /* starts after a failed one */
     int64_t grace_ms;         /* SIGTERM to SIGKILL */

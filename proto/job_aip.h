@@ -7,6 +7,7 @@
 #include "proto/job_check.h"
 
 enum { AIP_ROLES = 4 };
+enum { AIP_LEAST_WAIT_MS = 1800000 }; /* scheduling.maxWaitTime */
 
 /* One role of the cluster: our name of its pool, and the beginning of Google's
  * members: masterConfig, masterType, workerCount. */
@@ -41,7 +42,6 @@ struct aip_draft {
     struct metric_goal metric; /* the objective of a search */
     struct strings args;       /* of every replica */
     const char *module;
-    int64_t running_ms; /* scheduling.maxRunningTime, 0: none */
 };
 
 /* The metric of a job that names none, as Google's reporters have it. */

@@ -12,7 +12,6 @@ static const struct renaming spec_names[] = {
     {"network", "network"},
     {"serviceAccount", "serviceAccount"},
     {"enableWebAccess", "enableWebAccess"},
-    {"scheduling.maxWaitTime", "scheduling.maxWaitDuration"},
     {"scheduling.resilientToWorkerRestart",
      "scheduling.restartJobOnWorkerRestart"},
     {"scheduling.strategy", "scheduling.strategy"},

@@ -125,15 +125,27 @@ static const struct field_choice strategies[] = {{"STRATEGY_UNSPECIFIED", 0, 0},
                                                  {"LOW_COST", 2, 2},
                                                  {NULL, 0, 0}};
 
+static void read_wait(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    int64_t *ms = (int64_t *)(void *)((char *)into + field->offset);
+    field_duration(reader, at, field, into);
+    if (*ms > 0 && *ms < AIP_LEAST_WAIT_MS)
+        field_error(reader, at, "must be at least 1800s");
+}
+
 static void read_scheduling(const struct field_reader *reader, struct place at,
                             const struct field *field, void *into)
 {
     static const struct field rows[] = {
         {.name = "maxRunningTime",
          .read = field_duration,
-         .offset = AIP(running_ms),
+         .offset = JOB(cancel_after.running_ms),
          .min = 1},
-        {.name = "maxWaitTime", .read = keep_duration, .min = 1},
+        {.name = "maxWaitTime",
+         .read = read_wait,
+         .offset = JOB(cancel_after.waiting_ms),
+         .min = 1},
         {.name = "priority", .read = keep_whole, .max = 1000},
         {.name = "resilientToWorkerRestart", .read = keep_flag},
         {.name = "strategy", .read = keep_choice, .choices = strategies},
@@ -271,17 +283,6 @@ void job_read_aip_change(const struct node *root, struct aip_change *change,
     field_read_map(&reader, (struct place){root, ""}, rows, change);
 }
 
-/* A limit of the whole job, in Google's words: a search ends after it, and so
- * does the one trial of a job without a search. */
-static void apply_limit(struct aip_draft *aip)
-{
-    struct job *job = &aip->draft.job;
-    if (job->kind == JOB_TUNING)
-        job->until.time_ms = aip->running_ms;
-    else
-        job->trial_timeout_ms = aip->running_ms;
-}
-
 struct job *job_read_aip(const struct node *root, struct diag *diag)
 {
     struct kept_list kept;
@@ -307,7 +308,6 @@ struct job *job_read_aip(const struct node *root, struct diag *diag)
         return NULL;
     }
     aip_finish_pools(&reader, aip);
-    apply_limit(aip);
     job_check(&reader, &aip->draft);
     job->display = job->name;
     job->kept = kept.first;

@@ -275,14 +275,21 @@ static void add_pools(const struct aip_writer *writer)
 
 /* ---- the rest ---- */
 
-static void add_limit(const struct aip_writer *writer)
+static bool is_writable_wait(const struct cancelling *after)
 {
-    const struct job *job = writer->job;
-    int64_t ms =
-        job->kind == JOB_CUSTOM ? job->trial_timeout_ms : job->until.time_ms;
-    if (ms > 0)
-        json_add_duration(json_add_object(writer->input, "scheduling"),
-                          "maxRunningTime", ms);
+    return after->waiting_ms >= AIP_LEAST_WAIT_MS;
+}
+
+static void add_limits(const struct aip_writer *writer)
+{
+    const struct cancelling *after = &writer->job->cancel_after;
+    if (after->running_ms == 0 && !is_writable_wait(after))
+        return;
+    cJSON *scheduling = json_add_object(writer->input, "scheduling");
+    if (after->running_ms > 0)
+        json_add_duration(scheduling, "maxRunningTime", after->running_ms);
+    if (is_writable_wait(after))
+        json_add_duration(scheduling, "maxWaitTime", after->waiting_ms);
 }
 
 static void add_kept(const struct aip_writer *writer)
@@ -345,14 +352,17 @@ static void name_losses(const struct aip_writer *writer)
         {"noise", job->noise != JOB_NOISE_UNKNOWN},
         {"earlyStopping", has_other_rule(&job->early_stop)},
         {"until.target", until->has_target},
+        {"until.time", until->time_ms > 0},
         {"until.end", until->end_ms > 0},
         {"until.noProgress", until->no_progress > 0},
         {"until.noProgressTime", until->no_progress_ms > 0},
         {"until.minTrials", until->min_trials > 0},
         {"until.minTime", until->min_time_ms > 0},
         {"until.minEnd", until->min_end_ms > 0},
-        {"until.letFinish", until->let_finish && until->time_ms > 0},
-        {"trialTimeout", job->kind != JOB_CUSTOM && job->trial_timeout_ms > 0},
+        {"until.letFinish", until->let_finish},
+        {"cancelAfter.waiting", job->cancel_after.waiting_ms > 0 &&
+                                    !is_writable_wait(&job->cancel_after)},
+        {"trialTimeout", job->trial_timeout_ms > 0},
         {"retries", job->retries != JOB_RETRIES},
         {"grace", job->grace_ms != JOB_GRACE_MS},
         {"args", job->args_mode != ARGS_AUTO},
@@ -396,7 +406,7 @@ cJSON *job_write_aip(const struct job *job, struct diag *diag)
         json_add_string(writer.input, "jobDir", job->job_dir);
     if (job->service_account)
         json_add_string(writer.input, "serviceAccount", job->service_account);
-    add_limit(&writer);
+    add_limits(&writer);
     add_kept(&writer);
     name_losses(&writer);
     return writer.root;

@@ -25,6 +25,9 @@ struct job_draft {
 
 /* Reads a study's name: one that no number and no option can be taken for. */
 field_function job_name;
+/* struct cancelling from {running, waiting}, ours in all forms */
+field_function job_cancel_after;
+extern const struct field job_cancel_rows[]; /* ended by a NULL name */
 
 /* Adds the parameter to the draft's space; room is for HT_MAX_PARAMETERS. */
 void job_draft_add(const struct field_reader *reader, struct job_draft *draft,
@@ -37,6 +40,10 @@ bool job_has_stopping_rule(const struct job *job);
  * has a meaning for containers only. */
 void job_check_run(const struct field_reader *reader,
                    const struct job_draft *draft);
+
+/* Checks what Google demands of a new resource, in its members `displayName`
+ * and `labels`; what is stored already may have more. */
+void job_check_new(const struct field_reader *reader, struct place root);
 
 /* Checks metrics and parameters, resolves conditions, looks at constraints and
  * the grid and the rule that stops trials early. */

@@ -190,6 +190,9 @@ static const struct field root_rows[] = {
     {"trials", field_whole, JOB(max_trials), 1, HT_MAX_TRIALS, NULL},
     {"parallel", field_whole, JOB(parallel), 1, HT_MAX_PARALLEL, NULL},
     {.name = "until", .read = read_until},
+    {.name = "cancelAfter",
+     .read = job_cancel_after,
+     .offset = JOB(cancel_after)},
     {.name = "trialTimeout",
      .read = field_duration,
      .offset = JOB(trial_timeout_ms),
@@ -249,6 +252,7 @@ void job_native_fields(struct text *out)
     list_fields("", root_rows, out);
     list_fields("parameters.*.", native_parameter_rows, out);
     list_fields("until.", until_rows, out);
+    list_fields("cancelAfter.", job_cancel_rows, out);
     list_fields("earlyStopping.", job_early_stop_rows, out);
     list_fields("resources.", resource_rows, out);
     list_fields("metrics.", metric_rows, out);

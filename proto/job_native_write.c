@@ -170,10 +170,10 @@ static void add_parameter(cJSON *parameters, const struct space *space,
 
 /* ---- study ---- */
 
-static void add_time(cJSON *until, const char *key, int64_t ms)
+static void add_time(cJSON *object, const char *key, int64_t ms)
 {
     if (ms > 0)
-        add_duration(until, key, ms);
+        add_duration(object, key, ms);
 }
 
 static void add_moment(cJSON *until, const char *key, int64_t wall_ms)
@@ -209,6 +209,15 @@ static void add_until(cJSON *root, const struct stopping *rules)
         cJSON_Delete(until);
 }
 
+static void add_cancel_after(cJSON *root, const struct cancelling *after)
+{
+    if (after->waiting_ms == 0 && after->running_ms == 0)
+        return;
+    cJSON *object = json_add_object(root, "cancelAfter");
+    add_time(object, "running", after->running_ms);
+    add_time(object, "waiting", after->waiting_ms);
+}
+
 static void add_study(cJSON *root, const struct job *job, bool full)
 {
     static const char *const algorithms[] = {NULL, "bayesian", "grid",
@@ -228,6 +237,7 @@ static void add_study(cJSON *root, const struct job *job, bool full)
     if (full || job->parallel != JOB_PARALLEL)
         json_add_int(root, "parallel", job->parallel);
     add_until(root, &job->until);
+    add_cancel_after(root, &job->cancel_after);
     if (full || job->early_stop.rule != EARLY_NONE)
         job_early_stop_write(root, &job->early_stop);
     if (full || job->selection != SELECT_LAST)

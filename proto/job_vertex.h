@@ -21,6 +21,9 @@ struct vertex_draft {
     bool should_stop_asap;   /* studyStoppingConfig.shouldStopAsap */
     struct place no_priors;  /* where transfer learning is ruled out */
     bool disable_retries;    /* Scheduling.disableRetries */
+    bool flex_start;         /* Scheduling.strategy, as which alone counts */
+    struct place wait_at;    /* Scheduling.maxWaitDuration */
+    int64_t wait_ms;         /* the same; a day when left out, 0: for ever */
     bool has_retries;        /* hypertune says it, so Google's is mute */
 };
 

@@ -37,7 +37,7 @@ static void read_variable(const struct field_reader *reader, struct place at,
     *pair = (struct pair){.value = ""};
     field_read_map(reader, at, rows, pair);
     if (pair->name == NULL && at.node->kind == NODE_MAP)
-        field_error(reader, at, "name is missing");
+        field_missing(reader, at, "name", NULL);
     else if (pair->name)
         field_is_variable(reader, at, pair->name);
     field_is_word(reader, at, pair->value);
@@ -159,6 +159,8 @@ static const struct field_choice accelerators[] = {
     {"NVIDIA_H100_MEGA_80GB", 14, 14},
     {"NVIDIA_H200_141GB", 15, 15},
     {"NVIDIA_B200", 16, 16},
+    {"NVIDIA_GB200", 17, 17},
+    {"NVIDIA_RTX_PRO_6000", 18, 18},
     {NULL, 0, 0}};
 
 static bool is_tpu(const char *accelerator)
@@ -222,6 +224,9 @@ static void read_machine(const struct field_reader *reader, struct place at,
         {"acceleratorCount", field_whole, POOL(pool.gpus), 0, 1024, NULL},
         {.name = "tpuTopology", .read = read_topology},
         {.name = "reservationAffinity", .read = read_reservation},
+        {.name = "gpuPartitionSize", .read = keep_text},
+        {.name = "minGpuDriverVersion", .read = keep_text},
+        {.name = "multihostGpuNodeCount", .read = keep_whole, .max = INT32_MAX},
         {0}};
     struct pool_draft *said = into;
     (void)field;
@@ -243,32 +248,47 @@ static void read_disk(const struct field_reader *reader, struct place at,
     keep_message(reader, at, rows);
 }
 
-static void read_mounts(const struct field_reader *reader, struct place at,
-                        const struct field *field, void *into)
+/* Members of NfsMount and LustreMount: all of them texts without effect. */
+static const struct field nfs_rows[] = {
+    {.name = "server", .read = field_text},
+    {.name = "path", .read = field_text},
+    {.name = "mountPoint", .read = field_text},
+    {0}};
+static const struct field lustre_rows[] = {
+    {.name = "instanceIp", .read = field_text},
+    {.name = "volumeHandle", .read = field_text},
+    {.name = "filesystem", .read = field_text},
+    {.name = "mountPoint", .read = field_text},
+    {0}};
+
+static void keep_mounts(const struct field_reader *reader, struct place at,
+                        const struct field *field, const struct field rows[])
 {
-    struct mount {
-        const char *server, *path, *point;
-    } mount;
-    static const struct field rows[] = {
-        {.name = "server",
-         .read = field_text,
-         .offset = offsetof(struct mount, server)},
-        {.name = "path",
-         .read = field_text,
-         .offset = offsetof(struct mount, path)},
-        {.name = "mountPoint",
-         .read = field_text,
-         .offset = offsetof(struct mount, point)},
-        {0}};
+    const char *ignored;
     size_t i = 0, before = reader->diag->errors;
     if (at.node->kind != NODE_LIST) {
         field_wrong_kind(reader, at, "a list");
         return;
     }
     for (const struct node *node = at.node->first; node; node = node->next)
-        field_read_map(reader, field_item(reader, at, node, i++), rows, &mount);
+        field_read_map(reader, field_item(reader, at, node, i++), rows,
+                       &ignored);
     if (reader->diag->errors == before)
-        keep_any(reader, at, field, into);
+        keep_any(reader, at, field, NULL);
+}
+
+static void read_nfs(const struct field_reader *reader, struct place at,
+                     const struct field *field, void *into)
+{
+    (void)into;
+    keep_mounts(reader, at, field, nfs_rows);
+}
+
+static void read_lustre(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
+{
+    (void)into;
+    keep_mounts(reader, at, field, lustre_rows);
 }
 
 /* ---- pools ---- */
@@ -279,7 +299,8 @@ static const struct field pool_rows[] = {
     {"replicaCount", field_whole, POOL(count), 0, HT_MAX_PARALLEL, NULL},
     {.name = "machineSpec", .read = read_machine},
     {.name = "diskSpec", .read = read_disk},
-    {.name = "nfsMounts", .read = read_mounts},
+    {.name = "nfsMounts", .read = read_nfs},
+    {.name = "lustreMounts", .read = read_lustre},
     {0}};
 
 const char *const vertex_pool_types[VERTEX_POOLS] = {"master", "worker", "ps",
@@ -311,11 +332,12 @@ static void check_task(const struct field_reader *reader, struct place at,
     else if (said->module.node)
         adopt_package(reader, said);
     else if (said->container.node == NULL && said->package.node)
-        field_error(reader, said->package, "pythonModule is missing");
+        field_missing(reader, said->package, "pythonModule", NULL);
     else if (said->container.node == NULL)
-        field_error(reader, at, "containerSpec is missing");
+        field_missing(reader, at, "containerSpec", "what the pool runs");
     else if (said->pool.image == NULL && said->pool.command.n == 0)
-        field_error(reader, said->container, "needs imageUri or command");
+        field_missing(reader, said->container, "imageUri",
+                      "or name a command to run without one");
 }
 
 static void read_pool(const struct field_reader *reader,
@@ -365,17 +387,57 @@ static void read_pools(const struct field_reader *reader, struct place at,
 
 /* ---- the rest of a job ---- */
 
+enum { FLEX_START = 6 };
+
+static const struct field_choice strategies[] = {
+    {"STRATEGY_UNSPECIFIED", 0, 0},
+    {"ON_DEMAND", 1, 1},
+    {"LOW_COST", 2, 2},
+    {"STANDARD", 3, 3},
+    {"SPOT", 4, 4},
+    {"FLEX_START", FLEX_START, FLEX_START},
+    {NULL, 0, 0}};
+
+/* Machines are not provisioned here, but FLEX_START bounds the wait. */
+static void read_strategy(const struct field_reader *reader, struct place at,
+                          const struct field *field, void *into)
+{
+    int strategy = 0;
+    const struct field row = {.name = field->name, .choices = strategies};
+    field_choose(reader, at, &row, &strategy);
+    ((struct vertex_draft *)into)->flex_start = strategy == FLEX_START;
+    if (strategy == FLEX_START)
+        keep_silently(reader, at);
+    else
+        keep_choice(reader, at, &row, into);
+}
+
+static void read_wait(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    ((struct vertex_draft *)into)->wait_at = at;
+    field_duration(reader, at, field, into);
+}
+
+/* Our own word for it comes first: it is the same one, read back. */
+static void adopt_wait(const struct field_reader *reader,
+                       struct vertex_draft *vertex)
+{
+    enum { DAY_MS = 86400000 };
+    const bool said = vertex->wait_at.node != NULL;
+    struct cancelling *after = &vertex->draft.job.cancel_after;
+    if (said)
+        keep_silently(reader, vertex->wait_at);
+    if (vertex->flex_start && after->waiting_ms == 0)
+        after->waiting_ms = said ? vertex->wait_ms : DAY_MS;
+    if (!vertex->flex_start && vertex->wait_ms > 0)
+        field_warning(reader, vertex->wait_at,
+                      "has no effect without the strategy FLEX_START");
+}
+
 static void read_scheduling(const struct field_reader *reader, struct place at,
                             const struct field *field, void *into)
 {
-    static const struct field_choice strategies[] = {
-        {"STRATEGY_UNSPECIFIED", 0, 0},
-        {"ON_DEMAND", 1, 1},
-        {"LOW_COST", 2, 2},
-        {"STANDARD", 3, 3},
-        {"SPOT", 4, 4},
-        {"FLEX_START", 6, 6},
-        {NULL, 0, 0}};
     static const struct field rows[] = {
         {.name = "timeout",
          .read = field_duration,
@@ -384,8 +446,10 @@ static void read_scheduling(const struct field_reader *reader, struct place at,
          .read = field_flag,
          .offset = offsetof(struct vertex_draft, disable_retries)},
         {.name = "restartJobOnWorkerRestart", .read = keep_flag},
-        {.name = "strategy", .read = keep_choice, .choices = strategies},
-        {.name = "maxWaitDuration", .read = keep_duration},
+        {.name = "strategy", .read = read_strategy},
+        {.name = "maxWaitDuration",
+         .read = read_wait,
+         .offset = offsetof(struct vertex_draft, wait_ms)},
         {0}};
     (void)field;
     field_read_map(reader, at, rows, into);
@@ -459,6 +523,7 @@ void vertex_finish_pools(const struct field_reader *reader,
     if (vertex->resources.node)
         field_read_map(reader, vertex->resources, rows, &vertex->draft.job);
     adopt_output(reader, vertex);
+    adopt_wait(reader, vertex);
 }
 
 static void read_output(const struct field_reader *reader, struct place at,

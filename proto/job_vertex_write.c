@@ -162,6 +162,17 @@ static void add_resources(cJSON *hypertune, const struct job *job)
     job_container_write(hypertune, job);
 }
 
+static void add_cancel_after(cJSON *hypertune, const struct cancelling *after)
+{
+    if (after->waiting_ms == 0 && after->running_ms == 0)
+        return;
+    cJSON *object = json_add_object(hypertune, "cancelAfter");
+    if (after->running_ms > 0)
+        json_add_duration(object, "running", after->running_ms);
+    if (after->waiting_ms > 0)
+        json_add_duration(object, "waiting", after->waiting_ms);
+}
+
 static void add_run(cJSON *hypertune, const struct job *job)
 {
     static const char *const modes[] = {"auto", "append", "none"};
@@ -211,6 +222,7 @@ static void add_hypertune(cJSON *root, const struct job *job)
         json_add_int_text(hypertune, "seed", job->seed);
     if (job->until.has_target)
         json_add_double(hypertune, "target", job->until.target);
+    add_cancel_after(hypertune, &job->cancel_after);
     add_run(hypertune, job);
     add_strings(hypertune, "constraints", &job->constraints);
     add_strings(hypertune, "warmStart", &job->warm_start);

@@ -35,6 +35,7 @@ void db_read_study(sqlite3_stmt *stmt, struct arena *arena,
         .confirmations = sqlite3_column_int64(stmt, 22),
         .ended = db_column_text(arena, stmt, 23),
         .submitted = db_column_text(arena, stmt, 24),
+        .begun_ms = sqlite3_column_int64(stmt, 25),
     };
 }
 

@@ -180,6 +180,10 @@ static const char tenth_schema[] =
     "CREATE INDEX studies_project ON studies(project, name)"
     " WHERE state <> 8;";
 
+/* Limits of a job count from the start of its first trial. */
+static const char eleventh_schema[] =
+    "ALTER TABLE studies ADD COLUMN begun_ms INTEGER NOT NULL DEFAULT 0;";
+
 /* Append only: the index of a migration is the user_version it starts from. */
 const struct db_migration db_migrations[] = {
     {first_schema, NULL},   {second_schema, NULL},
@@ -187,6 +191,7 @@ const struct db_migration db_migrations[] = {
     {fifth_schema, NULL},   {sixth_schema, NULL},
     {seventh_schema, NULL}, {eighth_schema, front_mark_all},
     {ninth_schema, NULL},   {tenth_schema, NULL},
+    {eleventh_schema, NULL},
 };
 const int db_migration_count =
     (int)(sizeof db_migrations / sizeof *db_migrations);

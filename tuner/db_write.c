@@ -88,11 +88,11 @@ enum ht_status db_study_save(struct db *db, const struct study_row *row,
     return db_run(db, err,
                   "UPDATE studies SET spec=?2, display=?3, state=?4, "
                   "reason=?5, exhausted=?6, ends_as=?7, started_ms=?8, "
-                  "ended_ms=?9, ended=?10 WHERE id=?1",
-                  "issisiiiis", row->id, row->spec, row->display,
+                  "ended_ms=?9, ended=?10, begun_ms=?11 WHERE id=?1",
+                  "issisiiiisi", row->id, row->spec, row->display,
                   (int64_t)row->state, row->reason, (int64_t)row->exhausted,
                   (int64_t)row->ends_as, row->started_ms, row->ended_ms,
-                  row->ended == NULL ? "" : row->ended);
+                  row->ended == NULL ? "" : row->ended, row->begun_ms);
 }
 
 enum ht_status db_study_add_revision(struct db *db, int64_t study,

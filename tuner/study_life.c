@@ -178,8 +178,10 @@ static enum ht_status save_reason(struct settling *now, struct ht_error *err)
     if (!starts && strcmp(reason, now->row.reason) == 0)
         return HT_OK;
     now->row.reason = reason;
-    if (starts)
+    if (starts) {
         now->row.started_ms = core_wall_ms(now->core);
+        now->row.begun_ms = now->used_ms;
+    }
     return db_study_save(core_db(now->core), &now->row, err);
 }
 

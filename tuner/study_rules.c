@@ -176,6 +176,41 @@ static enum ht_status no_progress(struct settling *now, struct ending *end,
     return HT_OK;
 }
 
+/* --- limits that cancel it --- */
+
+struct limit {
+    int64_t ms;      /* 0: none */
+    int64_t left_ms; /* until it is over */
+};
+
+/* The one that counts now. */
+static struct limit limit_of(const struct settling *now)
+{
+    const struct cancelling *after = &now->job->cancel_after;
+    if (now->row.started_ms == 0)
+        return (struct limit){after->waiting_ms,
+                              after->waiting_ms - now->used_ms};
+    return (struct limit){after->running_ms,
+                          now->row.begun_ms + after->running_ms - now->used_ms};
+}
+
+static enum ht_status limit_over(struct settling *now, struct ending *end,
+                                 struct ht_error *err)
+{
+    (void)err;
+    char text[CLOCK_DURATION_BYTES];
+    const struct limit limit = limit_of(now);
+    if (limit.ms > 0 && limit.left_ms <= 0)
+        *end = (struct ending){
+            STUDY_CANCELLED,
+            reason_make(now->arena,
+                        now->row.started_ms == 0
+                            ? "no trial started within its limit of %s"
+                            : "it ran longer than its limit of %s",
+                        clock_duration(text, limit.ms))};
+    return HT_OK;
+}
+
 /* --- all of them, in Google's order --- */
 
 static bool is_vetoed(const struct settling *now)
@@ -204,7 +239,7 @@ enum ht_status study_find_end(struct settling *now, struct ending *end,
         bool may_be_vetoed;
     } rules[] = {
         {too_many_failed, false}, {target_reached, true}, {all_done, false},
-        {time_over, true},        {no_progress, true},
+        {limit_over, false},      {time_over, true},      {no_progress, true},
     };
     if (study_only_confirms(&now->row)) {
         find_end_again(now, end);
@@ -254,8 +289,12 @@ int64_t study_next_end_ms(const struct settling *now)
         sooner_moment(&next, until->end_ms - wall_ms);
     if (until->min_end_ms > 0)
         sooner_moment(&next, until->min_end_ms - wall_ms);
-    if (now->row.state == STUDY_RUNNING && counts_time(until)) {
+    const struct limit limit = limit_of(now);
+    if (now->row.state == STUDY_RUNNING &&
+        (counts_time(until) || limit.ms > 0)) {
         sooner(&next, USED_LOOK_MS);
+        if (limit.ms > 0)
+            sooner(&next, limit.left_ms);
         sooner(&next, until->time_ms - now->used_ms);
         sooner(&next, until->min_time_ms - now->used_ms);
         if (until->no_progress_ms > 0)

@@ -40,7 +40,8 @@ int64_t study_wanted(const struct settling *now);
 
 /* The first rule that ends the study; end->reason stays NULL when none does.
  * One that only confirms ends as it did before, once nothing runs.
- * `as` is FAILED for too many failures, SUCCEEDED for every end by plan. */
+ * `as` is FAILED for too many failures, CANCELLED for a limit, SUCCEEDED for
+ * every end by plan. */
 enum ht_status study_find_end(struct settling *now, struct ending *end,
                               struct ht_error *err);
 /* When rules of time have to be looked at again (monotonic ms). */

@@ -248,6 +248,12 @@ static void draw_until(struct stopping *until)
                    until->no_progress || until->no_progress_ms);
 }
 
+static void draw_cancelling(struct cancelling *after)
+{
+    after->waiting_ms = draw_ms();
+    after->running_ms = draw_ms();
+}
+
 static void draw_early_stop(struct early_stop *stop, enum job_kind kind)
 {
     stop->rule = (enum job_early_stop)below(6);
@@ -295,6 +301,7 @@ static void draw_study(struct job *job)
 
 static void draw_counts(struct job *job)
 {
+    draw_cancelling(&job->cancel_after);
     if (job->kind == JOB_CUSTOM) {
         job->max_trials = job->parallel = 1;
         return;

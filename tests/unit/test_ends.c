@@ -23,9 +23,11 @@ static const char *state_of(struct request *req)
 
 struct facts {
     struct stopping until;
+    struct cancelling cancel_after;
     int64_t max_trials, max_failed;
     int64_t created, succeeded, failed, open;
     int64_t used_ms, gain_ms, stale;
+    int64_t begun_ms; /* -1: no trial has started */
     enum study_state state;
     enum job_kind kind;
 };
@@ -52,7 +54,8 @@ static enum ht_status judge_here(struct core *core, struct request *req,
                             .max_trials = facts->max_trials,
                             .max_failed = facts->max_failed,
                             .parallel = 1,
-                            .until = facts->until};
+                            .until = facts->until,
+                            .cancel_after = facts->cancel_after};
     struct settling now = {.core = core,
                            .arena = req->arena,
                            .row = {.id = 1,
@@ -60,6 +63,8 @@ static enum ht_status judge_here(struct core *core, struct request *req,
                                    .state = facts->state,
                                    .next_trial = facts->created + 1,
                                    .stale_trials = facts->stale,
+                                   .started_ms = facts->begun_ms >= 0,
+                                   .begun_ms = facts->begun_ms,
                                    .gain_ms = facts->gain_ms},
                            .job = &job,
                            .used_ms = facts->used_ms};
@@ -106,6 +111,66 @@ static void without_a_rule_it_goes_on_until_all_trials_have_ended(void)
     CHECK(judge(&f, facts).ends);
     CHECK(the_judgement.as == STUDY_SUCCEEDED);
     CHECK_TEXT(the_judgement.reason, "all 10 trials have ended");
+    fixture_close(&f);
+}
+
+static void a_job_is_cancelled_when_its_limit_of_running_is_over(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    struct facts facts = middle;
+    facts.begun_ms = 50000; /* what it had waited does not count */
+    facts.cancel_after =
+        (struct cancelling){.waiting_ms = 1, .running_ms = 10001};
+    CHECK(!judge(&f, facts).ends);
+    CHECK(the_judgement.next_ms == 1);
+    facts.cancel_after.running_ms = 10000;
+    CHECK(judge(&f, facts).ends);
+    CHECK(the_judgement.as == STUDY_CANCELLED);
+    CHECK_TEXT(the_judgement.reason, "it ran longer than its limit of 10s");
+    facts.until.min_time_ms = 90000; /* no veto holds it up */
+    CHECK(judge(&f, facts).ends);
+    facts.cancel_after.running_ms = INT64_C(86400000);
+    CHECK(!judge(&f, facts).ends);
+    CHECK(the_judgement.next_ms == 30000);
+    facts.state = STUDY_PAUSED;
+    facts.until.min_time_ms = 0;
+    CHECK(judge(&f, facts).next_ms == -1);
+    fixture_close(&f);
+}
+
+static void a_job_that_has_ended_in_time_is_not_cancelled(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    struct facts facts = middle;
+    facts.created = facts.succeeded = 10;
+    facts.open = 0;
+    facts.cancel_after.running_ms = 1;
+    CHECK(judge(&f, facts).as == STUDY_SUCCEEDED);
+    fixture_close(&f);
+}
+
+static void a_job_that_waits_too_long_is_cancelled(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    struct facts facts = {
+        .max_trials = 10,
+        .created = 1,
+        .open = 1,
+        .used_ms = 60000,
+        .begun_ms = -1,
+        .cancel_after = {.waiting_ms = 60001, .running_ms = 1}};
+    CHECK(!judge(&f, facts).ends);
+    CHECK(the_judgement.next_ms == 1);
+    facts.cancel_after.waiting_ms = 60000;
+    CHECK(judge(&f, facts).ends);
+    CHECK(the_judgement.as == STUDY_CANCELLED);
+    CHECK_TEXT(the_judgement.reason, "no trial started within its limit of 1m");
+    facts.begun_ms = 59999;
+    facts.cancel_after.running_ms = 2;
+    CHECK(!judge(&f, facts).ends);
     fixture_close(&f);
 }
 
@@ -482,6 +547,9 @@ static void a_study_that_would_end_again_says_by_which_rule(void)
 int main(void)
 {
     RUN(without_a_rule_it_goes_on_until_all_trials_have_ended);
+    RUN(a_job_is_cancelled_when_its_limit_of_running_is_over);
+    RUN(a_job_that_has_ended_in_time_is_not_cancelled);
+    RUN(a_job_that_waits_too_long_is_cancelled);
     RUN(running_time_ends_a_study_on_time);
     RUN(a_moment_ends_a_study_and_is_looked_for_often);
     RUN(no_progress_is_counted_in_trials_and_in_time);

@@ -100,7 +100,8 @@ static void roles_fall_back_to_the_masters_image(void)
     CHECK_TEXT(job->pools[1].image, "gcr.io/my-project/pytorch-ddp:v2");
     CHECK(job->pools[0].gpus == 1 && job->pools[1].gpus == 1);
     CHECK(job->pools[1].args.n == 2 && job->pools[0].args.n == 2);
-    CHECK(job->trial_timeout_ms == 7200000 && job->until.time_ms == 0);
+    CHECK(job->cancel_after.running_ms == 7200000);
+    CHECK(job->trial_timeout_ms == 0 && job->until.time_ms == 0);
 }
 
 static void an_evaluator_makes_the_master_a_chief(void)
@@ -114,7 +115,8 @@ static void an_evaluator_makes_the_master_a_chief(void)
     CHECK_TEXT(job->pools[2].image, "gcr.io/my-project/resnet-eval:tf2");
     CHECK_TEXT(job->pools[2].command.items[2], "resnet.evaluate");
     CHECK(job->pools[2].args.n == 0 && job->pools[0].args.n == 2);
-    CHECK(job->until.time_ms == 36000000 && job->trial_timeout_ms == 0);
+    CHECK(job->cancel_after.running_ms == 36000000);
+    CHECK(job->trial_timeout_ms == 0 && job->until.time_ms == 0);
     CHECK(job->until.let_finish == false);
 }
 
@@ -287,7 +289,7 @@ static void gcloud_s_own_words_raise_no_warning(void)
     const struct job *job = sample("parameter-servers.json", &diag);
     if (job == NULL)
         return;
-    CHECK(diag.warnings == 1 && is_warned(&diag, "trainingInput.region"));
+    CHECK(diag.warnings == 0);
     CHECK_TEXT(kept_json(job, "jobSpec.enableWebAccess"), "false");
 }
 
@@ -331,7 +333,12 @@ static const struct {
     {"trainingInput: 3\n", 1, 16, "trainingInput", "must be a map"},
     {"jobid: x\n" HEAD "  region: r\n", 1, 1, "jobid",
      "did you mean \"jobId\"?"},
-    {"jobId: 7\n" HEAD "  region: r\n", 1, 8, "jobId", "study's number"},
+    {"jobId: 7\n" HEAD "  region: r\n", 1, 8, "jobId", "text, not a number"},
+    {"jobId: 1bad\n" HEAD "  region: r\n", 1, 8, "jobId", "must be a letter"},
+    {"jobId: bad-x\n" HEAD "  region: r\n", 1, 8, "jobId", "must be a letter"},
+    {HEAD "  region: a/b\n", 2, 11, "trainingInput.region", "no /"},
+    {HEAD "  scheduling: {maxWaitTime: 1799s}\n", 2, 29,
+     "trainingInput.scheduling.maxWaitTime", "at least 1800s"},
     {"predictionInput: {}\n" HEAD "  region: r\n", 1, 1, "predictionInput",
      "cannot run here"},
     {HEAD "  scaleTier: CUSTOMS\n", 2, 14, "trainingInput.scaleTier",

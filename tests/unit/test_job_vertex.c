@@ -515,6 +515,41 @@ static void a_default_is_kept_without_a_warning(void)
         CHECK(strstr(written(job), "\"enableWebAccess\":false") != NULL);
 }
 
+/* The wait of a custom job with this scheduling; -1 when it is no good job or
+ * is not the same one read back. */
+static int64_t wait_of(const char *scheduling, struct diag *diag)
+{
+    const char *json =
+        arena_printf(arena,
+                     CUSTOM("\"scheduling\":{%s},\"workerPoolSpecs\":"
+                            "[{\"containerSpec\":{\"imageUri\":\"i\"}}]"),
+                     scheduling);
+    const struct job *job = read_kind(json, JOB_CUSTOM, diag);
+    if (job == NULL || strstr(written(job), scheduling) == NULL)
+        return -1;
+    struct diag again;
+    const struct job *same = read_kind(written(job), JOB_CUSTOM, &again);
+    return same != NULL &&
+                   same->cancel_after.waiting_ms == job->cancel_after.waiting_ms
+               ? job->cancel_after.waiting_ms
+               : -1;
+}
+
+static void only_flex_start_bounds_the_wait(void)
+{
+    struct diag diag;
+    CHECK(wait_of("\"strategy\":\"FLEX_START\",\"maxWaitDuration\":\"90s\"",
+                  &diag) == 90000 &&
+          diag.warnings == 0);
+    CHECK(wait_of("\"strategy\":\"FLEX_START\"", &diag) == 86400000);
+    CHECK(wait_of("\"strategy\":\"FLEX_START\",\"maxWaitDuration\":\"0s\"",
+                  &diag) == 0 &&
+          diag.warnings == 0);
+    CHECK(wait_of("\"maxWaitDuration\":\"90s\"", &diag) == 0);
+    CHECK(diag.warnings == 1);
+    CHECK_TEXT(diag.first->path, "jobSpec.scheduling.maxWaitDuration");
+}
+
 static void folders_of_google_get_a_warning(void)
 {
     struct diag diag;
@@ -552,6 +587,7 @@ int main(void)
     RUN(stored_jobs_are_told_apart_by_their_members);
     RUN(what_has_no_effect_is_told_back_at_its_place);
     RUN(a_default_is_kept_without_a_warning);
+    RUN(only_flex_start_bounds_the_wait);
     RUN(folders_of_google_get_a_warning);
     arena_free(arena);
     return check_done();
