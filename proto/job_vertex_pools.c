@@ -37,7 +37,7 @@ static void read_variable(const struct field_reader *reader, struct place at,
     *pair = (struct pair){.value = ""};
     field_read_map(reader, at, rows, pair);
     if (pair->name == NULL && at.node->kind == NODE_MAP)
-        field_missing(reader, at, "name", NULL);
+        field_error(reader, at, "name is missing");
     else if (pair->name)
         field_is_variable(reader, at, pair->name);
     field_is_word(reader, at, pair->value);
@@ -159,8 +159,6 @@ static const struct field_choice accelerators[] = {
     {"NVIDIA_H100_MEGA_80GB", 14, 14},
     {"NVIDIA_H200_141GB", 15, 15},
     {"NVIDIA_B200", 16, 16},
-    {"NVIDIA_GB200", 17, 17},
-    {"NVIDIA_RTX_PRO_6000", 18, 18},
     {NULL, 0, 0}};
 
 static bool is_tpu(const char *accelerator)
@@ -224,9 +222,6 @@ static void read_machine(const struct field_reader *reader, struct place at,
         {"acceleratorCount", field_whole, POOL(pool.gpus), 0, 1024, NULL},
         {.name = "tpuTopology", .read = read_topology},
         {.name = "reservationAffinity", .read = read_reservation},
-        {.name = "gpuPartitionSize", .read = keep_text},
-        {.name = "minGpuDriverVersion", .read = keep_text},
-        {.name = "multihostGpuNodeCount", .read = keep_whole, .max = INT32_MAX},
         {0}};
     struct pool_draft *said = into;
     (void)field;
@@ -248,47 +243,32 @@ static void read_disk(const struct field_reader *reader, struct place at,
     keep_message(reader, at, rows);
 }
 
-/* Members of NfsMount and LustreMount: all of them texts without effect. */
-static const struct field nfs_rows[] = {
-    {.name = "server", .read = field_text},
-    {.name = "path", .read = field_text},
-    {.name = "mountPoint", .read = field_text},
-    {0}};
-static const struct field lustre_rows[] = {
-    {.name = "instanceIp", .read = field_text},
-    {.name = "volumeHandle", .read = field_text},
-    {.name = "filesystem", .read = field_text},
-    {.name = "mountPoint", .read = field_text},
-    {0}};
-
-static void keep_mounts(const struct field_reader *reader, struct place at,
-                        const struct field *field, const struct field rows[])
+static void read_mounts(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
 {
-    const char *ignored;
+    struct mount {
+        const char *server, *path, *point;
+    } mount;
+    static const struct field rows[] = {
+        {.name = "server",
+         .read = field_text,
+         .offset = offsetof(struct mount, server)},
+        {.name = "path",
+         .read = field_text,
+         .offset = offsetof(struct mount, path)},
+        {.name = "mountPoint",
+         .read = field_text,
+         .offset = offsetof(struct mount, point)},
+        {0}};
     size_t i = 0, before = reader->diag->errors;
     if (at.node->kind != NODE_LIST) {
         field_wrong_kind(reader, at, "a list");
         return;
     }
     for (const struct node *node = at.node->first; node; node = node->next)
-        field_read_map(reader, field_item(reader, at, node, i++), rows,
-                       &ignored);
+        field_read_map(reader, field_item(reader, at, node, i++), rows, &mount);
     if (reader->diag->errors == before)
-        keep_any(reader, at, field, NULL);
-}
-
-static void read_nfs(const struct field_reader *reader, struct place at,
-                     const struct field *field, void *into)
-{
-    (void)into;
-    keep_mounts(reader, at, field, nfs_rows);
-}
-
-static void read_lustre(const struct field_reader *reader, struct place at,
-                        const struct field *field, void *into)
-{
-    (void)into;
-    keep_mounts(reader, at, field, lustre_rows);
+        keep_any(reader, at, field, into);
 }
 
 /* ---- pools ---- */
@@ -299,8 +279,7 @@ static const struct field pool_rows[] = {
     {"replicaCount", field_whole, POOL(count), 0, HT_MAX_PARALLEL, NULL},
     {.name = "machineSpec", .read = read_machine},
     {.name = "diskSpec", .read = read_disk},
-    {.name = "nfsMounts", .read = read_nfs},
-    {.name = "lustreMounts", .read = read_lustre},
+    {.name = "nfsMounts", .read = read_mounts},
     {0}};
 
 const char *const vertex_pool_types[VERTEX_POOLS] = {"master", "worker", "ps",
@@ -332,12 +311,11 @@ static void check_task(const struct field_reader *reader, struct place at,
     else if (said->module.node)
         adopt_package(reader, said);
     else if (said->container.node == NULL && said->package.node)
-        field_missing(reader, said->package, "pythonModule", NULL);
+        field_error(reader, said->package, "pythonModule is missing");
     else if (said->container.node == NULL)
-        field_missing(reader, at, "containerSpec", "what the pool runs");
+        field_error(reader, at, "containerSpec is missing");
     else if (said->pool.image == NULL && said->pool.command.n == 0)
-        field_missing(reader, said->container, "imageUri",
-                      "or name a command to run without one");
+        field_error(reader, said->container, "needs imageUri or command");
 }
 
 static void read_pool(const struct field_reader *reader,
