@@ -109,8 +109,8 @@ enum ht_status db_attempt_list(struct db *db, struct arena *arena,
                                struct attempt_list *list, struct ht_error *err);
 
 struct attempt_usage { /* of all attempts of a study */
-    int64_t begun;  /* that have run */
-    int64_t ran_ms; /* altogether; of those that run, until now */
+    int64_t begun;     /* that have run */
+    int64_t ran_ms;    /* altogether; of those that run, until now */
 };
 enum ht_status db_attempt_usage(struct db *db, int64_t study, int64_t wall_ms,
                                 struct attempt_usage *usage,
