@@ -34,6 +34,12 @@ class Attempt:
         self.runner.tell("started", **self.name)
         return self
 
+    def say(self, text, stream="stdout", replica="master-0"):
+        """Sends what the replica prints at first."""
+        self.runner.tell("log", replica=replica, stream=stream, offset=0,
+                         data=text, bytes=len(text.encode()), **self.name)
+        return self
+
     def report(self, value, step=1, metric="accuracy"):
         self.records += 1
         self.runner.tell("report", replica="master-0", records=[
