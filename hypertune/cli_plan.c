@@ -332,6 +332,8 @@ static void describe_body(struct cli *cli, const struct job *job,
         add_line("image", job->pools[0].image, out);
     else
         add_line("folder", job->workdir, out);
+    if (job->service_account != NULL)
+        add_line("account", job->service_account, out);
 }
 
 void cli_spec_body(struct cli *cli, const struct job *job, struct text *out)

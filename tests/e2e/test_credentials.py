@@ -1,0 +1,190 @@
+"""Keys of service accounts: a folder of the runner, found by trials."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import harness  # noqa: E402
+import tap  # noqa: E402
+
+PLACE = "/v1/projects/moon/locations/us-central1"
+VARIABLE = "GOOGLE_APPLICATION_CREDENTIALS"
+ACCOUNT = "trainer@moon.iam.gserviceaccount.com"
+SECRET = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"
+# What a trial finds, as one line of JSON.
+LOOK = """
+import json, os
+path = os.environ.get("GOOGLE_APPLICATION_CREDENTIALS")
+print(json.dumps({
+    "email": path and json.load(open(path)).get("client_email"),
+    "path": path,
+    "project": os.environ.get("CLOUD_ML_PROJECT_ID"),
+    "region": os.environ.get("CLOUD_ML_REGION")}))
+"""
+
+server = None
+keys = tempfile.mkdtemp(prefix="ht-keys-")
+
+
+def write_key(name, email, mode=0o600):
+    path = os.path.join(keys, name + ".json")
+    with open(path, "w", encoding="ascii") as file:
+        json.dump({"type": "service_account", "client_email": email,
+                   "private_key": "-----BEGIN PRIVATE KEY-----\n%s\n"
+                                  "-----END PRIVATE KEY-----\n" % SECRET},
+                  file, indent=2)
+    os.chmod(path, mode)
+    return path
+
+
+def submit(name, program, account=None, env=()):
+    """A custom job of one Python program; the answer of its creation."""
+    spec = {"workerPoolSpecs": [{
+        "replicaCount": "1",
+        "containerSpec": {
+            "command": [sys.executable, "-c", program],
+            "env": [{"name": one, "value": value} for one, value in env]}}]}
+    if account is not None:
+        spec["serviceAccount"] = account
+    status, made = server.call("POST", PLACE + "/customJobs", {
+        "displayName": name, "jobSpec": spec,
+        "hypertune": {"name": name, "retries": "0"}})
+    tap.equal(status, 200, made)
+    return made
+
+
+def await_end(name):
+    def look():
+        job = server.get(PLACE + "/customJobs/" + name)
+        return job if "endTime" in job else None
+    job = harness.wait_until(look, 30, name + " to end")
+    tap.equal(job["state"], "JOB_STATE_SUCCEEDED", job)
+    return job["name"].rsplit("/", 1)[1]
+
+
+def log_of(number, stream):
+    path = harness.OURS + "%s/trials/1/logs?stream=%s" % (number, stream)
+    return server.get(path)["data"]
+
+
+def run(name, *arguments, **options):
+    """What the trial found, the runner's words, the warnings of create."""
+    made = submit(name, LOOK, *arguments, **options)
+    number = await_end(name)
+    warnings = [one["field"] + ": " + one["description"] for one in
+                made["hypertuneStatus"].get("warnings", [])]
+    return (json.loads(log_of(number, "stdout")), log_of(number, "runner"),
+            warnings)
+
+
+def the_runner_tells_whose_keys_it_has():
+    runners = harness.wait_until(
+        lambda: server.get("/hypertune/v1/runners")["runners"], 20, "a runner")
+    tap.equal([one["rules"]["credentials"] for one in runners],
+              [["default", ACCOUNT]])
+    tap.equal("credentials.unusable" in server.log_text(), True)
+    tap.equal("open@moon.json" in server.log_text(), True)
+
+
+def a_trial_finds_the_key_of_its_account():
+    found, words, warnings = run("named", ACCOUNT)
+    tap.equal((found["email"], words, warnings), (ACCOUNT, "", []))
+    tap.equal((found["project"], found["region"]), ("moon", "us-central1"))
+    inside = os.path.realpath(os.path.join(server.data, "runs", "credentials"))
+    tap.equal(os.path.dirname(found["path"]), inside)
+    harness.wait_until(lambda: os.listdir(inside) == [], 20,
+                       "the copy to go with its attempt")
+
+
+def a_job_without_an_account_finds_the_default():
+    found, words, warnings = run("unnamed")
+    tap.equal((found["email"], words, warnings), ("default@moon", "", []))
+
+
+def an_unknown_account_is_told_twice_and_the_job_runs():
+    found, words, warnings = run("unknown", "nobody@moon")
+    tap.equal((found["email"], found["path"]), (None, None))
+    tap.equal(words, "no credentials of nobody@moon: nobody@moon.json is not "
+                     "there in this runner's --credentials folder; it runs "
+                     "without\n")
+    tap.equal(warnings, [
+        "jobSpec.serviceAccount: no runner has credentials of nobody@moon "
+        "(--credentials DIR): trials run without"])
+
+
+def a_key_that_others_can_read_is_none():
+    found, words, _ = run("open", "open@moon")
+    tap.equal(found["email"], None)
+    tap.equal("open@moon.json is open to other users" in words, True, words)
+
+
+def what_the_job_sets_itself_stays():
+    own = write_key("own", "own@moon")
+    found, words, warnings = run("own", ACCOUNT, env=[(VARIABLE, own)])
+    tap.equal((found["email"], found["path"]), ("own@moon", own))
+    tap.equal(words, "the job or its image sets %s: the credentials of %s are "
+                     "not used\n" % (VARIABLE, ACCOUNT))
+    tap.equal(warnings, [])
+
+
+def a_key_never_stands_in_a_log_nor_in_a_trials_folder():
+    shown = ("import os; print(open(os.environ['%s']).read()); "
+             "import json; print(json.load(open(os.environ['%s']))"
+             "['private_key'])" % (VARIABLE, VARIABLE))
+    submit("shown", shown, ACCOUNT)
+    text = log_of(await_end("shown"), "stdout")
+    tap.equal((SECRET in text, "***" in text, ACCOUNT in text),
+              (False, True, True), text)
+    for folder, _, names in os.walk(server.data):
+        for name in names:
+            with open(os.path.join(folder, name), "rb") as file:
+                tap.equal(SECRET.encode() in file.read(), False, name)
+
+
+def an_account_that_names_no_file_is_refused():
+    for account in ("../" + ACCOUNT, "a/b", "..", ".hidden", "a b", 7):
+        status, answer = server.call("POST", PLACE + "/customJobs", {
+            "displayName": "bad", "jobSpec": {
+                "serviceAccount": account, "workerPoolSpecs": [{
+                    "containerSpec": {"command": ["true"]}}]}})
+        tap.equal((status, answer["error"]["status"]),
+                  (400, "INVALID_ARGUMENT"), answer)
+        tap.equal("jobSpec.serviceAccount" in answer["error"]["message"], True,
+                  answer)
+
+
+def the_account_is_shown_to_a_person():
+    spec = {"name": "mine", "goal": "maximize a", "parameters": {"x": [1, 2]},
+            "command": ["true"], "trials": 1, "serviceAccount": ACCOUNT}
+    server.submit(spec)
+    line = "\n  account     " + ACCOUNT + "\n"
+    for words in (["describe", "mine"], ["check", "mine.yaml"]):
+        text = server.cli(*words).stdout
+        tap.equal(line in text, True, text)
+    lines = server.cli("runners", "-o", "csv").stdout.splitlines()
+    column = lines[0].split(",").index("CREDENTIALS")
+    tap.equal(ACCOUNT in lines[1].split(",", column)[column], True, lines)
+
+
+write_key(ACCOUNT, ACCOUNT)
+write_key("default", "default@moon", 0o640)
+write_key("open@moon", "open@moon", 0o644)
+try:
+    with harness.Server("--runner", "process",
+                        "--credentials", keys) as server:
+        tap.run([
+            the_runner_tells_whose_keys_it_has,
+            a_trial_finds_the_key_of_its_account,
+            a_job_without_an_account_finds_the_default,
+            an_unknown_account_is_told_twice_and_the_job_runs,
+            a_key_that_others_can_read_is_none,
+            what_the_job_sets_itself_stays,
+            a_key_never_stands_in_a_log_nor_in_a_trials_folder,
+            an_account_that_names_no_file_is_refused,
+            the_account_is_shown_to_a_person,
+        ])
+finally:
+    shutil.rmtree(keys)
