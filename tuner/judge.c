@@ -115,5 +115,6 @@ enum ht_status judge_start(struct core *core, const char *path,
 
 void judge_ask(struct worker *judge, int64_t study, int64_t trial)
 {
-    worker_ask(judge, &(struct worker_question){study, trial, 1});
+    worker_ask(judge, &(struct worker_question){
+                          .study = study, .number = trial, .n = 1});
 }

@@ -22,9 +22,11 @@
 #define MEMORY_NEVER INT64_MAX
 
 struct memory_offer {         /* what a search found for clients, see offer.h */
-    struct arena *arena;      /* holds the points; NULL: there is none */
+    struct arena *arena;      /* holds all texts; NULL: there is none */
+    const char *context;      /* that the points are of, or NULL */
     size_t n, taken;          /* taken: the first ones, given already */
     struct suggestion *items; /* see search.h */
+    bool exhausted;           /* of that context no more points are left */
     int64_t news;             /* what the search knew, as in the study */
     int64_t due_ms;           /* no search ahead of clients before */
     int patience;             /* how many such searches until a client asks */

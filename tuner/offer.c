@@ -2,6 +2,7 @@
 
 #include "tuner/memory.h"
 #include "tuner/rows.h"
+#include "tuner/trial_context.h"
 
 enum {
     QUIET_MS = 1000, /* since a point was given */
@@ -20,18 +21,32 @@ void offer_outdate(struct core *core, int64_t study)
     memory->offer.due_ms = 0;
 }
 
-int64_t offer_ask(struct core *core, int64_t study)
+int64_t offer_ask(struct core *core, int64_t study, bool of_context)
 {
     struct memory_study *memory = memory_study(core_memory(core), study);
-    memory->offer.patience = UNASKED;
+    if (!of_context)
+        memory->offer.patience = UNASKED;
     return memory->news;
 }
 
-const struct suggestion *offer_take(struct core *core, int64_t study,
-                                    int64_t owed)
+static bool is_for(const struct memory_offer *offer,
+                   const struct offer_claim *claim)
 {
-    struct memory_offer *offer = offer_of(core, study);
-    if (offer->news < owed || offer->taken == offer->n)
+    return offer->arena != NULL && offer->news >= claim->owed &&
+           trial_context_is(offer->context, claim->context);
+}
+
+bool offer_is_exhausted(struct core *core, const struct offer_claim *claim)
+{
+    const struct memory_offer *offer = offer_of(core, claim->study);
+    return is_for(offer, claim) && offer->exhausted && offer->taken == offer->n;
+}
+
+const struct suggestion *offer_take(struct core *core,
+                                    const struct offer_claim *claim)
+{
+    struct memory_offer *offer = offer_of(core, claim->study);
+    if (!is_for(offer, claim) || offer->taken == offer->n)
         return NULL;
     offer->due_ms = core_now_ms(core) + QUIET_MS;
     return &offer->items[offer->taken++];
@@ -44,6 +59,7 @@ void offer_put(struct core *core, const struct suggestions *found)
     arena_free(offer->arena);
     *offer = (struct memory_offer){.arena = arena_new(),
                                    .n = found->n,
+                                   .exhausted = found->exhausted,
                                    .news = memory->asked_news,
                                    .due_ms = offer->due_ms,
                                    .patience = offer->patience};
@@ -54,7 +70,9 @@ void offer_put(struct core *core, const struct suggestions *found)
             .params = arena_strdup(offer->arena, found->items[i].params),
             .why = arena_strdup(offer->arena, found->items[i].why),
             .repeats = found->items[i].repeats};
-    if (offer->patience > 0)
+    if (found->context != NULL)
+        offer->context = arena_strdup(offer->arena, found->context);
+    else if (offer->patience > 0)
         offer->patience--;
 }
 
@@ -68,7 +86,8 @@ static bool is_missing(const struct settling *now)
     return now->row.kind == JOB_STUDY && now->row.state == STUDY_RUNNING &&
            !now->row.exhausted && offer->patience > 0 && !memory->asking &&
            (most == 0 || study_trials_made(&now->row) < most) &&
-           (offer->taken == offer->n || offer->news < memory->news);
+           (offer->taken == offer->n || offer->context != NULL ||
+            offer->news < memory->news);
 }
 
 bool offer_is_due(const struct settling *now)

@@ -2,10 +2,11 @@
  * them one by one.
  *
  * A point is given only if its search knew every result that was there when
- * the client asked. So that clients seldom wait, searches begin before they
- * ask: at once when a result came, and a while after a point was given, when
- * its result seems to take its time. A study that nobody asks is left alone
- * after some such searches. Core thread. */
+ * the client asked, and looked for what it asks for. So that clients seldom
+ * wait, searches begin before they ask, unless for a context: at once when a
+ * result came, and a while after a point was given, when its result seems to
+ * take its time. A study that nobody asks is left alone after some such
+ * searches. Core thread. */
 #ifndef HT_TUNER_OFFER_H
 #define HT_TUNER_OFFER_H
 
@@ -20,13 +21,22 @@
  */
 void offer_outdate(struct core *core, int64_t study);
 
-/* A client asks now. Returns what it is owed, for offer_take(). */
-int64_t offer_ask(struct core *core, int64_t study);
+/* A client asks now, for a context perhaps. Returns what it is owed. */
+int64_t offer_ask(struct core *core, int64_t study, bool of_context);
 
-/* The next point for who is owed that much, borrowed until the next search; it
- * counts as given. NULL: there is none. */
-const struct suggestion *offer_take(struct core *core, int64_t study,
-                                    int64_t owed);
+/* What a client may be given. */
+struct offer_claim {
+    int64_t study;
+    int64_t owed;        /* see offer_ask() */
+    const char *context; /* or NULL */
+};
+
+/* The next point for the claim, borrowed until the next search; it counts as
+ * given. NULL: there is none. */
+const struct suggestion *offer_take(struct core *core,
+                                    const struct offer_claim *claim);
+/* Whether the search found that none is left for it. */
+bool offer_is_exhausted(struct core *core, const struct offer_claim *claim);
 
 /* Keeps what a search found, which began when study_ask() was called last. */
 void offer_put(struct core *core, const struct suggestions *found);

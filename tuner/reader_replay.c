@@ -8,6 +8,7 @@
 #include "tuner/reader_walk.h"
 #include "tuner/replay.h"
 #include "tuner/search_method.h"
+#include "tuner/trial_context.h"
 
 enum { DEFAULT_COUNT = 5, MOST_COUNT = 100 };
 
@@ -42,12 +43,22 @@ static int64_t batch_begin(const struct why_origin *origin)
     return origin->ordinal - origin->batch;
 }
 
+/* For this point and those of its batch before it. */
+static struct search_question asked_by(const struct why_origin *origin)
+{
+    return (struct search_question){.ordinal = batch_begin(origin),
+                                    .n = (size_t)origin->batch + 1,
+                                    .context = origin->context};
+}
+
 static bool asks_alike(const struct replay_question *question,
                        const struct why_origin *origin)
 {
-    return question->n > 0 && question->revision == origin->revision &&
-           question->ordinal == batch_begin(origin) &&
-           question->max_trials == origin->max_trials;
+    const struct search_question *asked = &question->asked;
+    return asked->n > 0 && question->revision == origin->revision &&
+           asked->ordinal == batch_begin(origin) &&
+           question->max_trials == origin->max_trials &&
+           trial_context_is(asked->context, origin->context);
 }
 
 /* The question that gave trial `at` its point, as long as the trials of this
@@ -57,14 +68,13 @@ static struct replay_question question_of(const struct proving *now, size_t at)
     const struct why_origin *origin = &now->origins[at];
     struct replay_question question = {.revision = origin->revision,
                                        .max_trials = origin->max_trials,
-                                       .ordinal = batch_begin(origin),
-                                       .n = (size_t)origin->batch + 1,
+                                       .asked = asked_by(origin),
                                        .deadline_ms = INT64_MAX};
     for (size_t i = at; i < now->trials.n; i++) {
         const size_t needed = (size_t)now->origins[i].batch + 1;
         if (now->told[i] && asks_alike(&question, &now->origins[i]) &&
-            question.n < needed)
-            question.n = needed;
+            question.asked.n < needed)
+            question.asked.n = needed;
     }
     return question;
 }
@@ -73,7 +83,7 @@ static enum ht_status ask(struct proving *now, size_t at, struct ht_error *err)
 {
     const struct why_origin *origin = &now->origins[at];
     if (asks_alike(&now->question, origin) &&
-        (size_t)origin->batch < now->question.n)
+        (size_t)origin->batch < now->question.asked.n)
         return HT_OK;
     now->question = question_of(now, at);
     return replay_ask(now->replay, now->reader->db, now->req->arena,
@@ -203,9 +213,10 @@ static enum ht_status find_moment(struct reader *reader, struct request *req,
     const char *from = request_query(req, "from");
     struct trial_row trial = {0};
     struct why_origin origin;
-    *question = (struct replay_question){.revision = study->revision,
-                                         .max_trials = job->max_trials,
-                                         .ordinal = study_trials_made(study)};
+    *question = (struct replay_question){
+        .revision = study->revision,
+        .max_trials = job->max_trials,
+        .asked = {.ordinal = study_trials_made(study)}};
     if (from == NULL)
         return HT_OK;
     const enum ht_status status =
@@ -218,7 +229,7 @@ static enum ht_status find_moment(struct reader *reader, struct request *req,
                        (long long)trial.id);
     *question = (struct replay_question){.revision = origin.revision,
                                          .max_trials = origin.max_trials,
-                                         .ordinal = batch_begin(&origin)};
+                                         .asked = asked_by(&origin)};
     return HT_OK;
 }
 
@@ -258,7 +269,7 @@ enum ht_status read_preview(struct reader *reader, struct request *req,
         status = find_moment(reader, req, &study, job, &question, err);
     if (status != HT_OK)
         return status;
-    question.n = (size_t)count;
+    question.asked.n = (size_t)count;
     question.deadline_ms = reader->deadline_ms;
     status = replay_ask(replay_of(reader->replay, study.id, algorithm),
                         reader->db, req->arena, &question, &answer, err);

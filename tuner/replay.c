@@ -43,8 +43,8 @@ enum ht_status replay_ask(struct replay *replay, struct db *db,
                            question->max_trials, &made.faithful, err);
     search_study_hurry(replay->search, question->deadline_ms);
     if (status == HT_OK && made.faithful)
-        status = search_study_suggest(replay->search, question->ordinal,
-                                      question->n, arena, &made.found, err);
+        status = search_study_suggest(replay->search, &question->asked, arena,
+                                      &made.found, err);
     if (status != HT_OK) {
         search_study_free(replay->search);
         replay->search = NULL;

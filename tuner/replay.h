@@ -19,10 +19,9 @@ struct replay;
 
 /* One question, as the search worker was or would be asked. */
 struct replay_question {
-    int64_t revision;    /* after this event */
-    int64_t max_trials;  /* 0: no limit */
-    int64_t ordinal;     /* of the first point */
-    size_t n;            /* points, in one batch */
+    int64_t revision;   /* after this event */
+    int64_t max_trials; /* 0: no limit */
+    struct search_question asked;
     int64_t deadline_ms; /* monotonic: fewer from then on, one at least */
 };
 

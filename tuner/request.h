@@ -44,6 +44,7 @@ struct request {
     const char *operation;    /* or NULL */
     const char *file;         /* of the dashboard, or NULL */
     struct pairs query;       /* HTTP query, decoded */
+    size_t page_most; /* elements in a page of a list; 0: as the list has it */
 
     /* from the core */
     enum ht_status status;
@@ -53,8 +54,8 @@ struct request {
     bool more;             /* the reply is a piece, ask again for the next */
     int64_t cursor;        /* where the next piece begins; 0 at first */
     int64_t held_until_ms; /* > 0: a held poll, answered later (monotonic) */
-    int64_t owed;          /* of a held one: see offer_ask() */
-    struct request *next;  /* link of whichever list holds it */
+    void *kept; /* of a held one: what its handler goes on with, in the arena */
+    struct request *next; /* link of whichever list holds it */
 };
 
 struct request *request_new(void);

@@ -58,8 +58,13 @@ static enum ht_status find_points(struct worker *search,
     enum ht_status status = worker_read(search, question->study, &study, err);
     if (status != HT_OK)
         return status;
-    status = search_study_suggest(study, question->number, question->n, arena,
-                                  found, err);
+    const struct search_question asked = {
+        .ordinal = question->number,
+        .n = question->n,
+        .context = question->text == NULL
+                       ? NULL
+                       : arena_strdup(arena, question->text)};
+    status = search_study_suggest(study, &asked, arena, found, err);
     if (status != HT_OK)
         worker_forget(search);
     return status;
@@ -99,7 +104,11 @@ enum ht_status search_start(struct core *core, const char *path,
     return worker_start(&role, core, path, search, err);
 }
 
-void search_ask(struct worker *search, int64_t study, int64_t ordinal, size_t n)
+void search_ask(struct worker *search, int64_t study,
+                const struct search_question *question)
 {
-    worker_ask(search, &(struct worker_question){study, ordinal, n});
+    worker_ask(search, &(struct worker_question){.study = study,
+                                                 .number = question->ordinal,
+                                                 .n = question->n,
+                                                 .text = question->context});
 }

@@ -21,12 +21,21 @@ struct suggestion {
     bool repeats;       /* a tried point, to be measured again */
 };
 
+/* What is asked about a study. */
+struct search_question {
+    int64_t ordinal;     /* of the first point */
+    size_t n;            /* points, in one batch */
+    const char *context; /* the points have its values, see trial_context.h;
+                            NULL: any */
+};
+
 struct suggestions {
     int64_t study;
+    const char *context; /* as asked */
     size_t n;
     struct suggestion *items; /* distinct, untried when asked (but those that
                                  repeat) */
-    bool exhausted;           /* no point is left besides these */
+    bool exhausted;           /* no such point is left besides these */
     bool failed;              /* nothing could be found out; ask again */
 };
 
@@ -34,10 +43,9 @@ struct suggestions {
 enum ht_status search_start(struct core *core, const char *path,
                             struct worker **search, struct ht_error *err);
 
-/* Asks for `n` points, the first being suggestion number `ordinal`. The answer
- * comes through the core's queue to study_accept(). One question per study at
- * a time. Core thread. */
-void search_ask(struct worker *search, int64_t study, int64_t ordinal,
-                size_t n);
+/* The answer comes through the core's queue to study_accept(). One question per
+ * study at a time. Core thread. */
+void search_ask(struct worker *search, int64_t study,
+                const struct search_question *question);
 
 #endif

@@ -11,6 +11,7 @@
 #include "tuner/prior.h"
 #include "tuner/result.h"
 #include "tuner/search_method.h"
+#include "tuner/trial_context.h"
 #include "tuner/why.h"
 
 enum { PAGE = 500 }; /* events read at a time */
@@ -433,6 +434,14 @@ void search_study_hurry(struct search_study *study, int64_t deadline_ms)
     study->deadline_ms = deadline_ms;
 }
 
+/* One question on its way. */
+struct suggesting {
+    const struct search_question *question;
+    struct subspace part;         /* of its context */
+    const struct value **pending; /* see list_pending() */
+    struct suggestions made;
+};
+
 static bool is_late(const struct search_study *study)
 {
     return study->deadline_ms < INT64_MAX &&
@@ -484,49 +493,80 @@ static struct suggestion propose(struct search_study *study,
         .repeats = reason->kind == REASON_REPEATS};
 }
 
-enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
-                                    size_t n, struct arena *arena,
-                                    struct suggestions *found,
-                                    struct ht_error *err)
+/* One point more; HT_EXHAUSTED when none is left. */
+static enum ht_status suggest_next(struct search_study *study,
+                                   const struct suggesting *now,
+                                   struct value point[], struct reason *reason,
+                                   struct ht_error *err)
 {
-    const size_t width = study->job->space.n + 1;
-    const struct value **pending = list_pending(study, n, arena);
+    const size_t made = now->made.n;
+    const struct taken taken = {.has = is_taken,
+                                .context = study,
+                                .n = study->taken.n + study->proposed.n};
+    const struct suggest_request request = {
+        .ordinal = (uint64_t)now->question->ordinal + made,
+        .taken = &taken,
+        .constraints = study->constraints.n > 0 ? &study->constraints : NULL,
+        .within = now->question->context == NULL ? NULL : &now->part,
+        .n_pending = study->open.n + made,
+        .pending = now->pending,
+        .max_trials = (uint64_t)study->max_trials,
+        .may_repeat = study->job->noise != JOB_NOISE_LOW};
+    return study->algorithm->suggest(study->state, &request, point, reason,
+                                     err);
+}
+
+static enum ht_status suggest_all(struct search_study *study,
+                                  struct suggesting *now, struct arena *arena,
+                                  struct ht_error *err)
+{
+    const struct search_question *question = now->question;
+    struct suggestions *made = &now->made;
     struct why_origin origin = {.revision = study->revision,
                                 .max_trials = study->max_trials,
+                                .context = question->context,
                                 .n_pending = study->open.n,
                                 .pending = list_pending_ids(study, arena)};
-    struct suggestions made = {.study = study->id};
-    made.items = arena_alloc(arena, n, sizeof *made.items);
-    point_set_clear(&study->proposed);
-    while (made.n < n && (made.n == 0 || !is_late(study))) {
-        const struct taken taken = {.has = is_taken,
-                                    .context = study,
-                                    .n = study->taken.n + study->proposed.n};
-        const struct suggest_request request = {
-            .ordinal = (uint64_t)ordinal + made.n,
-            .taken = &taken,
-            .constraints =
-                study->constraints.n > 0 ? &study->constraints : NULL,
-            .n_pending = study->open.n + made.n,
-            .pending = pending,
-            .max_trials = (uint64_t)study->max_trials,
-            .may_repeat = study->job->noise != JOB_NOISE_LOW};
-        struct value *point = arena_alloc(arena, width, sizeof *point);
+    while (made->n < question->n && (made->n == 0 || !is_late(study))) {
+        struct value *point =
+            arena_alloc(arena, study->job->space.n + 1, sizeof *point);
         struct reason reason;
         struct ht_error fault;
-        const enum ht_status status = study->algorithm->suggest(
-            study->state, &request, point, &reason, &fault);
+        const enum ht_status status =
+            suggest_next(study, now, point, &reason, &fault);
         if (status == HT_EXHAUSTED) {
-            made.exhausted = true;
+            made->exhausted = true;
             break;
         }
         if (status != HT_OK)
             return ht_fail(err, status, "%s", fault.text);
-        pending[study->open.n + made.n] = point;
-        origin.ordinal = ordinal + (int64_t)made.n;
-        origin.batch = (int64_t)made.n;
-        made.items[made.n++] = propose(study, point, &reason, &origin, arena);
+        now->pending[study->open.n + made->n] = point;
+        origin.ordinal = question->ordinal + (int64_t)made->n;
+        origin.batch = (int64_t)made->n;
+        made->items[made->n++] = propose(study, point, &reason, &origin, arena);
     }
-    *found = made;
     return HT_OK;
+}
+
+enum ht_status search_study_suggest(struct search_study *study,
+                                    const struct search_question *question,
+                                    struct arena *arena,
+                                    struct suggestions *found,
+                                    struct ht_error *err)
+{
+    struct suggesting now = {
+        .question = question,
+        .pending = list_pending(study, question->n, arena),
+        .made = {.study = study->id, .context = question->context}};
+    enum ht_status status = HT_OK;
+    now.made.items = arena_alloc(arena, question->n, sizeof *now.made.items);
+    point_set_clear(&study->proposed);
+    if (question->context != NULL)
+        status = trial_context_parse(arena, &study->job->space,
+                                     question->context, &now.part, err);
+    if (status == HT_OK)
+        status = suggest_all(study, &now, arena, err);
+    if (status == HT_OK)
+        *found = now.made;
+    return status;
 }

@@ -44,10 +44,12 @@ void search_study_hurry(struct search_study *study, int64_t deadline_ms);
 
 /* Suggestions number `ordinal` to ordinal+n-1, none taken (but those that
  * repeat, unless the job says that noise is low) and all distinct; fewer in a
- * hurry or, with `exhausted`, when the space has no more. Texts are in `arena`.
+ * hurry or, with `exhausted`, when the space, or the part with the context's
+ * values, has no more. Texts are in `arena`, the context is borrowed.
  * They count as taken only once their trials show up in the events. */
-enum ht_status search_study_suggest(struct search_study *study, int64_t ordinal,
-                                    size_t n, struct arena *arena,
+enum ht_status search_study_suggest(struct search_study *study,
+                                    const struct search_question *question,
+                                    struct arena *arena,
                                     struct suggestions *found,
                                     struct ht_error *err);
 

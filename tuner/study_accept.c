@@ -61,8 +61,8 @@ static enum ht_status accept(struct settling *now,
         offer_put(core, found);
     else
         status = make_trials(now, found, &used, err);
-    if (status == HT_OK && found->exhausted && used == found->n &&
-        now->row.state == STUDY_RUNNING)
+    if (status == HT_OK && found->exhausted && found->context == NULL &&
+        used == found->n && now->row.state == STUDY_RUNNING)
         status = note_exhausted(core, &now->row, err);
     core_wake(core);
     core_touch(core, now->row.id);

@@ -47,8 +47,7 @@ static void apply_fresh(struct core *core, const void *data)
 
 struct question {
     int64_t study;
-    int64_t ordinal;
-    size_t n;
+    struct search_question asked;
 };
 
 static void apply_ask(struct core *core, const void *data)
@@ -60,8 +59,7 @@ static void apply_ask(struct core *core, const void *data)
         return;
     memory->asking = true;
     memory->asked_news = memory->news;
-    search_ask(core_search(core), question->study, question->ordinal,
-               question->n);
+    search_ask(core_search(core), question->study, &question->asked);
 }
 
 static void apply_drop(struct core *core, const void *data)
@@ -81,7 +79,8 @@ static void apply_deleted(struct core *core, const void *data)
 
 /* --- wanting trials --- */
 
-void study_ask(struct core *core, const struct study_row *row, int64_t n)
+void study_ask(struct core *core, const struct study_row *row, int64_t n,
+               const char *context)
 {
     const struct memory_study *memory =
         memory_study(core_memory(core), row->id);
@@ -89,8 +88,9 @@ void study_ask(struct core *core, const struct study_row *row, int64_t n)
         return;
     const struct question question = {
         .study = row->id,
-        .ordinal = study_trials_made(row),
-        .n = (size_t)(n < ASK_AT_ONCE ? n : ASK_AT_ONCE)};
+        .asked = {.ordinal = study_trials_made(row),
+                  .n = (size_t)(n < ASK_AT_ONCE ? n : ASK_AT_ONCE),
+                  .context = context}};
     core_defer(core, apply_ask, &question, sizeof question);
 }
 
@@ -101,11 +101,11 @@ static void want_trials(struct settling *now)
     const struct memory_study *memory =
         memory_study(core_memory(now->core), now->row.id);
     if (now->row.kind != JOB_STUDY)
-        study_ask(now->core, &now->row, study_wanted(now));
+        study_ask(now->core, &now->row, study_wanted(now), NULL);
     else if (memory->ask_after_ms > 0 && !memory->asking)
         core_wake(now->core);
     else if (offer_is_due(now))
-        study_ask(now->core, &now->row, 1);
+        study_ask(now->core, &now->row, 1, NULL);
 }
 
 /* NULL when a runner that is there may run the trials. */

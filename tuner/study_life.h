@@ -23,9 +23,11 @@ enum ht_status study_settle(struct core *core, int64_t study,
  * wanted. Never fails because the study has moved on. */
 enum ht_status study_accept(struct core *core, const struct suggestions *found,
                             struct ht_error *err);
-/* Asks the search for n more trials after the COMMIT, unless a question is out
- * or has just failed. */
-void study_ask(struct core *core, const struct study_row *row, int64_t n);
+/* Asks the search for n more trials after the COMMIT, of that context (NULL: of
+ * none), unless a question is out or has just failed. The context lives as long
+ * as the core's group. */
+void study_ask(struct core *core, const struct study_row *row, int64_t n,
+               const char *context);
 /* The worker's answer could not be stored: ask again a little later. */
 void study_ask_later(struct core *core, int64_t study);
 

@@ -34,28 +34,23 @@ static bool is_list(const struct field_reader *reader, struct place at)
 
 /* --- points --- */
 
-struct parameter {
-    const char *name;
-    struct place value;
-};
-
 static const struct field parameter_fields[] = {
     {.name = "parameterId",
      .read = field_text,
-     .offset = offsetof(struct parameter, name)},
+     .offset = offsetof(struct trial_parameter, name)},
     {.name = "value",
      .read = field_place,
-     .offset = offsetof(struct parameter, value)},
+     .offset = offsetof(struct trial_parameter, value)},
     {0}};
 
 /* False after a fault; a name may stand once. */
 static bool read_parameter(const struct field_reader *reader, struct place at,
                            const struct space *space,
-                           const struct parameter before[], size_t n,
-                           struct parameter *parameter)
+                           const struct trial_parameter before[], size_t n,
+                           struct trial_parameter *parameter)
 {
     const size_t errors = reader->diag->errors;
-    *parameter = (struct parameter){0};
+    *parameter = (struct trial_parameter){0};
     field_read_map(reader, at, parameter_fields, parameter);
     if (parameter->name == NULL || parameter->value.node == NULL) {
         if (at.node->kind == NODE_MAP)
@@ -72,11 +67,26 @@ static bool read_parameter(const struct field_reader *reader, struct place at,
     return reader->diag->errors == errors;
 }
 
+size_t trial_body_parameters(const struct field_reader *reader, struct place at,
+                             const struct space *space,
+                             struct trial_parameter said[HT_MAX_PARAMETERS])
+{
+    size_t index = 0, n = 0;
+    if (!is_list(reader, at))
+        return 0;
+    for (const struct node *node = at.node->first;
+         node != NULL && n < HT_MAX_PARAMETERS; node = node->next) {
+        const struct place item = field_item(reader, at, node, index++);
+        n += read_parameter(reader, item, space, said, n, &said[n]);
+    }
+    return n;
+}
+
 /* From parents to children, whatever their order: a name is that of the
  * parameter which exists by what is known so far. */
 static void read_active(const struct field_reader *reader,
                         const struct space *space,
-                        const struct parameter said[], size_t n,
+                        const struct trial_parameter said[], size_t n,
                         struct value point[])
 {
     bool more = true;
@@ -100,7 +110,7 @@ static void read_active(const struct field_reader *reader,
 /* A value stands exactly where the conditions hold. */
 static void check_presence(const struct field_reader *reader, struct place at,
                            const struct space *space,
-                           const struct parameter said[], size_t n,
+                           const struct trial_parameter said[], size_t n,
                            const struct value point[])
 {
     for (size_t i = 0; i < space->n; i++)
@@ -119,19 +129,16 @@ bool trial_body_point(const struct field_reader *reader, struct place at,
                       const struct space *space, struct value point[])
 {
     const size_t errors = reader->diag->errors;
-    struct parameter said[HT_MAX_PARAMETERS];
-    size_t index = 0, n = 0;
+    struct trial_parameter said[HT_MAX_PARAMETERS];
     for (size_t i = 0; i < space->n; i++)
         point[i] = (struct value){.absent = true};
     if (at.node == NULL)
         diag_error(reader->diag, 0, 0, "parameters", "is missing");
-    if (at.node == NULL || !is_list(reader, at))
+    if (at.node == NULL)
         return false;
-    for (const struct node *node = at.node->first;
-         node != NULL && n < HT_MAX_PARAMETERS; node = node->next) {
-        const struct place item = field_item(reader, at, node, index++);
-        n += read_parameter(reader, item, space, said, n, &said[n]);
-    }
+    const size_t n = trial_body_parameters(reader, at, space, said);
+    if (at.node->kind != NODE_LIST)
+        return false;
     read_active(reader, space, said, n, point);
     /* What could not be read would be called missing once more. */
     if (reader->diag->errors == errors)

@@ -11,6 +11,7 @@
 #include "proto/error.h"
 #include "proto/field.h"
 #include "proto/job.h"
+#include "proto/limits.h"
 #include "proto/report.h"
 #include "tuner/request.h"
 
@@ -33,6 +34,18 @@ enum ht_status trial_body_read(struct request *req, const struct field fields[],
                                void *into, struct ht_error *err);
 /* HT_INVALID when the reader found a fault, with the first one. */
 enum ht_status trial_body_check(struct request *req, struct ht_error *err);
+
+/* A TrialParameter that names a parameter of the space, whichever of those that
+ * share its name, and has a value. */
+struct trial_parameter {
+    const char *name;
+    struct place value;
+};
+
+/* Reads a list of them, each name once; returns how many are without fault. */
+size_t trial_body_parameters(const struct field_reader *reader, struct place at,
+                             const struct space *space,
+                             struct trial_parameter said[HT_MAX_PARAMETERS]);
 
 /* Reads a list of TrialParameter into a settled point of the space; false
  * after a fault. */

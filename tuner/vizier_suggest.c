@@ -10,24 +10,39 @@
 #include "tuner/state.h"
 #include "tuner/study_life.h"
 #include "tuner/trial_body.h"
+#include "tuner/trial_context.h"
 #include "tuner/trial_create.h"
 #include "tuner/view.h"
 #include "tuner/vizier.h"
 
 enum {
     MOST = 1000,     /* trials in one answer */
+    CONTEXTS = 100,  /* each takes a search of its own */
     HOLD_MS = 50000, /* a request waits for the search, at most */
 };
 
-/* One request on its way; the trials are those it will be answered with. */
+/* A place for one trial of the answer. */
+struct slot {
+    struct trial_context context;
+    bool filled;
+    struct trial_row trial;
+};
+
+/* What a request remembers while it is held. */
+struct promise {
+    int64_t owed;    /* see offer_ask() */
+    bool *exhausted; /* by slot: no point is left for it */
+};
+
+/* One request on its way. */
 struct suggesting {
     struct vizier_call call;
     int64_t count; /* wanted */
     const char *client;
     struct place contexts;
-    int64_t waited_ms; /* for the search */
-    size_t n;
-    struct trial_row *trials; /* room for `count` */
+    int64_t waited_ms;  /* for the search */
+    struct slot *slots; /* `count` of them */
+    struct promise *promise;
 };
 
 static const struct field suggest_fields[] = {
@@ -44,6 +59,40 @@ static const struct field suggest_fields[] = {
      .offset = offsetof(struct suggesting, contexts)},
     {0}};
 
+/* A context for each slot, or none for any. */
+static enum ht_status read_contexts(struct suggesting *now,
+                                    const struct field_reader *reader,
+                                    struct ht_error *err)
+{
+    const struct job *job = now->call.job;
+    const struct place at = now->contexts;
+    struct constraint_set constraints;
+    if (at.node == NULL)
+        return HT_OK;
+    if (at.node->kind != NODE_LIST)
+        field_wrong_kind(reader, at, "a list");
+    else if (at.node->count > 0 && (int64_t)at.node->count != now->count)
+        field_error(reader, at,
+                    "has %zu items, not one for each of the %lld suggestions",
+                    at.node->count, (long long)now->count);
+    else if (at.node->count > CONTEXTS)
+        field_error(reader, at, "has over %d items", CONTEXTS);
+    const enum ht_status status = trial_body_check(now->call.req, err);
+    if (status != HT_OK || at.node->count == 0)
+        return status;
+    const enum ht_status parsed =
+        constraint_set_parse(reader->arena, &job->space, job->constraints.n,
+                             job->constraints.items, &constraints, err);
+    if (parsed != HT_OK)
+        return parsed;
+    size_t i = 0;
+    for (const struct node *node = at.node->first; node != NULL;
+         node = node->next, i++)
+        trial_context_read(reader, field_item(reader, at, node, i),
+                           &constraints, &now->slots[i].context);
+    return trial_body_check(now->call.req, err);
+}
+
 static enum ht_status read_body(struct suggesting *now, struct ht_error *err)
 {
     struct request *req = now->call.req;
@@ -59,12 +108,53 @@ static enum ht_status read_body(struct suggesting *now, struct ht_error *err)
         diag_error(reader.diag, 0, 0, "clientId", "is over %d bytes",
                    HT_MAX_NAME);
     status = trial_body_check(req, err);
-    const struct node *contexts = now->contexts.node;
-    if (status == HT_OK && contexts != NULL && contexts->first != NULL)
-        return ht_fail(err, HT_UNIMPLEMENTED,
-                       "contexts are not supported: the search chooses every "
-                       "parameter itself");
-    return status;
+    if (status != HT_OK)
+        return status;
+    now->slots =
+        arena_alloc(req->arena, (size_t)now->count, sizeof *now->slots);
+    return read_contexts(now, &reader, err);
+}
+
+static struct offer_claim claim_of(const struct suggesting *now,
+                                   const struct slot *slot)
+{
+    return (struct offer_claim){.study = now->call.study.id,
+                                .owed = now->promise->owed,
+                                .context = slot->context.text};
+}
+
+/* Whether the search may still fill slot i. */
+static bool is_empty(const struct suggesting *now, int64_t i)
+{
+    return !now->slots[i].filled && !now->promise->exhausted[i];
+}
+
+static bool has_contexts(const struct suggesting *now)
+{
+    return now->slots[0].context.text != NULL;
+}
+
+/* The first empty slot that such a trial suits, or NULL. */
+static struct slot *find_slot(const struct suggesting *now,
+                              const struct trial_row *trial)
+{
+    struct value point[HT_MAX_PARAMETERS];
+    const bool any = !has_contexts(now);
+    if (!any &&
+        point_parse(&now->call.job->space, trial->params, point, NULL) != HT_OK)
+        return NULL;
+    for (int64_t i = 0; i < now->count; i++) {
+        struct slot *slot = &now->slots[i];
+        if (!slot->filled && (any || subspace_has(&slot->context.part, point)))
+            return slot;
+    }
+    return NULL;
+}
+
+static void fill(struct slot *slot, const struct trial_row *trial)
+{
+    slot->trial = *trial;
+    slot->filled = true;
 }
 
 /* --- what is there already --- */
@@ -79,8 +169,11 @@ static enum ht_status take_unfinished(struct suggesting *now,
                            now->call.study.id, now->client, &list, err);
     if (status != HT_OK)
         return status;
-    for (size_t i = 0; i < list.n && (int64_t)now->n < now->count; i++)
-        now->trials[now->n++] = list.rows[i];
+    for (size_t i = 0; i < list.n; i++) {
+        struct slot *slot = find_slot(now, &list.rows[i]);
+        if (slot != NULL)
+            fill(slot, &list.rows[i]);
+    }
     return HT_OK;
 }
 
@@ -98,10 +191,12 @@ static enum ht_status take_requested(struct suggesting *now,
     struct trial_list list;
     enum ht_status status = db_trial_waiting(
         core_db(core), now->call.req->arena, now->call.study.id, 0, &list, err);
-    for (size_t i = 0;
-         status == HT_OK && i < list.n && (int64_t)now->n < now->count; i++) {
-        struct trial_row *trial = &now->trials[now->n++];
-        *trial = list.rows[i];
+    for (size_t i = 0; status == HT_OK && i < list.n; i++) {
+        struct slot *slot = find_slot(now, &list.rows[i]);
+        if (slot == NULL)
+            continue;
+        fill(slot, &list.rows[i]);
+        struct trial_row *trial = &slot->trial;
         trial->client = now->client;
         status = db_trial_set_client(core_db(core), trial, err);
         if (status == HT_OK)
@@ -120,7 +215,9 @@ static int64_t room(const struct suggesting *now)
     const int64_t most =
         call->job->max_trials > 0 ? call->job->max_trials : HT_MAX_TRIALS;
     const int64_t left = most - study_trials_made(&call->study);
-    const int64_t wanted = now->count - (int64_t)now->n;
+    int64_t wanted = 0;
+    for (int64_t i = 0; i < now->count; i++)
+        wanted += is_empty(now, i) ? 1 : 0;
     if (call->study.state != STUDY_RUNNING || call->study.exhausted ||
         study_only_confirms(&call->study) || left <= 0)
         return 0;
@@ -128,25 +225,39 @@ static int64_t room(const struct suggesting *now)
 }
 
 /* Points that another client was quicker to take are skipped. */
-static enum ht_status take_offered(struct suggesting *now, struct ht_error *err)
+static enum ht_status take_for(struct suggesting *now, struct slot *slot,
+                               struct ht_error *err)
 {
     struct core *core = now->call.core;
+    struct arena *arena = now->call.req->arena;
+    const struct offer_claim claim = claim_of(now, slot);
     const struct suggestion *item;
     enum ht_status status = HT_OK;
-    while (status == HT_OK && room(now) > 0 &&
-           (item = offer_take(core, now->call.study.id, now->call.req->owed)) !=
-               NULL) {
+    while (status == HT_OK && !slot->filled && room(now) > 0 &&
+           (item = offer_take(core, &claim)) != NULL) {
         bool created = false;
-        struct trial_row trial = {
-            .state = TRIAL_ACTIVE,
-            .params = arena_strdup(now->call.req->arena, item->params),
-            .replicate = item->repeats ? TRIAL_AGAIN : 0,
-            .why = arena_strdup(now->call.req->arena, item->why),
-            .reason = given_reason(now),
-            .client = now->client};
+        struct trial_row trial = {.state = TRIAL_ACTIVE,
+                                  .params = arena_strdup(arena, item->params),
+                                  .replicate = item->repeats ? TRIAL_AGAIN : 0,
+                                  .why = arena_strdup(arena, item->why),
+                                  .reason = given_reason(now),
+                                  .client = now->client};
         status = trial_create(core, &now->call.study, &trial, &created, err);
         if (status == HT_OK && created)
-            now->trials[now->n++] = trial;
+            fill(slot, &trial);
+    }
+    return status;
+}
+
+static enum ht_status take_offered(struct suggesting *now, struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    for (int64_t i = 0; status == HT_OK && i < now->count; i++) {
+        struct slot *slot = &now->slots[i];
+        const struct offer_claim claim = claim_of(now, slot);
+        status = take_for(now, slot, err);
+        if (!slot->filled && offer_is_exhausted(now->call.core, &claim))
+            now->promise->exhausted[i] = true;
     }
     return status;
 }
@@ -157,11 +268,13 @@ static enum ht_status add_trials(struct suggesting *now, cJSON *response,
                                  struct ht_error *err)
 {
     cJSON *list = json_add_array(response, "trials");
-    for (size_t i = 0; i < now->n; i++) {
+    for (int64_t i = 0; i < now->count; i++) {
         cJSON *view;
+        if (!now->slots[i].filled)
+            continue;
         const enum ht_status status = view_trial(
             core_db(now->call.core), now->call.req->arena, &now->call.study,
-            now->call.job, &now->trials[i], false, &view, err);
+            now->call.job, &now->slots[i].trial, false, &view, err);
         if (status != HT_OK)
             return status;
         cJSON_AddItemToArray(list, view);
@@ -202,6 +315,32 @@ static enum ht_status reply(struct suggesting *now, struct ht_error *err)
     return HT_OK;
 }
 
+static bool has_some(const struct suggesting *now)
+{
+    for (int64_t i = 0; i < now->count; i++)
+        if (now->slots[i].filled)
+            return true;
+    return false;
+}
+
+/* Asks for all that is missing of one context: the search for the next one then
+ * knows the trials that came of it. */
+static void ask_search(struct suggesting *now)
+{
+    int64_t first = 0, alike = 0;
+    while (!is_empty(now, first))
+        first++;
+    const char *context = now->slots[first].context.text;
+    for (int64_t i = first; i < now->count; i++)
+        alike += is_empty(now, i) &&
+                         trial_context_is(now->slots[i].context.text, context)
+                     ? 1
+                     : 0;
+    const int64_t most = room(now);
+    study_ask(now->call.core, &now->call.study, alike < most ? alike : most,
+              context);
+}
+
 /* Holds the request until the search has found more; what it has by now is
  * stored and comes back as unfinished. */
 static enum ht_status wait_for_search(struct suggesting *now,
@@ -219,11 +358,11 @@ static enum ht_status wait_for_search(struct suggesting *now,
     if (req->held_until_ms == 0)
         req->held_until_ms = core_now_ms(core) + HOLD_MS;
     if (req->held_until_ms > core_now_ms(core)) {
-        study_ask(core, &now->call.study, room(now));
+        ask_search(now);
         return HT_OK;
     }
     req->held_until_ms = 0;
-    if (now->n > 0)
+    if (has_some(now))
         return reply(now, err);
     struct operation operation = operation_of(now);
     ht_fail(&operation.why, HT_TIMEOUT,
@@ -247,6 +386,18 @@ static enum ht_status check_study(const struct suggesting *now,
     return HT_OK;
 }
 
+static void promise(struct suggesting *now)
+{
+    struct request *req = now->call.req;
+    struct promise *made = arena_alloc(req->arena, 1, sizeof *made);
+    *made = (struct promise){
+        .owed =
+            offer_ask(now->call.core, now->call.study.id, has_contexts(now)),
+        .exhausted = arena_alloc(req->arena, (size_t)now->count,
+                                 sizeof *made->exhausted)};
+    req->kept = made;
+}
+
 enum ht_status trial_suggest(struct core *core, struct request *req,
                              struct ht_error *err)
 {
@@ -259,10 +410,10 @@ enum ht_status trial_suggest(struct core *core, struct request *req,
     if (status != HT_OK)
         return status;
     if (req->held_until_ms == 0)
-        req->owed = offer_ask(core, now.call.study.id);
+        promise(&now);
     else
         now.waited_ms = core_now_ms(core) - (req->held_until_ms - HOLD_MS);
-    now.trials = arena_alloc(req->arena, (size_t)now.count, sizeof *now.trials);
+    now.promise = req->kept;
     status = take_unfinished(&now, err);
     if (status == HT_OK && now.call.study.state == STUDY_RUNNING)
         status = take_requested(&now, err);

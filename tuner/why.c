@@ -1,9 +1,10 @@
 #include "tuner/why.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "proto/json.h"
+#include "proto/node.h"
 
 static const char *const kinds[] = {
     [REASON_DRAWN] = "DRAWN",       [REASON_DESIGN] = "DESIGN",
@@ -34,6 +35,9 @@ static void add_origin(cJSON *object, const struct why_origin *origin)
     cJSON *pending = json_add_array(object, "pending");
     for (size_t i = 0; i < origin->n_pending; i++)
         json_push_int_text(pending, origin->pending[i]);
+    if (origin->context != NULL)
+        cJSON_AddItemToObject(object, "context",
+                              cJSON_CreateRaw(origin->context));
 }
 
 const char *why_text(struct arena *arena, const struct job *job,
@@ -64,43 +68,51 @@ const char *why_text(struct arena *arena, const struct job *job,
 
 /* --- reading --- */
 
-/* An integer, as a text or as a number. */
-static bool read_whole(const cJSON *object, const char *key, int64_t *value)
+static bool read_whole(const struct node *object, const char *key,
+                       int64_t *value)
 {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    if (cJSON_IsString(item))
-        *value = strtoll(item->valuestring, NULL, 10);
-    else if (cJSON_IsNumber(item))
-        *value = (int64_t)item->valuedouble;
-    return cJSON_IsString(item) || cJSON_IsNumber(item);
+    const struct node *item = node_find(object, key);
+    return item != NULL && node_int64(item, value);
 }
 
-static void read_pending(struct arena *arena, const cJSON *list,
+static void read_pending(struct arena *arena, const struct node *list,
                          struct why_origin *origin)
 {
-    const int size = cJSON_GetArraySize(list);
-    int64_t *ids = arena_alloc(arena, (size_t)size + 1, sizeof *ids);
-    size_t n = 0;
-    const cJSON *item;
-    cJSON_ArrayForEach(item, list) if (cJSON_IsString(item)) ids[n++] =
-        strtoll(item->valuestring, NULL, 10);
+    const size_t size = list == NULL ? 0 : list->count;
+    int64_t *ids = arena_alloc(arena, size + 1, sizeof *ids);
+    const struct node *item = size == 0 ? NULL : list->first;
+    for (; item != NULL; item = item->next)
+        origin->n_pending += node_int64(item, &ids[origin->n_pending]) ? 1 : 0;
     origin->pending = ids;
-    origin->n_pending = n;
+}
+
+static const char *read_context(struct arena *arena, const struct node *node)
+{
+    if (node == NULL)
+        return NULL;
+    struct text text = {0};
+    json_print(json_of_node(node), &text);
+    const char *context = arena_strndup(arena, text.data, text.len);
+    text_free(&text);
+    return context;
 }
 
 bool why_read(struct arena *arena, const char *why, struct why_origin *origin)
 {
     struct why_origin read = {0};
-    cJSON *object = why == NULL ? NULL : cJSON_Parse(why);
-    const bool whole = read_whole(object, "revision", &read.revision) &&
-                       read_whole(object, "ordinal", &read.ordinal) &&
-                       read_whole(object, "batch", &read.batch) &&
-                       read_whole(object, "trials", &read.max_trials);
-    if (whole)
-        read_pending(arena, cJSON_GetObjectItemCaseSensitive(object, "pending"),
-                     &read);
-    cJSON_Delete(object);
-    if (whole)
-        *origin = read;
-    return whole;
+    struct diag diag;
+    if (why == NULL)
+        return false;
+    diag_init(&diag, arena, "", NULL, 0);
+    const struct node *object =
+        node_read_long_json(arena, why, strlen(why), &diag);
+    if (!read_whole(object, "revision", &read.revision) ||
+        !read_whole(object, "ordinal", &read.ordinal) ||
+        !read_whole(object, "batch", &read.batch) ||
+        !read_whole(object, "trials", &read.max_trials))
+        return false;
+    read_pending(arena, node_find(object, "pending"), &read);
+    read.context = read_context(arena, node_find(object, "context"));
+    *origin = read;
+    return true;
 }

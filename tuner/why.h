@@ -9,12 +9,15 @@
  *      "nearest": {"trial": "12", "distance": 0.4},
  *      "revision": "57",                         of the study, see below
  *      "ordinal": "14", "batch": 1, "trials": "60",
- *      "pending": ["11", "13"]}                  trials
+ *      "pending": ["11", "13"],                  trials
+ *      "context": {"description": "night shift",
+ *                  "parameters": {"optimizer": "adam"}}}
  *
- * Members that do not apply are absent. The last five are what decided besides
- * the study's own setting: the same events, up to and with that revision, the
- * same trials open, the same number and limit of trials (0: none) give the same
- * point. Of a question for
+ * Members that do not apply are absent. From `revision` on they are what
+ * decided besides the study's own setting: the same events, up to and with that
+ * revision, the same trials open, the same number and limit of trials (0: none)
+ * and the same values asked for (see trial_context.h) give the same point. Of a
+ * question for
  * several points, the first has `batch` 0 and the number `ordinal - batch`; for
  * each later one, those before it were pending as well. */
 #ifndef HT_TUNER_WHY_H
@@ -36,6 +39,7 @@ struct why_origin {
     int64_t max_trials; /* of the study at that time; 0: no limit */
     size_t n_pending;
     const int64_t *pending; /* ids of the trials that were open, increasing */
+    const char *context;    /* that was asked for, or NULL */
     int64_t nearest;        /* id of the trial that reason->nearest means */
 };
 

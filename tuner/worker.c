@@ -12,6 +12,7 @@ enum { REST_MS = 1000 }; /* at most */
 
 struct waiting {
     struct worker_question question;
+    char *text; /* owned, the question's */
     struct waiting *next;
 };
 
@@ -86,6 +87,12 @@ enum ht_status worker_read(struct worker *worker, int64_t study, void **out,
 
 /* --- the thread --- */
 
+static void drop(struct waiting *waiting)
+{
+    free(waiting->text);
+    free(waiting);
+}
+
 static struct waiting *take(struct worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
@@ -124,23 +131,31 @@ static void *run(void *argument)
     while ((waiting = take(worker)) != NULL) {
         const int64_t begun_ms = clock_monotonic_ms();
         role->answer(worker, worker->core, &waiting->question);
-        free(waiting);
+        drop(waiting);
         rest(worker, role->rests * (clock_monotonic_ms() - begun_ms));
     }
     return NULL;
+}
+
+static bool is_same(const struct worker_question *a,
+                    const struct worker_question *b)
+{
+    return a->study == b->study && a->number == b->number && a->n == b->n &&
+           (a->text == NULL || b->text == NULL ? a->text == b->text
+                                               : strcmp(a->text, b->text) == 0);
 }
 
 void worker_ask(struct worker *worker, const struct worker_question *question)
 {
     pthread_mutex_lock(&worker->lock);
     const struct waiting *known = worker->first;
-    while (known != NULL && (known->question.study != question->study ||
-                             known->question.number != question->number ||
-                             known->question.n != question->n))
+    while (known != NULL && !is_same(&known->question, question))
         known = known->next;
     if (known == NULL) {
         struct waiting *waiting = ht_xcalloc(1, sizeof *waiting);
         waiting->question = *question;
+        if (question->text != NULL)
+            waiting->question.text = waiting->text = ht_xstrdup(question->text);
         *worker->last = waiting;
         worker->last = &waiting->next;
         pthread_cond_signal(&worker->wake);
@@ -155,7 +170,7 @@ static void release(struct worker *worker)
     while (worker->first != NULL) {
         struct waiting *waiting = worker->first;
         worker->first = waiting->next;
-        free(waiting);
+        drop(waiting);
     }
     for (size_t i = 0; i < worker->role->studies; i++)
         worker->role->free(worker->known[i].memory);

@@ -18,8 +18,9 @@ struct worker;
 
 struct worker_question {
     int64_t study;
-    int64_t number; /* of what, the role knows */
-    size_t n;       /* how many from there */
+    int64_t number;   /* of what, the role knows */
+    size_t n;         /* how many from there */
+    const char *text; /* of what kind, the role knows; NULL: of any */
 };
 
 /* What one kind of worker does. All but new and free may be slow. */
@@ -46,7 +47,8 @@ enum ht_status worker_start(const struct worker_role *role, struct core *core,
 /* Questions that wait are dropped. Accepts NULL. */
 void worker_stop(struct worker *worker);
 
-/* Questions are answered in turn; equal ones that wait are one. Any thread. */
+/* Questions are answered in turn; equal ones that wait are one. The text is
+ * copied. Any thread. */
 void worker_ask(struct worker *worker, const struct worker_question *question);
 
 /* For answer(): the study's memory, up to date, until the next call. */

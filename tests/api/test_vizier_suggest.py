@@ -79,12 +79,175 @@ def wrong_questions_are_refused():
                         ({"suggestionCount": 1, "n": 1}, "n")):
         tap.equal(study.refused("POST", path, body),
                   (400, "INVALID_ARGUMENT", [field]), body)
-    tap.equal(study.refused("POST", path, {
-        "suggestionCount": 1,
-        "contexts": [{"parameters": vizier.parameters(x=1)}]})[:2],
-        (501, "UNIMPLEMENTED"))
     tap.equal(study.trials(), [])
 
+
+# --- contexts ---
+
+STEPS = {"parameterId": "x",
+         "discreteValueSpec": {"values": [i / 8 for i in range(9)]}}
+ALGORITHMS = ("ALGORITHM_UNSPECIFIED", "RANDOM_SEARCH", "GRID_SEARCH")
+
+
+def suggestions_have_the_values_of_their_contexts():
+    for algorithm in ALGORITHMS:
+        study = Study(server, STEPS, LAYERS, OPT, algorithm=algorithm)
+        for step in range(4):
+            first, second, third = study.suggest_with(
+                {"opt": "b"}, {"layers": 3, "opt": "a"}, {})
+            tap.equal(first["opt"], "b", algorithm)
+            tap.equal((second["layers"], second["opt"]), (3, "a"), algorithm)
+            tap.equal(set(third), {"x", "layers", "opt"})
+            for trial in study.trials()[3 * step:]:
+                study.complete("/v1/" + trial["name"], step)
+        points = [str(trial["parameters"]) for trial in study.trials()]
+        tap.equal((len(points), len(set(points))), (12, 12), algorithm)
+
+
+def values_come_back_to_the_last_digit():
+    study = Study(server, X, LAYERS, algorithm="ALGORITHM_UNSPECIFIED")
+    for x in (0.1, 1 / 3, 5e-324, 1, 0.7000000000000001):
+        for _ in range(3):
+            tap.equal(study.suggest_with({"x": x})[0]["x"], x)
+            study.complete("/v1/" + study.trials()[-1]["name"], x)
+
+
+def the_reason_of_a_trial_names_its_context():
+    study = Study(server, X, OPT)
+    trial, other = study.suggest(2, contexts=[
+        {"description": "night \u00e9 \"shift\"",
+         "parameters": vizier.parameters(opt="b", x=0.25)}, {}])["trials"]
+    tap.equal(trial["hypertune"]["why"]["context"],
+              {"description": "night \u00e9 \"shift\"",
+               "parameters": {"x": 0.25, "opt": "b"}})
+    tap.equal(other["hypertune"]["why"]["context"], {})
+    last, = study.suggest(1, "other")["trials"]
+    tap.equal("context" in last["hypertune"]["why"], False)
+
+
+def wrong_contexts_are_refused():
+    study = Study(server, X, LAYERS, vizier.BRANCHES,
+                  hypertune={"constraints": ["layers <= 3", "x + layers < 4"]})
+    path = study.path + "/trials:suggest"
+
+    def of(**point):
+        return {"parameters": vizier.parameters(**point)}
+    given = "contexts[1].parameters"
+    for context, field in (
+            (of(x=2), given + "[0].value"),
+            (of(x="much"), given + "[0].value"),
+            (of(layers=1.5), given + "[0].value"),
+            (of(x=0.5, opt="d"), given + "[1].value"),
+            (of(z=1), given + "[0].parameterId"),
+            ({"parameters": vizier.parameters(x=1) * 2},
+             given + "[1].parameterId"),
+            ({"parameters": [{"parameterId": "x"}]}, given + "[0]"),
+            ({"parameters": {"x": 1}}, given),
+            (of(momentum=0.5, opt="b"), given + "[0].value"),
+            (of(rate=0.5, opt="c"), given + "[0].value"),
+            (of(rate=0.5), given + "[0].value"),
+            (of(rate=7, momentum=0.5), given + "[0].value"),
+            (of(layers=4), given),
+            (of(layers=3, x=1), given),
+            ({"description": 5}, "contexts[1].description"),
+            ({"description": "x" * 513}, "contexts[1].description"),
+            ({"values": {}}, "contexts[1].values"),
+            ("x", "contexts[1]")):
+        body = {"suggestionCount": 2, "contexts": [{}, context]}
+        tap.equal(study.refused("POST", path, body),
+                  (400, "INVALID_ARGUMENT", [field]), context)
+    for count, contexts in ((1, [{}, {}]), (2, [{}]), (1, {"x": 1}),
+                            (101, [{}] * 101)):
+        body = {"suggestionCount": count, "contexts": contexts}
+        tap.equal(study.refused("POST", path, body),
+                  (400, "INVALID_ARGUMENT", ["contexts"]), count)
+    tap.equal(study.trials(), [])
+    tap.equal(len(study.suggest(1, contexts=[])["trials"]), 1)
+
+
+def a_value_of_a_child_brings_its_parent():
+    for algorithm in ALGORITHMS[:2]:
+        study = Study(server, X, vizier.BRANCHES, algorithm=algorithm)
+        for step in range(8):
+            points = study.suggest_with(
+                {"momentum": 0.5}, {"rate": 7}, {"rate": 0.5, "opt": "a"},
+                {"rate": 0.25, "momentum": 0.75})
+            tap.equal([point["opt"] in "ac" for point in points],
+                      [True, False, True, True])
+            tap.equal((points[0]["momentum"], points[1]["rate"]), (0.5, 7))
+            tap.equal((points[3]["opt"], points[3]["rate"]), ("a", 0.25))
+            for trial in study.trials()[4 * step:]:
+                study.complete("/v1/" + trial["name"], step)
+        seen = {vizier.values(trial["parameters"])["opt"]
+                for trial in study.trials()[::4]}
+        tap.equal(seen, {"a", "c"}, algorithm)
+
+
+def who_asks_again_gets_what_suits():
+    study = Study(server, X, LAYERS, OPT)
+    study.add({"x": 0.5, "layers": 2, "opt": "a"})
+    study.add({"x": 0.5, "layers": 2, "opt": "b"})
+
+    def asked(*points, client="me"):
+        answer = study.suggest(len(points), client, contexts=[
+            {"parameters": vizier.parameters(**point)} for point in points])
+        return [trial["id"] for trial in answer["trials"]]
+    tap.equal(asked({"opt": "b"}), ["2"])
+    tap.equal(asked({"opt": "b"}), ["2"])
+    tap.equal(asked({"opt": "b"}, client="other"), ["3"])
+    tap.equal(asked({"opt": "a", "layers": 3}), ["4"])
+    tap.equal(asked({"layers": 3}, {"opt": "b"}, {"layers": 2}, {"x": 0.125}),
+              ["4", "2", "1", "5"])
+    tap.equal(asked({"layers": 3}, {"opt": "b"}, {"layers": 2}, {"x": 0.125}),
+              ["4", "2", "1", "5"])
+    tap.equal(ids(study.suggest(3)), ["1", "2", "4"])
+
+
+def a_used_up_context_leaves_the_study():
+    for algorithm in ALGORITHMS:
+        study = Study(server, LAYERS, OPT, algorithm=algorithm)
+        tap.equal(len(study.suggest_with(*[{"opt": "b"}] * 6)), 4, algorithm)
+        tap.equal(study.suggest_with({"opt": "b"}, {"opt": "b"}, {"opt": "a"},
+                                     client="late")[0]["opt"], "a")
+        tap.equal(study.state(), "ACTIVE")
+        tap.equal(len(study.suggest(9, "last")["trials"]), 3, algorithm)
+        freed = "/v1/" + study.trials()[0]["name"]
+        point = vizier.values(study.trials()[0]["parameters"])
+        study.good("DELETE", freed)
+        tap.equal(study.suggest_with({"opt": "b"}, client="new"), [point])
+
+
+def clients_of_other_contexts_do_not_disturb_each_other():
+    study = Study(server, X, LAYERS, OPT, algorithm="ALGORITHM_UNSPECIFIED")
+
+    def work(i):
+        points = []
+        for _ in range(3):
+            context = {"layers": 1 + i % 4, "opt": "ab"[i // 4]}
+            point, = study.suggest_with(context, client="client %d" % i)
+            points.append((point["layers"], point["opt"]) ==
+                          (context["layers"], context["opt"]))
+            mine, = study.suggest(1, "client %d" % i)["trials"]
+            study.complete("/v1/" + mine["name"], point["x"])
+            plain, = study.suggest(1, "client %d" % i)["trials"]
+            study.complete("/v1/" + plain["name"], point["x"])
+        return points
+    tap.equal(at_once([lambda i=i: work(i) for i in range(8)]),
+              [[True] * 3] * 8)
+    tap.equal(len(study.trials()), 48)
+
+
+def a_hundred_contexts_are_quick():
+    study = Study(server, X, LAYERS)
+    begin = time.monotonic()
+    points = study.suggest_with(*[{"x": i / 128} for i in range(100)])
+    tap.equal([point["x"] for point in points], [i / 128 for i in range(100)])
+    slow = 10 if harness.is_sanitized() else 1
+    took = time.monotonic() - begin
+    tap.equal(took < 10 * slow, True, "a hundred took %.1f s" % took)
+
+
+# --- many clients ---
 
 def eight_clients_at_once_get_their_own_trials():
     study = Study(server)
@@ -253,6 +416,15 @@ with harness.Server("--runner", "none") as server:
         a_client_that_asks_again_gets_the_same,
         a_client_without_a_name_is_one_client,
         wrong_questions_are_refused,
+        suggestions_have_the_values_of_their_contexts,
+        values_come_back_to_the_last_digit,
+        the_reason_of_a_trial_names_its_context,
+        wrong_contexts_are_refused,
+        a_value_of_a_child_brings_its_parent,
+        who_asks_again_gets_what_suits,
+        a_used_up_context_leaves_the_study,
+        clients_of_other_contexts_do_not_disturb_each_other,
+        a_hundred_contexts_are_quick,
         eight_clients_at_once_get_their_own_trials,
         one_client_from_eight_places_gets_the_same,
         eight_clients_evaluate_a_study_to_its_end,

@@ -11,6 +11,22 @@ LAYERS = {"parameterId": "layers",
           "integerValueSpec": {"minValue": "1", "maxValue": "4"}}
 BATCH = {"parameterId": "batch", "discreteValueSpec": {"values": [16, 32.5]}}
 OPT = {"parameterId": "opt", "categoricalValueSpec": {"values": ["a", "b"]}}
+# Of "opt", with a child of "a" and another of "b" that have one name.
+BRANCHES = {"parameterId": "opt",
+            "categoricalValueSpec": {"values": ["a", "b", "c"]},
+            "conditionalParameterSpecs": [
+                {"parentCategoricalValues": {"values": ["a", "c"]},
+                 "parameterSpec": {
+                     "parameterId": "momentum",
+                     "doubleValueSpec": {"minValue": 0, "maxValue": 1}}},
+                {"parentCategoricalValues": {"values": ["a"]},
+                 "parameterSpec": {
+                     "parameterId": "rate",
+                     "doubleValueSpec": {"minValue": 0, "maxValue": 1}}},
+                {"parentCategoricalValues": {"values": ["b"]},
+                 "parameterSpec": {
+                     "parameterId": "rate",
+                     "doubleValueSpec": {"minValue": 0, "maxValue": 9}}}]}
 METRIC = {"metricId": "loss", "goal": "MINIMIZE"}
 
 numbers = itertools.count(1)
@@ -73,11 +89,17 @@ class Study:
         return self.good("POST", self.path + "/trials",
                          dict({"parameters": parameters(**point)}, **more))
 
-    def suggest(self, count=1, client="me"):
+    def suggest(self, count=1, client="me", **more):
         """The response of the operation."""
         return self.good("POST", self.path + "/trials:suggest",
-                         {"suggestionCount": count,
-                          "clientId": client})["response"]
+                         dict({"suggestionCount": count,
+                               "clientId": client}, **more))["response"]
+
+    def suggest_with(self, *points, client="me"):
+        """The points of trials asked for with these values, one for each."""
+        answer = self.suggest(len(points), client, contexts=[
+            {"parameters": parameters(**point)} for point in points])
+        return [values(trial["parameters"]) for trial in answer["trials"]]
 
     def one(self, client="me"):
         """Path of a trial that the client is given."""

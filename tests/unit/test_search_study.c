@@ -16,6 +16,15 @@ static const char model_spec[] =
     "  opt: [a, b]\ntrials: 12\nparallel: 1\nretries: 0\n"
     "command: [./train]\n";
 
+/* What a search without a context finds. */
+static enum ht_status suggest(struct search_study *study, int64_t ordinal,
+                              size_t n, struct arena *arena,
+                              struct suggestions *found)
+{
+    const struct search_question question = {.ordinal = ordinal, .n = n};
+    return search_study_suggest(study, &question, arena, found, NULL);
+}
+
 /* The params of all trials of a study, one a line. */
 static const char *all_params(struct fixture *fixture, int64_t study)
 {
@@ -92,12 +101,12 @@ static void a_study_that_names_no_algorithm_learns_from_results(void)
     struct suggestions next = {0}, again = {0};
     CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1));
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
-    CHECK(search_study_suggest(study, 11, 1, f.arena, &next, NULL) == HT_OK);
+    CHECK(suggest(study, 11, 1, f.arena, &next) == HT_OK);
     struct leased leased = {0};
     CHECK(fixture_lease(&f, 1, &leased) == 1);
     fixture_succeed(&f, &leased, "0.99");
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
-    CHECK(search_study_suggest(study, 11, 1, f.arena, &again, NULL) == HT_OK);
+    CHECK(suggest(study, 11, 1, f.arena, &again) == HT_OK);
     CHECK(next.n == 1 && again.n == 1);
     CHECK(strcmp(next.items[0].params, again.items[0].params) != 0);
     search_study_free(study);
@@ -162,7 +171,7 @@ static const char *next_of(struct search_study *study, struct db *db,
 {
     struct suggestions next = {0};
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
-    CHECK(search_study_suggest(study, 30, 1, arena, &next, NULL) == HT_OK);
+    CHECK(suggest(study, 30, 1, arena, &next) == HT_OK);
     return next.n == 1 ? next.items[0].params : "";
 }
 
@@ -226,13 +235,13 @@ static void what_is_out_moves_the_next_suggestion(void)
     struct search_study *study = search_study_new(1, NULL);
     struct suggestions two = {0}, alone = {0}, without = {0};
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
-    CHECK(search_study_suggest(study, 11, 2, f.arena, &two, NULL) == HT_OK);
-    CHECK(search_study_suggest(study, 12, 1, f.arena, &alone, NULL) == HT_OK);
+    CHECK(suggest(study, 11, 2, f.arena, &two) == HT_OK);
+    CHECK(suggest(study, 12, 1, f.arena, &alone) == HT_OK);
     CHECK(two.n == 2 && alone.n == 1);
     CHECK(strcmp(two.items[1].params, alone.items[0].params) != 0);
     erase_trial(&f, "11"); /* was open */
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
-    CHECK(search_study_suggest(study, 12, 1, f.arena, &without, NULL) == HT_OK);
+    CHECK(suggest(study, 12, 1, f.arena, &without) == HT_OK);
     CHECK(strcmp(without.items[0].params, alone.items[0].params) != 0);
     search_study_free(study);
     db_close(db);
@@ -258,7 +267,7 @@ static void a_result_taken_back_is_forgotten(void)
     struct search_study *late = search_study_new(1, NULL);
     struct suggestions failed = {0}, open = {0}, fresh = {0};
     CHECK(search_study_catch_up(early, db, NULL) == HT_OK);
-    CHECK(search_study_suggest(early, 12, 3, f.arena, &failed, NULL) == HT_OK);
+    CHECK(suggest(early, 12, 3, f.arena, &failed) == HT_OK);
     struct request *req = fixture_request(&f, trial_retry, NULL);
     req->study = "1";
     req->trial = "10";
@@ -267,8 +276,8 @@ static void a_result_taken_back_is_forgotten(void)
     CHECK(req->status == HT_OK);
     CHECK(search_study_catch_up(early, db, NULL) == HT_OK);
     CHECK(search_study_catch_up(late, db, NULL) == HT_OK);
-    CHECK(search_study_suggest(early, 12, 3, f.arena, &open, NULL) == HT_OK);
-    CHECK(search_study_suggest(late, 12, 3, f.arena, &fresh, NULL) == HT_OK);
+    CHECK(suggest(early, 12, 3, f.arena, &open) == HT_OK);
+    CHECK(suggest(late, 12, 3, f.arena, &fresh) == HT_OK);
     CHECK(open.n == 3 && fresh.n == 3 && failed.n == 3);
     CHECK(strcmp(open.items[0].params, failed.items[0].params) != 0);
     for (size_t i = 0; i < 3; i++)
@@ -289,11 +298,10 @@ static void many_at_once_are_the_same_as_one_by_one(void)
     struct search_study *study = search_study_new(1, NULL);
     struct suggestions batch = {0}, one = {0};
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
-    CHECK(search_study_suggest(study, 1, 8, f.arena, &batch, NULL) == HT_OK);
+    CHECK(suggest(study, 1, 8, f.arena, &batch) == HT_OK);
     CHECK(batch.n == 8 && !batch.exhausted);
     for (int64_t i = 0; i < 8; i++) {
-        CHECK(search_study_suggest(study, 1 + i, 1, f.arena, &one, NULL) ==
-              HT_OK);
+        CHECK(suggest(study, 1 + i, 1, f.arena, &one) == HT_OK);
         CHECK_TEXT(one.items[0].params, batch.items[i].params);
     }
     search_study_free(study);
@@ -314,7 +322,7 @@ static void committed_points_are_never_suggested_again(void)
     struct search_study *study = search_study_new(1, NULL);
     struct suggestions rest = {0};
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
-    CHECK(search_study_suggest(study, 4, 64, f.arena, &rest, NULL) == HT_OK);
+    CHECK(suggest(study, 4, 64, f.arena, &rest) == HT_OK);
     CHECK(rest.n == 5 && rest.exhausted);
     const char *tried = all_params(&f, 1);
     for (size_t i = 0; i < rest.n; i++)
@@ -339,13 +347,13 @@ static void a_deleted_trial_is_forgotten(void)
     struct search_study *late = search_study_new(1, NULL);
     struct suggestions before = {0}, after = {0}, fresh = {0};
     CHECK(search_study_catch_up(early, db, NULL) == HT_OK);
-    CHECK(search_study_suggest(early, 4, 64, f.arena, &before, NULL) == HT_OK);
+    CHECK(suggest(early, 4, 64, f.arena, &before) == HT_OK);
     const char *point = fixture_trial(&f, 1, 2).params;
     erase_trial(&f, "2");
     CHECK(search_study_catch_up(early, db, NULL) == HT_OK);
     CHECK(search_study_catch_up(late, db, NULL) == HT_OK);
-    CHECK(search_study_suggest(early, 4, 64, f.arena, &after, NULL) == HT_OK);
-    CHECK(search_study_suggest(late, 4, 64, f.arena, &fresh, NULL) == HT_OK);
+    CHECK(suggest(early, 4, 64, f.arena, &after) == HT_OK);
+    CHECK(suggest(late, 4, 64, f.arena, &fresh) == HT_OK);
     CHECK(before.n == 5 && after.n == 6 && fresh.n == 6);
     bool again = false;
     for (size_t i = 0; i < after.n; i++) {
@@ -398,7 +406,7 @@ static void only_what_the_constraints_allow_is_in_a_grid(void)
     struct suggestions found = {0};
     CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 1));
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
-    CHECK(search_study_suggest(study, 1, 9, f.arena, &found, NULL) == HT_OK);
+    CHECK(suggest(study, 1, 9, f.arena, &found) == HT_OK);
     CHECK(found.n == 2);
     CHECK(found.exhausted);
     search_study_free(study);
@@ -418,7 +426,7 @@ static void the_reason_names_what_a_point_was_made_from(void)
     struct search_study *study = search_study_new(1, NULL);
     struct suggestions two = {0};
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
-    CHECK(search_study_suggest(study, 11, 2, f.arena, &two, NULL) == HT_OK);
+    CHECK(suggest(study, 11, 2, f.arena, &two) == HT_OK);
     const char *origin =
         arena_printf(f.arena,
                      "\"revision\":\"%lld\",\"ordinal\":\"12\",\"batch\":1,"

@@ -56,7 +56,7 @@ static enum ht_status read_memory(void *data, struct db *db,
     return status;
 }
 
-/* Tells "STUDY.NUMBERxN/READS ", or "STUDY! " where it could not read. */
+/* Tells "STUDY.NUMBERxNTEXT/READS ", or "STUDY! " where it could not read. */
 static void answer(struct worker *worker, struct core *core,
                    const struct worker_question *question)
 {
@@ -70,8 +70,9 @@ static void answer(struct worker *worker, struct core *core,
     if (worker_read(worker, question->study, &data, NULL) == HT_OK) {
         const struct memory_of_study *memory = data;
         CHECK(memory->study == question->study);
-        text_printf(&scene.told, "%d.%dx%d/%d ", (int)question->study,
+        text_printf(&scene.told, "%d.%dx%d%s/%d ", (int)question->study,
                     (int)question->number, (int)question->n,
+                    question->text == NULL ? "" : question->text,
                     (int)memory->reads);
         if (question->number == FORGOTTEN)
             worker_forget(worker);
@@ -123,7 +124,18 @@ static void close_scene(struct place *place, struct worker *worker,
 
 static void ask(struct worker *worker, int64_t study, int64_t number, size_t n)
 {
-    worker_ask(worker, &(struct worker_question){study, number, n});
+    worker_ask(worker, &(struct worker_question){
+                           .study = study, .number = number, .n = n});
+}
+
+/* The text is gone when the question has its turn. */
+static void ask_text(struct worker *worker, int64_t study, const char *text)
+{
+    char *copy = ht_xstrdup(text);
+    worker_ask(worker,
+               &(struct worker_question){.study = study, .n = 1, .text = copy});
+    memset(copy, '?', strlen(copy));
+    free(copy);
 }
 
 static void shut_gate(bool shut)
@@ -166,6 +178,22 @@ static void questions_have_their_turn_and_equal_ones_are_one(void)
     close_scene(&place, worker, "1.0x1/1 2.0x1/1 1.0x1/2 2.3x1/2 2.3x4/3 ");
 }
 
+static void questions_of_other_texts_are_others(void)
+{
+    struct place place;
+    struct worker *worker = open_scene(&place, &plain);
+    shut_gate(true);
+    ask(worker, 1, 0, 1);
+    await(&scene.begun, 1);
+    ask_text(worker, 2, "red");
+    ask_text(worker, 2, "blue");
+    ask(worker, 2, 0, 1);
+    ask_text(worker, 2, "red");
+    shut_gate(false);
+    await(&scene.ended, 4);
+    close_scene(&place, worker, "1.0x1/1 2.0x1red/1 2.0x1blue/2 2.0x1/3 ");
+}
+
 static void studies_asked_about_longest_ago_are_forgotten(void)
 {
     static const int64_t studies[] = {1, 2, 3, 1, 4, 3, 1, 2, 4};
@@ -184,15 +212,15 @@ static void studies_asked_about_longest_ago_are_forgotten(void)
 
 static void what_is_of_no_use_is_made_anew(void)
 {
-    static const struct worker_question asked[] = {
-        {1, 0, 1}, {2, 0, 1},         {1, SPOILT, 1}, {1, 0, 1},
-        {2, 0, 1}, {2, FORGOTTEN, 1}, {1, 0, 1},      {2, 0, 1}};
+    static const int64_t asked[][2] = {{1, 0}, {2, 0}, {1, SPOILT},
+                                       {1, 0}, {2, 0}, {2, FORGOTTEN},
+                                       {1, 0}, {2, 0}};
     struct place place;
     struct worker *worker = open_scene(&place, &plain);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-        if (asked[i].number == SPOILT)
-            scene.spoilt = asked[i].study;
-        worker_ask(worker, &asked[i]);
+        if (asked[i][1] == SPOILT)
+            scene.spoilt = asked[i][0];
+        ask(worker, asked[i][0], asked[i][1], 1);
         await(&scene.ended, i + 1);
     }
     close_scene(&place, worker,
@@ -239,6 +267,7 @@ static void stopping_drops_what_waits(void)
 int main(void)
 {
     RUN(questions_have_their_turn_and_equal_ones_are_one);
+    RUN(questions_of_other_texts_are_others);
     RUN(studies_asked_about_longest_ago_are_forgotten);
     RUN(what_is_of_no_use_is_made_anew);
     RUN(an_answer_that_took_long_is_rested_for_longer);

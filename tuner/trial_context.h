@@ -1,0 +1,40 @@
+/* trial_context.h - what a client asks of a suggestion, Google's TrialContext:
+ * values that its point must have, and words about it.
+ *
+ * Its text says both, in the one form by which contexts are compared:
+ *
+ *     {"description": "night shift", "parameters": {"optimizer": "adam"}}
+ *
+ * A member that says nothing is left out. With the text a context goes to the
+ * search, into the reason of its trial and from there into replays. */
+#ifndef HT_TUNER_TRIAL_CONTEXT_H
+#define HT_TUNER_TRIAL_CONTEXT_H
+
+#include <stdbool.h>
+
+#include "proto/arena.h"
+#include "proto/constraint.h"
+#include "proto/error.h"
+#include "proto/field.h"
+#include "proto/subspace.h"
+
+struct trial_context {
+    const char *text;     /* NULL: there is no context */
+    struct subspace part; /* of the space, with its values */
+};
+
+/* Reads a TrialContext; false after a fault. Faults are also values that no
+ * point can have together and ones that violate a constraint by themselves. */
+bool trial_context_read(const struct field_reader *reader, struct place at,
+                        const struct constraint_set *constraints,
+                        struct trial_context *context);
+
+/* Reads the part back from a context's text. HT_INVALID: it is none. */
+enum ht_status trial_context_parse(struct arena *arena,
+                                   const struct space *space, const char *text,
+                                   struct subspace *part, struct ht_error *err);
+
+/* Whether both texts, either may be NULL, mean the same. */
+bool trial_context_is(const char *a, const char *b);
+
+#endif
