@@ -361,6 +361,26 @@ def jobs_of_vertex_are_shown_too():
     cancel("vertex_plain")
 
 
+def jobs_of_the_native_form_are_shown_too():
+    server.submit({
+        "name": "native", "goal": "maximize accuracy", "trials": 5,
+        "parameters": {"lr": [0.1, 0.01], "layers": "1..4"},
+        "command": ["python3", "train.py"]})
+    path = "/v1/projects/local/jobs"
+    shown = server.get(path + "/native")
+    search = shown["trainingInput"].pop("hyperparameters")
+    tap.equal(shown["trainingInput"], {
+        "masterConfig": {"containerCommand": ["python3", "train.py"]},
+        "region": "local"})
+    tap.equal((search["maxTrials"], [one["parameterName"] for one in
+                                     search["params"]]), (5, ["lr", "layers"]))
+    tap.equal([one["jobId"] for one in server.get(path)["jobs"]], ["native"])
+    good("POST", path + "/native:cancel")
+    wanted = ("CANCELLED", "CANCELLED")
+    tap.equal((server.get(path + "/native")["state"],
+               server.study("native")["state"]), wanted)
+
+
 def jobs_of_ai_platform_are_vertex_s_too():
     tune("shared")
     run_plain("shared_plain")
@@ -623,6 +643,7 @@ with harness.Server("--runner", "none") as server:
         a_result_that_is_no_number_has_failed,
         a_trial_that_a_rule_ended_was_stopped_early,
         jobs_of_vertex_are_shown_too,
+        jobs_of_the_native_form_are_shown_too,
         jobs_of_ai_platform_are_vertex_s_too,
         studies_of_clients_and_other_projects_are_not_shown,
         an_unknown_job_is_named,
