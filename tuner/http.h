@@ -6,6 +6,7 @@
 #ifndef HT_TUNER_HTTP_H
 #define HT_TUNER_HTTP_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/error.h"
@@ -25,6 +26,7 @@ struct http_options {
     struct readers *readers;
     struct readers *models; /* for LANE_MODEL */
     struct sse *sse;
+    size_t page_most; /* see struct request */
 };
 
 /* HT_UNAVAILABLE when the daemon cannot start. */

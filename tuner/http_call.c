@@ -27,6 +27,7 @@ struct call *call_new(struct http *http, struct MHD_Connection *connection,
     call->peer = peer;
     call->req = request_new();
     call->req->owner = call;
+    call->req->page_most = http->options.page_most;
     call->holders = 1;
     return call;
 }

@@ -64,6 +64,8 @@ static const struct option_entry table[] = {
     {"docker-host", "HYPERTUNED_DOCKER_HOST", "URL", OPTION_TEXT,
      MEMBER(docker_host),
      "the container engine (default DOCKER_HOST, else the usual sockets)"},
+    {"max-page", "HYPERTUNED_MAX_PAGE", "N", OPTION_COUNT, MEMBER(max_page),
+     "most elements in a page of a list (default 1000)"},
     {"on-demand", NULL, NULL, OPTION_SWITCH, MEMBER(on_demand),
      "take any port when the default is in use; end when idle"},
     {"idle-exit", "HYPERTUNED_IDLE_EXIT", "DURATION", OPTION_DURATION,

@@ -25,6 +25,7 @@ struct options {
     const char *credentials;
     const char *allow;
     const char *docker_host;
+    int64_t max_page;     /* elements in a page of a list; 0: as usual */
     bool on_demand;       /* started by a command for its user */
     int64_t idle_exit_ms; /* end after this long idle; 0: never */
     bool verbose;         /* log debug events */

@@ -44,7 +44,7 @@ struct request {
     const char *operation;    /* or NULL */
     const char *file;         /* of the dashboard, or NULL */
     struct pairs query;       /* HTTP query, decoded */
-    size_t page_most; /* elements in a page of a list; 0: as the list has it */
+    size_t page_most;         /* elements in a page; 0: as the list has it */
 
     /* from the core */
     enum ht_status status;

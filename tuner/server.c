@@ -287,6 +287,7 @@ static enum ht_status start_http(struct server *server, struct ht_error *err)
         .readers = server->readers,
         .models = server->models,
         .sse = server->sse,
+        .page_most = (size_t)server->options->max_page,
     };
     enum ht_status status = http_start(&options, &server->http, err);
     if (status == HT_OK)
