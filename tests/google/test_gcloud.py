@@ -188,9 +188,8 @@ def jobs_of_vertex_are_listed_described_and_cancelled():
     assert {"two", "beta", "tuning"} <= set(both.lines()), both
     absent.refused("NOT_FOUND")
     gone.refused("NOT_FOUND")
-    beta = [job["name"] for job in server.get(
-        "/v1/projects/local/locations/us-central1/hyperparameterTuningJobs"
-    )["hyperparameterTuningJobs"] if job["displayName"] == "beta"]
+    beta = sdk.run(*HP, "list", "--filter=displayName=beta", *REGION,
+                   *NAME).lines()
     by_id, by_name, on_beta, cancelled, shown = sdk.together(
         HP + ["describe", two.split("/")[-1]] + REGION + NAME,
         HP + ["describe", two, "--format=value(displayName)"],
@@ -301,6 +300,7 @@ def skipped():
 if gcloud.PROGRAM is None:
     skipped.__name__ = "the real gcloud talks to a real server"
     tap.run([skipped])
-with harness.Server("--runner", "none") as server, \
+# Pages of two, so that every list has to be followed.
+with harness.Server("--runner", "none", "--max-page", "2") as server, \
         gcloud.Gcloud(server) as sdk:
     tap.run(CASES)
