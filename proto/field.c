@@ -53,6 +53,16 @@ void field_key_error(const struct field_reader *reader, struct place at,
     va_end(args);
 }
 
+void field_missing(const struct field_reader *reader, struct place at,
+                   const char *key, const char *why)
+{
+    const struct place member = {at.node, field_member(reader, at, key).path};
+    if (why == NULL)
+        field_error(reader, member, "is missing");
+    else
+        field_error(reader, member, "is missing: %s", why);
+}
+
 bool field_wrong_kind(const struct field_reader *reader, struct place at,
                       const char *wanted)
 {

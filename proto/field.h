@@ -79,6 +79,9 @@ field_warning(const struct field_reader *reader, struct place at,
 __attribute__((format(printf, 3, 4))) void
 field_key_error(const struct field_reader *reader, struct place at,
                 const char *format, ...);
+/* Adds "is missing: WHY" for a member of the map at `at`; WHY may be NULL. */
+void field_missing(const struct field_reader *reader, struct place at,
+                   const char *key, const char *why);
 /* Adds "must be WANTED, not KIND"; false, for use in a return. */
 bool field_wrong_kind(const struct field_reader *reader, struct place at,
                       const char *wanted);

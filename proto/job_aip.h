@@ -37,7 +37,7 @@ enum aip_tier {
 struct aip_draft {
     struct job_draft draft; /* draft.job is the result */
     struct aip_replica replicas[AIP_ROLES];
-    struct place tier_at, args_at, module_at;
+    struct place tier_at, args_at, module_at, runtime_at, python_at;
     enum aip_tier tier;
     struct metric_goal metric; /* the objective of a search */
     struct strings args;       /* of every replica */

@@ -172,6 +172,18 @@ static void check_count(const struct field_reader *reader,
     }
 }
 
+/* An image brings what Google's own images would have had. */
+static void exclude_image(const struct field_reader *reader,
+                          const struct aip_draft *aip, struct place said)
+{
+    if (said.node && node_string(said.node) != NULL &&
+        said.node->text[0] == '\0')
+        return;
+    if (said.node && aip->replicas[0].image)
+        field_error(reader, said,
+                    "excludes masterConfig.imageUri: say one of them");
+}
+
 static void check_words(const struct field_reader *reader,
                         const struct aip_draft *aip)
 {
@@ -179,10 +191,9 @@ static void check_words(const struct field_reader *reader,
         if (aip->replicas[i].container.node)
             field_error(reader, aip->replicas[i].container,
                         "excludes %s: say one of them", aip->args_at.path);
-    if (aip->module && aip->replicas[0].image) {
-        field_error(reader, aip->module_at,
-                    "excludes masterConfig.imageUri: say one of them");
-    }
+    exclude_image(reader, aip, aip->module_at);
+    exclude_image(reader, aip, aip->runtime_at);
+    exclude_image(reader, aip, aip->python_at);
 }
 
 static void check_gpus(const struct field_reader *reader,

@@ -120,6 +120,17 @@ static void read_region(const struct field_reader *reader, struct place at,
         keep_silently(reader, at);
 }
 
+/* Google's own images; the table of versions is not known here. */
+static void read_version(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    *(struct place *)(void *)((char *)into + field->offset) = at;
+    if (at.node->kind == NODE_NUMBER) /* as YAML reads 3.7 */
+        keep_any(reader, at, field, into);
+    else
+        keep_text(reader, at, field, into);
+}
+
 static const struct field_choice strategies[] = {{"STRATEGY_UNSPECIFIED", 0, 0},
                                                  {"ON_DEMAND", 1, 1},
                                                  {"LOW_COST", 2, 2},
@@ -199,9 +210,9 @@ static const struct field input_rows[] = {
     {.name = "encryptionConfig", .read = read_encryption},
     {.name = "nasJobSpec", .read = refuse_nas},
     {.name = "network", .read = keep_text},
-    {.name = "pythonVersion", .read = keep_any},
+    {.name = "pythonVersion", .read = read_version, .offset = AIP(python_at)},
     {.name = "region", .read = read_region},
-    {.name = "runtimeVersion", .read = keep_any},
+    {.name = "runtimeVersion", .read = read_version, .offset = AIP(runtime_at)},
     {.name = "serviceAccount",
      .read = job_service_account,
      .offset = JOB(service_account)},
@@ -303,8 +314,7 @@ struct job *job_read_aip(const struct node *root, struct diag *diag)
     if (root->kind != NODE_MAP)
         return NULL;
     if (field_member(&reader, at, "trainingInput").node == NULL) {
-        field_error(&reader, (struct place){root, "trainingInput"},
-                    "is missing: what to run");
+        field_missing(&reader, at, "trainingInput", "what to run");
         return NULL;
     }
     aip_finish_pools(&reader, aip);

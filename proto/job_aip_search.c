@@ -82,13 +82,12 @@ static bool check_param(const struct field_reader *reader, struct place at,
     const char *name = said->param.param.name;
     size_t before = reader->diag->errors;
     if (name == NULL)
-        field_error(reader, at, "parameterName is missing");
+        field_missing(reader, at, "parameterName", NULL);
     else if (name[0] == '-')
-        field_error(reader, at, "the name %s must not begin with -", name);
+        field_error(reader, said->param.name_at, "must not begin with -");
     if (said->type == TYPE_UNSPECIFIED) {
-        field_error(reader, said->type_at.node ? said->type_at : at,
-                    "type is missing");
-        diag_hint(reader->diag, "DOUBLE, INTEGER, CATEGORICAL or DISCRETE");
+        field_missing(reader, at, "type",
+                      "DOUBLE, INTEGER, CATEGORICAL or DISCRETE");
         return false;
     }
     const char *type = said->type_at.node->text;
@@ -97,8 +96,11 @@ static bool check_param(const struct field_reader *reader, struct place at,
     if (said->type != PARAM_DISCRETE)
         refuse_list(reader, said->numbers, type);
     bool ranged = said->type == PARAM_DOUBLE || said->type == PARAM_INTEGER;
-    if (ranged && said->param.min.node == NULL && said->param.max.node == NULL)
-        field_error(reader, at, "minValue and maxValue are missing");
+    if (ranged && said->param.min.node == NULL &&
+        said->param.max.node == NULL) {
+        field_missing(reader, at, "minValue", NULL);
+        field_missing(reader, at, "maxValue", NULL);
+    }
     return reader->diag->errors == before;
 }
 
@@ -124,6 +126,7 @@ static void read_param(const struct field_reader *reader, struct aip_draft *aip,
 {
     struct aip_param said = {.param.at = at, .type = TYPE_UNSPECIFIED};
     size_t before = reader->diag->errors;
+    said.param.name_at = field_member(reader, at, "parameterName");
     said.param.min = field_member(reader, at, "minValue");
     said.param.max = field_member(reader, at, "maxValue");
     said.categories = field_member(reader, at, "categoricalValues");
@@ -248,6 +251,5 @@ void aip_search(const struct field_reader *reader, struct place at,
     field_read_map(reader, at, search_rows, into);
     if (at.node->kind == NODE_MAP &&
         field_member(reader, at, "params").node == NULL)
-        field_error(reader, (struct place){at.node, at.path},
-                    "params is missing: what to search");
+        field_missing(reader, at, "params", "what to search");
 }

@@ -232,6 +232,11 @@ static void check_metrics(const struct field_reader *reader,
                             job->metrics[i].name);
 }
 
+static struct place name_place(const struct param_draft *param)
+{
+    return param->name_at.node ? param->name_at : param->at;
+}
+
 static void check_names(const struct field_reader *reader,
                         const struct job_draft *draft)
 {
@@ -240,7 +245,7 @@ static void check_names(const struct field_reader *reader,
         for (size_t j = 0; j < i; j++)
             if (strcmp(space->params[i].name, space->params[j].name) == 0 &&
                 !space_excludes(space, i, j))
-                field_error(reader, draft->params[i].at,
+                field_error(reader, name_place(&draft->params[i]),
                             "the parameter %s is declared twice, first as %s",
                             space->params[i].name, draft->params[j].at.path);
 }

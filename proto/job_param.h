@@ -11,7 +11,8 @@
 #include "proto/space.h"
 
 struct param_draft {
-    struct place at; /* the whole parameter */
+    struct place at;      /* the whole parameter */
+    struct place name_at; /* its name, where that is a member of its own */
     /* What was said about it; path is always set, node NULL when silent. */
     struct place min, max, step, scale, fallback, values;
     bool google; /* Vertex's rules: an absent bound is 0, min == max is fine */

@@ -11,6 +11,21 @@
 #define RESUMED "trainingInput.hyperparameters.resumePreviousJobId"
 #define NOWHERE "local" /* the location of a job without a region */
 
+/* What a file may leave to the command line beside it, a request must say. */
+static void require_all(const struct node *body, struct diag *diag)
+{
+    const struct node *input = node_find(body, "trainingInput");
+    const struct node *master = node_find(input, "masterConfig");
+    if (body->kind == NODE_MAP && node_find(body, "jobId") == NULL)
+        diag_error(diag, 0, 0, "jobId", "is missing");
+    if (input == NULL || input->kind != NODE_MAP ||
+        node_find(master, "imageUri") != NULL ||
+        node_find(input, "pythonModule") != NULL)
+        return;
+    diag_error(diag, 0, 0, "trainingInput.masterConfig.imageUri", "is missing");
+    diag_hint(diag, "or pythonModule, where the runners start processes");
+}
+
 static struct job *read_job(struct request *req, struct ht_error *err)
 {
     if (req->body == NULL) {
@@ -19,8 +34,7 @@ static struct job *read_job(struct request *req, struct ht_error *err)
     }
     struct diag *diag = study_diag(req);
     struct job *job = job_read_aip(req->body, diag);
-    if (req->body->kind == NODE_MAP && node_find(req->body, "jobId") == NULL)
-        diag_error(diag, 0, 0, "jobId", "is missing");
+    require_all(req->body, diag);
     if (diag->errors == 0)
         return job;
     study_fail_by_diag(diag, err);

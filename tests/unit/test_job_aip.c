@@ -318,6 +318,7 @@ static void presets_run_one_replica_and_say_so(void)
 
 /* ---- faults ---- */
 
+#define IMAGE "trainingInput:\n  masterConfig: {imageUri: i}\n"
 #define HEAD "trainingInput:\n"
 #define SEARCH HEAD "  hyperparameters:\n"
 #define PARAMS SEARCH "    params:\n"
@@ -371,8 +372,8 @@ static const struct {
     {HEAD "  scheduling: {strategy: CHEAP}\n", 2, 26,
      "trainingInput.scheduling.strategy", "unknown strategy"},
     {HEAD "  jobDir: ''\n", 2, 11, "trainingInput.jobDir", "name a folder"},
-    {SEARCH "    goal: MAXIMIZE\n", 3, 5, "trainingInput.hyperparameters",
-     "params is missing"},
+    {SEARCH "    goal: MAXIMIZE\n", 3, 5,
+     "trainingInput.hyperparameters.params", "is missing"},
     {SEARCH "    params: []\n", 3, 13, "trainingInput.hyperparameters.params",
      "1 to 64 parameters"},
     {SEARCH "    goal: BIGGER\n    params:\n" LR, 3, 11,
@@ -386,18 +387,25 @@ static const struct {
      "POPULATION_BASED_TRAINING is not known here"},
     {SEARCH "    algorithm: GRID_SEARCH\n    params:\n" LR, 5, 7,
      "trainingInput.hyperparameters.params[0]", "finite number of values"},
-    {PARAMS LR LR, 5, 7, "trainingInput.hyperparameters.params[1]",
-     "declared twice"},
+    {PARAMS LR LR, 5, 23,
+     "trainingInput.hyperparameters.params[1].parameterName", "declared twice"},
     {PARAMS "    - {parameterName: lr, minValue: 1, maxValue: 2}\n", 4, 7,
-     "trainingInput.hyperparameters.params[0]", "type is missing"},
+     "trainingInput.hyperparameters.params[0].type", "is missing"},
     {PARAMS "    - {type: DOUBLE, minValue: 1, maxValue: 2}\n", 4, 7,
-     "trainingInput.hyperparameters.params[0]", "parameterName is missing"},
+     "trainingInput.hyperparameters.params[0].parameterName", "is missing"},
     {PARAMS "    - {parameterName: lr, type: FLOAT, minValue: 1}\n", 4, 33,
      "trainingInput.hyperparameters.params[0].type", "unknown type \"FLOAT\""},
     {PARAMS "    - {parameterName: lr, type: DOUBLE}\n", 4, 7,
-     "trainingInput.hyperparameters.params[0]", "minValue and maxValue"},
-    {PARAMS "    - {parameterName: --lr, type: DOUBLE, maxValue: 1}\n", 4, 7,
-     "trainingInput.hyperparameters.params[0]", "must not begin with -"},
+     "trainingInput.hyperparameters.params[0].minValue", "is missing"},
+    {PARAMS "    - {parameterName: lr, type: DOUBLE}\n", 4, 7,
+     "trainingInput.hyperparameters.params[0].maxValue", "is missing"},
+    {PARAMS "    - {parameterName: --lr, type: DOUBLE, maxValue: 1}\n", 4, 23,
+     "trainingInput.hyperparameters.params[0].parameterName",
+     "must not begin with -"},
+    {IMAGE "  runtimeVersion: '2.1'\n", 3, 19, "trainingInput.runtimeVersion",
+     "excludes masterConfig.imageUri"},
+    {IMAGE "  pythonVersion: 3.7\n", 3, 18, "trainingInput.pythonVersion",
+     "excludes masterConfig.imageUri"},
     {PARAMS "    - {parameterName: lr, type: DOUBLE, minValue: 1e-1,"
             " maxValue: 1e-5}\n",
      4, 51, "trainingInput.hyperparameters.params[0].minValue",
