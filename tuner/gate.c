@@ -10,6 +10,9 @@
 #include "proto/arena.h"
 #include "proto/token.h"
 
+/* What to do without a token, or with another one. */
+#define TOKEN_PLACE "the one in the file token of the server's data folder"
+
 struct grant {
     unsigned char hash[TOKEN_HASH_BYTES];
     unsigned roles;
@@ -170,13 +173,15 @@ enum ht_status gate_check_token(const struct gate *gate,
         return check_session(request, roles, err);
     if (request->authorization == NULL)
         return ht_fail(err, HT_UNAUTHENTICATED,
-                       "a token is needed: Authorization: Bearer TOKEN");
+                       "a token is needed, " TOKEN_PLACE
+                       ": Authorization: Bearer TOKEN");
     if (strncasecmp(request->authorization, scheme, sizeof scheme - 1) != 0)
         return ht_fail(err, HT_UNAUTHENTICATED,
                        "the Authorization header must be: Bearer TOKEN");
     unsigned found = roles_of(gate, request->authorization + sizeof scheme - 1);
     if (found == 0)
-        return ht_fail(err, HT_UNAUTHENTICATED, "this token is not valid here");
+        return ht_fail(err, HT_UNAUTHENTICATED,
+                       "this token is not valid here: take " TOKEN_PLACE);
     *roles = found;
     return HT_OK;
 }
@@ -186,7 +191,8 @@ enum ht_status gate_check_role(unsigned needs, unsigned roles,
 {
     if (needs == GATE_OPEN || (needs & roles) != 0)
         return HT_OK;
-    return ht_fail(err, HT_DENIED, "this token may not do that");
+    return ht_fail(err, HT_DENIED,
+                   "this token may not do that: take " TOKEN_PLACE);
 }
 
 static bool is_json(const char *type)

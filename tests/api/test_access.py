@@ -31,6 +31,8 @@ ROUTES = [
     ("GET", api.OURS + "/events", 400),
 ]
 
+PLACE = "the one in the file token of the server's data folder"
+
 server = None
 
 
@@ -67,7 +69,40 @@ def a_refusal_says_how_to_come_in():
     tap.equal(answer.headers["www-authenticate"], "Bearer")
     tap.equal(answer.error(), {
         "code": 401, "status": "UNAUTHENTICATED",
-        "message": "a token is needed: Authorization: Bearer TOKEN"})
+        "message": "a token is needed, %s: Authorization: Bearer TOKEN" %
+                   PLACE})
+    for name, said in (("wrong", (401, "UNAUTHENTICATED", "is not valid here")),
+                       (api.token(server, "runner-token"),
+                        (403, "PERMISSION_DENIED", "may not do that"))):
+        for method in ("GET", "POST"):
+            answer = api.send(server, method, api.JOBS, {}, auth=name)
+            error = answer.error()
+            tap.equal((error["code"], error["status"], error["message"]),
+                      said[:2] + ("this token %s: take %s" % (said[2], PLACE),))
+            tap.equal(answer.status, said[0])
+
+
+def a_token_is_a_header_and_nothing_else():
+    """An address is kept where a token must not be: logs, histories."""
+    token = api.token(server)
+    for query in ("?access_token=", "?key=", "?oauth_token=", "?token="):
+        tap.equal(api.ask(server, "GET", api.JOBS + query + token,
+                          auth=None).status, 401, query)
+    for line in ("X-Goog-Api-Key: " + token, "Cookie: token=" + token,
+                 "Proxy-Authorization: Bearer " + token,
+                 "X-Goog-Iam-Authorization-Token: " + token):
+        tap.equal(api.ask(server, "GET", api.JOBS, line, auth=None).status,
+                  401, line)
+
+
+def what_else_googles_clients_send_has_no_effect():
+    for line in ("X-Goog-User-Project: another", "X-Goog-Api-Client: gl-x/1",
+                 "X-Goog-Request-Params: parent=elsewhere",
+                 "X-Goog-FieldMask: name"):
+        answer = api.ask(server, "GET", api.JOBS + "?alt=json&prettyPrint="
+                         "false&%24alt=json%3Benum-encoding%3Dint", line)
+        tap.equal((answer.status, answer.json()),
+                  (200, {"hyperparameterTuningJobs": []}), line)
 
 
 def another_host_is_misdirected():
@@ -155,6 +190,8 @@ with harness.Server("--runner", "none") as server:
         every_route_wants_its_token,
         only_health_and_the_dashboards_files_are_open,
         a_refusal_says_how_to_come_in,
+        a_token_is_a_header_and_nothing_else,
+        what_else_googles_clients_send_has_no_effect,
         another_host_is_misdirected,
         exactly_one_host_is_needed,
         pages_of_others_are_refused,
