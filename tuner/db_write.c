@@ -96,19 +96,28 @@ enum ht_status db_study_save(struct db *db, const struct study_row *row,
 }
 
 enum ht_status db_study_add_revision(struct db *db, int64_t study,
-                                     int64_t wall_ms, int64_t *revision,
+                                     int64_t *wall_ms, int64_t *revision,
                                      struct ht_error *err)
 {
-    enum ht_status status = db_run(
-        db, err,
-        "UPDATE studies SET revision=revision+1, updated_ms=?2 WHERE id=?1",
-        "ii", study, wall_ms);
     sqlite3_stmt *stmt;
+    bool row;
+    enum ht_status status = db_query(
+        db, &stmt, err,
+        "UPDATE studies SET revision=revision+1, updated_ms="
+        "CASE WHEN updated_ms-?2 BETWEEN 0 AND 3600000 THEN updated_ms "
+        "ELSE ?2 END WHERE id=?1 RETURNING updated_ms, revision",
+        "ii", study, *wall_ms);
     if (status == HT_OK)
-        status =
-            db_query(db, &stmt, err, "SELECT revision FROM studies WHERE id=?",
-                     "i", study);
-    return status == HT_OK ? db_integer(db, stmt, 0, revision, err) : status;
+        status = db_step(db, stmt, &row, err);
+    if (status != HT_OK)
+        return status;
+    if (!row)
+        return ht_fail(err, HT_NOT_FOUND, "there is no study %lld",
+                       (long long)study);
+    *wall_ms = sqlite3_column_int64(stmt, 0);
+    *revision = sqlite3_column_int64(stmt, 1);
+    db_done(stmt);
+    return HT_OK;
 }
 
 enum ht_status db_study_take_trial_id(struct db *db, int64_t study,

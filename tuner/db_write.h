@@ -46,8 +46,10 @@ enum ht_status db_study_insert(struct db *db, const struct study_row *row,
 /* Writes spec, display, state, reason, exhausted, ends_as, ended, times. */
 enum ht_status db_study_save(struct db *db, const struct study_row *row,
                              struct ht_error *err);
+/* *wall_ms becomes the moment of the revision: not before that of the revision
+ * before it, unless the clock was set back by more than an hour since. */
 enum ht_status db_study_add_revision(struct db *db, int64_t study,
-                                     int64_t wall_ms, int64_t *revision,
+                                     int64_t *wall_ms, int64_t *revision,
                                      struct ht_error *err);
 /* *id: of the next trial; one that confirms another is counted as such. */
 enum ht_status db_study_take_trial_id(struct db *db, int64_t study,

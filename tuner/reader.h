@@ -90,5 +90,6 @@ reader_handler read_importances, read_slice; /* reader_insight.c */
 reader_handler read_replay, read_preview;    /* reader_replay.c */
 reader_handler read_server, read_runners, read_events; /* reader_facts.c */
 reader_handler read_revisions; /* reader_facts.c: seeds a stream */
+reader_handler read_entries;   /* reader_entries.c */
 
 #endif

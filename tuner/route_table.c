@@ -126,6 +126,7 @@ const struct route route_table[] = {
     CHANGE("PATCH", RUNNING_ITSELF, AIP_JOBS "/{study}", aip_patch),
     CHANGE("POST", RUNNING_ITSELF, AIP_JOBS "/{study}:cancel", aip_cancel),
     OPERATIONS(AIP),
+    LOOK(ANY, "/v2/entries:list", read_entries),
     {.method = "GET",
      .pattern = OURS "/server",
      .needs = GATE_READ | GATE_RUNNER,
