@@ -8,6 +8,7 @@ import {get, post, whenLoginNeeded, OURS} from "./api.js";
 import {listen, lastHeard} from "./live.js";
 import {duration} from "./format.js";
 import {studiesPage} from "./page_studies.js";
+import {studyPage} from "./page_study.js";
 
 const top = document.getElementById("top");
 const main = document.getElementById("main");
@@ -22,6 +23,7 @@ function readPlace() {
 
 function findPage([first, study]) {
   if (first === undefined || (first === "studies" && study === undefined)) return studiesPage;
+  if (first === "studies") return studyPage;
   return root => replace(root, element("section.empty", {},
     element("h1", {}, "There is no such page"),
     element("a.button", {href: "#/"}, "All studies")));

@@ -1,0 +1,81 @@
+// marks.js - how a trial looks in a plot: the shape and the colour of its state.
+import {StudyStore} from "./store.js";
+import * as format from "./format.js";
+
+// Traces a shape of "radius" r around a point.
+export const shapes = {
+  circle(to, x, y, r) {
+    to.moveTo(x + r, y);
+    to.arc(x, y, r, 0, 2 * Math.PI);
+  },
+  square(to, x, y, r) {
+    to.rect(x - r * 0.88, y - r * 0.88, r * 1.76, r * 1.76);
+  },
+  triangle(to, x, y, r) {
+    to.moveTo(x - r, y + r * 0.8);
+    to.lineTo(x + r, y + r * 0.8);
+    to.lineTo(x, y - r * 1.1);
+    to.closePath();
+  },
+  diamond(to, x, y, r) {
+    to.moveTo(x - r * 1.2, y);
+    to.lineTo(x, y - r * 1.2);
+    to.lineTo(x + r * 1.2, y);
+    to.lineTo(x, y + r * 1.2);
+    to.closePath();
+  },
+  cross(to, x, y, r) {
+    to.moveTo(x - r * 0.8, y - r * 0.8);
+    to.lineTo(x + r * 0.8, y + r * 0.8);
+    to.moveTo(x - r * 0.8, y + r * 0.8);
+    to.lineTo(x + r * 0.8, y - r * 0.8);
+  },
+};
+
+// Every trial is of one of these; `hollow` ones are drawn as outlines.
+export const KINDS = {
+  succeeded: {label: "succeeded", shape: shapes.circle, colour: "good"},
+  stopped: {label: "stopped early", shape: shapes.square, colour: "warn"},
+  confirming: {label: "confirms another", shape: shapes.diamond, colour: "accent", hollow: true},
+  running: {label: "not ended", shape: shapes.triangle, colour: "run", hollow: true},
+  failed: {label: "failed", shape: shapes.cross, colour: "bad", hollow: true},
+  cancelled: {label: "cancelled", shape: shapes.cross, colour: "idle", hollow: true},
+};
+
+export function kindOf(trial) {
+  if (trial.confirms !== 0) return "confirming";
+  if (StudyStore.hasResult(trial)) return trial.state === "STOPPED" ? "stopped" : "succeeded";
+  if (trial.state === "FAILED" || trial.state === "INFEASIBLE" || trial.state === "SUCCEEDED") return "failed";
+  return trial.state === "CANCELLED" || trial.state === "STOPPED" ? "cancelled" : "running";
+}
+
+// Draws marks, [{x, y, trial}], one path for all that look alike. `look(mark)`
+// may give {colour, alpha}; what it leaves out is as the trial's state is.
+export function drawMarks(pen, marks, theme, {radius = 3.5, look = () => ({})} = {}) {
+  const groups = new Map();
+  for (const mark of marks) {
+    const kind = kindOf(mark.trial), {colour = theme[KINDS[kind].colour], alpha = 0.85} = look(mark);
+    const key = `${kind} ${colour} ${alpha}`;
+    if (!groups.has(key)) groups.set(key, {kind: KINDS[kind], colour, alpha, marks: []});
+    groups.get(key).marks.push(mark);
+  }
+  const trace = ({kind, marks: alike}) => to => {
+    for (const {x, y} of alike) kind.shape(to, x, y, radius);
+  };
+  // Faint ones first, so that they hide none.
+  for (const group of [...groups.values()].sort((a, b) => a.alpha - b.alpha)) {
+    const paint = group.kind.hollow ? {stroke: group.colour, width: 1.5} : {fill: group.colour};
+    pen.path(trace(group), {...paint, alpha: group.alpha});
+  }
+}
+
+// What a tooltip tells of a trial: pairs of a label and a text.
+export function describeTrial(store, trial) {
+  const pairs = (names, values) => names.map((name, i) => [name, format.number(values[i])])
+    .filter(([, text]) => text !== "");
+  return [
+    ["Trial", `${trial.id}, ${format.state(trial.state)}`],
+    ...pairs(store.metrics, trial.metrics),
+    ...pairs(store.parameters, trial.parameters),
+    ...trial.reason ? [["Reason", trial.reason]] : []];
+}

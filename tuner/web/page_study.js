@@ -1,0 +1,119 @@
+// page_study.js - a study: its head with the figures that matter, and its tabs.
+//
+// Every tab is a function (root, store, selection) that fills `root` and
+// returns the function that ends it; all follow one store and share one
+// selection.
+import {element, replace} from "./dom.js";
+import * as format from "./format.js";
+import {openStudy} from "./open_study.js";
+import {figuresOf, timeLeft} from "./study_figures.js";
+import {overviewTab} from "./page_study_overview.js";
+
+const CLOCK_MS = 1000;
+const searches = store => store.status.kind !== "CUSTOM";
+const TABS = [
+  {name: "overview", label: "Overview", has: searches, show: overviewTab},
+];
+
+// --- the head ---
+
+function figure(label, ...content) {
+  return element("div.figure", {}, element("dt", {}, label), element("dd", {}, content));
+}
+
+function bestFigure(store, figures) {
+  if (figures.best === null) return figure(`Best ${store.objective}`, element("span.quiet", {}, "none yet"));
+  const {trial, value} = figures.best;
+  return figure(`Best ${store.objective}`, element("bdi", {}, format.number(value)), " ",
+    element("a", {href: `#/studies/${store.id}/trials/${trial}`}, `trial ${trial}`));
+}
+
+function timeFigures(store) {
+  const {startTimeMs, endTimeMs} = store.status;
+  const left = timeLeft(store);
+  return [
+    startTimeMs > 0 && figure("Elapsed", format.duration((endTimeMs || Date.now()) - startTimeMs)),
+    left !== null && figure("Left, about", format.duration(left))];
+}
+
+function figureList(store) {
+  const figures = figuresOf(store);
+  return element("dl.figures", {},
+    store.objective !== null && bestFigure(store, figures),
+    figures.optimal > 0 && figure("On the front", format.plural(figures.optimal, "trial")),
+    figure("Ended", figures.most > 0 ? `${figures.ended} / ${figures.most}` : String(figures.ended)),
+    figure("Running", String(figures.running)),
+    figure("Stopped early", String(figures.stopped)),
+    figure("Failed", String(figures.failed)),
+    figures.confirming > 0 && figure("Confirming", String(figures.confirming)),
+    timeFigures(store));
+}
+
+function title(store) {
+  const {name, state, reason} = store.status;
+  return [
+    element("h1", {}, element("bdi", {}, name)),
+    element("p.row", {},
+      element(`span.state.${state.toLowerCase()}`, {}, format.state(state)),
+      reason && element("span.quiet", {}, reason))];
+}
+
+// What stands in the way of showing the study, or is to be known of it.
+function complaint(store) {
+  if (store.error === null) return null;
+  if (store.error.status === 404)
+    return store.job === null ? "There is no such study." : "This study has been deleted; what is shown is its last state.";
+  return store.job === null || store.error.status !== 0 ? store.error.message : null;
+}
+
+// --- the tabs ---
+
+function tabLinks(store, tabs, chosen) {
+  return tabs.map(tab => element("a", {href: `#/studies/${store.id}/${tab.name}`,
+    ariaCurrent: tab === chosen ? "page" : null}, tab.label));
+}
+
+function refusal(text) {
+  return element("section.empty", {},
+    element("h1", {}, text), element("a.button", {href: "#/"}, "All studies"));
+}
+
+export function studyPage(root, {parts}) {
+  const {store, selection} = openStudy(parts[1]);
+  const heading = element("div.title"), banner = element("p.error", {role: "alert"});
+  const figures = element("div"), tabs = element("nav.tabs", {ariaLabel: "Parts of the study"});
+  const body = element("div");
+  let endTab = null;
+
+  // The tab is made once the study is known, and then follows it by itself.
+  function showTab() {
+    const offered = TABS.filter(tab => tab.has(store));
+    const chosen = parts[2] === undefined ? offered[0] : offered.find(tab => tab.name === parts[2]);
+    replace(root, heading, banner, figures, tabs, body);
+    replace(tabs, tabLinks(store, offered, chosen));
+    if (!chosen) return endTab = () => {}, replace(body, refusal("The study has no such page"));
+    endTab = chosen.show(body, store, selection);
+  }
+
+  function draw() {
+    if (store.job === null)
+      return replace(root, store.error ? refusal(complaint(store)) : element("p.quiet", {}, "Loading …"));
+    document.title = `${store.status.name} - hypertune`;
+    replace(heading, title(store));
+    banner.textContent = complaint(store) ?? "";
+    replace(figures, figureList(store));
+    if (endTab === null) showTab();
+  }
+
+  const clock = setInterval(() => {
+    if (store.job !== null && !store.status.endTimeMs && !document.hidden) replace(figures, figureList(store));
+  }, CLOCK_MS);
+  const unwatch = store.watch(draw);
+  draw();
+  return () => {
+    clearInterval(clock);
+    unwatch();
+    endTab?.();
+    document.title = "hypertune";
+  };
+}

@@ -1,0 +1,158 @@
+// plot_axes.js - the two axes of a plot: their scales, ticks, grid and labels,
+// and choosing a part of them with the pointer.
+//
+// An axis is {label, low, high, log, integer, categories, tick(value)}: numbers
+// from low to high, or the categories.
+import * as format from "./format.js";
+
+const MARGIN = {top: 26, right: 18, bottom: 42, left: 62};
+const CATEGORY_LEFT = 110;
+const BAR = 74;             // room for a bar of colours
+const TICK_PIXELS = {x: 80, y: 45};
+const WIDE_RANGE = 3;       // decades from which a log axis has ticks at powers only
+const SLACK = 0.04;         // of the range, beyond the outermost values
+const DRAG = 6;             // pixels; less is a click
+
+export function shorten(text, most) {
+  const letters = [...text];
+  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
+}
+
+// The ends of an axis that has room for the numbers; null without any.
+export function span(values, log = false) {
+  let low = Infinity, high = -Infinity;
+  for (const value of values) {
+    if (!Number.isFinite(value) || (log && value <= 0)) continue;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  if (low > high) return null;
+  if (log) {
+    const wider = low === high ? 2 : (high / low) ** SLACK;
+    return {low: low / wider, high: high * wider};
+  }
+  const slack = low === high ? Math.abs(low) * 0.1 || 1 : (high - low) * SLACK;
+  return {low: low - slack, high: high + slack};
+}
+
+// A parameter or metric as an axis; `values`: what has to be on it.
+export function axisOf(dimension, values = [], log = dimension.log) {
+  if (dimension.isCategory) return {label: dimension.name, categories: dimension.values};
+  const [least, most] = dimension.range ?? [];
+  const ends = span(least === undefined ? values : [least, most], log) ?? {low: 0, high: 1};
+  return {label: dimension.name, ...ends, log, integer: dimension.integer};
+}
+
+export function scaleOf(axis, pixels) {
+  if (axis.categories) return d3.scalePoint(axis.categories, pixels).padding(0.5);
+  return (axis.log ? d3.scaleLog() : d3.scaleLinear()).domain([axis.low, axis.high]).range(pixels);
+}
+
+function ticksOf(axis, scale, room) {
+  if (axis.categories) return axis.categories;
+  const n = Math.max(2, Math.floor(room));
+  if (axis.log) {
+    const decades = Math.log10(axis.high / axis.low);
+    if (decades < WIDE_RANGE) return d3.ticks(axis.low, axis.high, n).filter(value => value > 0);
+    const powers = d3.range(Math.ceil(Math.log10(axis.low)), Math.floor(Math.log10(axis.high)) + 1);
+    const step = Math.ceil(powers.length / n);
+    return powers.filter((_, i) => i % step === 0).map(power => Number(`1e${power}`));
+  }
+  const ticks = scale.ticks(n);
+  return axis.integer ? ticks.filter(Number.isInteger) : ticks;
+}
+
+// A d3 axis with ticks that fit into its length.
+export function tickedAxis(make, axis, scale, pixelsPerTick) {
+  const [from, to] = scale.range();
+  const letters = axis.categories ? Math.max(4, Math.floor(pixelsPerTick / 7)) : Infinity;
+  return make(scale).tickValues(ticksOf(axis, scale, Math.abs(to - from) / pixelsPerTick))
+    .tickFormat(axis.tick ?? (value => shorten(format.number(value), letters))).tickSizeOuter(0);
+}
+
+function drawAxis(layer, name, axis, scale, {make, offset, grid, pixels}) {
+  layer.selectAll(`g.${name}`).data([0]).join("g").attr("class", name).attr("transform", offset)
+    .call(tickedAxis(make, axis, scale, pixels).tickSizeInner(grid).tickPadding(8));
+}
+
+function drawLabel(layer, name, text, room, attributes) {
+  const label = layer.selectAll(`text.${name}`).data([text]).join("text").attr("class", `label ${name}`)
+    .text(shorten(text, Math.max(8, Math.floor(room / 7))));
+  for (const [key, value] of Object.entries(attributes)) label.attr(key, value);
+  label.append("title").text(text);
+}
+
+const zoomed = (axis, part) => part ? {...axis, low: part[0], high: part[1]} : axis;
+
+// Draws both axes of an area. Returns {x, y: d3 scales, inner: their box}.
+export function drawAxes(area, xAxis, yAxis, {bar = false} = {}) {
+  const left = yAxis.categories ? CATEGORY_LEFT : MARGIN.left;
+  const inner = {left, top: MARGIN.top, width: area.width - left - (bar ? BAR : MARGIN.right),
+    height: area.height - MARGIN.top - MARGIN.bottom};
+  const bottom = inner.top + inner.height, right = inner.left + inner.width;
+  const seen = {x: zoomed(xAxis, area.view?.x), y: zoomed(yAxis, area.view?.y)};
+  const x = scaleOf(seen.x, [inner.left, right]), y = scaleOf(seen.y, [bottom, inner.top]);
+  const layer = area.svg.select("g.axes");
+  const perCategory = xAxis.categories ? inner.width / xAxis.categories.length : TICK_PIXELS.x;
+  drawAxis(layer, "x-axis", seen.x, x, {make: d3.axisBottom, offset: `translate(0,${bottom})`,
+    grid: -inner.height, pixels: perCategory});
+  drawAxis(layer, "y-axis", seen.y, y, {make: d3.axisLeft, offset: `translate(${inner.left},0)`,
+    grid: -inner.width, pixels: yAxis.categories ? CATEGORY_LEFT - 20 : TICK_PIXELS.y});
+  drawLabel(layer, "x-label", seen.x.label, inner.width,
+    {x: inner.left + inner.width / 2, y: area.height - 6, "text-anchor": "middle"});
+  drawLabel(layer, "y-label", seen.y.label, inner.height,
+    {transform: `translate(14,${inner.top + inner.height / 2}) rotate(-90)`, "text-anchor": "middle"});
+  return {x, y, inner};
+}
+
+// --- legends ---
+
+// entries: [{label, colour, shape?, hollow?}], a line where there is no shape.
+export function drawLegend(area, entries) {
+  const layer = area.svg.select("g.axes").selectAll("g.legend").data([0]).join("g").attr("class", "legend");
+  let at = MARGIN.left;
+  layer.selectAll("*").remove();
+  for (const {label, colour, shape, hollow} of entries) {
+    const to = d3.path();
+    if (shape) shape(to, at + 4, 10, 4);
+    else to.rect(at - 3, 9, 14, 2);
+    layer.append("path").attr("d", to.toString()).attr("fill", hollow ? "none" : colour)
+      .attr("stroke", colour).attr("stroke-width", hollow ? 1.5 : 0);
+    const text = layer.append("text").attr("x", at + 15).attr("y", 14).text(label);
+    at += 15 + (text.node().getComputedTextLength() || label.length * 6.5) + 16;
+  }
+}
+
+const BAR_STEPS = 24;
+
+// A bar of colours at the right: `colour(share)` from 0 at its foot to 1 at its
+// head, with the texts at its ends.
+export function drawBar(area, inner, colour, foot, head) {
+  const layer = area.svg.select("g.axes").selectAll("g.bar").data([0]).join("g").attr("class", "bar");
+  const left = inner.left + inner.width + 16, step = inner.height / BAR_STEPS;
+  layer.selectAll("rect").data(d3.range(BAR_STEPS)).join("rect").attr("x", left).attr("width", 10)
+    .attr("y", i => inner.top + inner.height - (i + 1) * step).attr("height", step + 0.5)
+    .attr("fill", i => colour(i / (BAR_STEPS - 1)));
+  layer.selectAll("text").data([head, foot]).join("text").attr("x", left + 14)
+    .attr("y", (_, i) => i === 0 ? inner.top + 8 : inner.top + inner.height).text(text => shorten(text, 8));
+}
+
+// --- zoom ---
+
+// Lets a part be chosen by dragging; double click shows the whole again.
+// `directions`: "xy" or "x".
+export function zoomable(area, {x, y, inner}, directions) {
+  const box = [[inner.left, inner.top], [inner.left + inner.width, inner.top + inner.height]];
+  const brush = (directions === "x" ? d3.brushX() : d3.brush()).extent(box);
+  const layer = area.svg.select("g.brushes");
+  const choose = ([[left, top], [right, bottom]]) => area.zoom({
+    x: [x.invert(left), x.invert(right)], y: directions === "x" ? null : [y.invert(bottom), y.invert(top)]});
+  brush.on("end", () => {
+    const chosen = d3.event.selection;
+    if (!chosen || !d3.event.sourceEvent) return;
+    layer.call(brush.move, null);
+    const [a, b] = directions === "x" ? [[chosen[0], 0], [chosen[1], 0]] : chosen;
+    if (b[0] - a[0] > DRAG) choose([a, b]);
+  });
+  layer.call(brush).on("dblclick", () => area.zoom(null));
+}

@@ -1,0 +1,192 @@
+// plot_card.js - the frame of every plot: its title and controls, its drawing
+// ground, what it tells under the pointer or by arrow keys, its text form, and
+// saving it.
+//
+// A plot is drawn in a frame of the browser after the layout is known, only
+// while it is on the screen, and again when its data, its size or the theme
+// changes.
+import {element, replace, notice} from "./dom.js";
+import {CanvasPen} from "./pen.js";
+import {colours, whenThemeChanges} from "./theme.js";
+import {save} from "./plot_save.js";
+import {showTable} from "./plot_table.js";
+import {Pointer} from "./plot_pointer.js";
+
+// --- when to draw ---
+
+const due = new Set();
+let frame = 0;
+
+function drawSoon(card) {
+  due.add(card);
+  frame ||= requestAnimationFrame(() => {
+    frame = 0;
+    for (const one of due) {
+      due.delete(one);
+      one.draw();
+    }
+  });
+}
+
+// --- the card ---
+
+export class PlotCard {
+  // plot: {
+  //   title, name (of saved files), height: pixels or a function of the width,
+  //   controls: elements beside the title,
+  //   prepare(): what is to be drawn, or {missing: why it cannot be},
+  //   paint(area, data): draws, returns marks [{x, y, trial?, ...}],
+  //   summary(data): the line under the plot, or nothing,
+  //   table(data): {heads, rows}: the same as text,
+  //   describe(mark): pairs [label, text],
+  //   find(x, y, marks), ring(group, marks): other ways to meet and to show a
+  //     mark than by its point,
+  //   follows: whether brushed ranges change it,
+  //   zooms: "xy", "x" or nothing }
+  // area: {pen, svg (d3 selection that is kept), width, height, theme, view}.
+  constructor(store, selection, plot) {
+    this.store = store;
+    this.selection = selection;
+    this.plot = plot;
+    this.marks = [];
+    this.data = null;
+    this.view = null;    // what zooming left: {x: [low, high], y: [...]}
+    this.asText = false;
+    this.dirty = false;
+    this.visible = false;
+    this.build();
+    this.pointer = new Pointer(this);
+    this.ends = [whenThemeChanges(() => this.changed()),
+      selection.watch(what => this.picked(what))];
+    this.watchSize();
+  }
+
+  build() {
+    const {title} = this.plot;
+    this.canvas = element("canvas", {ariaHidden: "true"});
+    this.svg = d3.create("svg").attr("aria-hidden", "true");
+    this.svg.append("g").attr("class", "axes");
+    this.svg.append("g").attr("class", "brushes");
+    this.svg.append("g").attr("class", "rings");
+    this.tip = element("div.tip", {hidden: true});
+    this.ground = element("div.ground", {tabIndex: 0, role: "group", ariaLabel: title, ariaRoleDescription: "plot"},
+      this.svg.node(), this.canvas, this.tip);
+    this.empty = element("p.missing", {hidden: true});
+    this.text = element("div.scroll.as-text", {hidden: true});
+    this.note = element("p.quiet.note");
+    this.spoken = element("p.unseen", {role: "status"});
+    this.reset = element("button", {hidden: true, onclick: () => this.zoom(null)}, "Whole range");
+    this.toText = element("button", {ariaPressed: "false", onclick: () => this.turn()}, "As table");
+    this.saving = ["SVG", "PNG"].map(kind => element("button", {ariaLabel: `Save ${title} as ${kind}`,
+      onclick: () => this.save(kind)}, kind));
+    this.element = element("section.card.plot", {ariaLabel: title},
+      element("div.row.between", {},
+        element("h2", {}, title),
+        element("div.row.tools", {}, this.plot.controls, this.reset, this.toText, this.saving)),
+      this.ground, this.empty, this.text, this.note, this.spoken);
+  }
+
+  watchSize() {
+    const sizes = new ResizeObserver(() => this.changed());
+    const sight = new IntersectionObserver(entries => {
+      this.visible = entries[entries.length - 1].isIntersecting;
+      if (this.visible && this.dirty) drawSoon(this);
+    }, {rootMargin: "200px"});
+    sizes.observe(this.element);
+    sight.observe(this.element);
+    this.ends.push(() => sizes.disconnect(), () => sight.disconnect());
+  }
+
+  end() {
+    for (const end of this.ends) end();
+    due.delete(this);
+  }
+
+  // The data, the controls or the looks changed: draw again, when it is seen.
+  changed() {
+    this.dirty = true;
+    if (this.visible) drawSoon(this);
+  }
+
+  picked(what) {
+    if (what === "ranges" && this.plot.follows) this.changed();
+    else if (what !== "ranges") this.pointer.showRings();
+  }
+
+  zoom(view) {
+    this.view = view;
+    this.changed();
+  }
+
+  // Between the plot and its text form.
+  turn() {
+    this.asText = !this.asText;
+    this.toText.ariaPressed = String(this.asText);
+    this.toText.textContent = this.asText ? "As plot" : "As table";
+    this.changed();
+  }
+
+  draw() {
+    this.dirty = false;
+    this.data = this.plot.prepare();
+    const {missing} = this.data;
+    this.empty.hidden = !missing;
+    this.empty.textContent = missing ?? "";
+    this.ground.hidden = Boolean(missing) || this.asText;
+    this.text.hidden = Boolean(missing) || !this.asText;
+    this.reset.hidden = this.view === null || this.asText;
+    for (const button of [this.toText, ...this.saving]) button.disabled = Boolean(missing);
+    this.note.textContent = missing ? "" : this.plot.summary?.(this.data) ?? "";
+    if (missing) this.marks = [];
+    else if (this.asText) showTable(this.text, this.plot.table(this.data));
+    else this.paint();
+  }
+
+  paint() {
+    const size = this.size();
+    this.ground.style.height = `${size.height}px`;
+    this.canvas.style.width = `${size.width}px`;
+    this.canvas.style.height = `${size.height}px`;
+    this.svg.attr("width", size.width).attr("height", size.height);
+    this.paintOn(new CanvasPen(this.canvas, size));
+    this.ground.ariaLabel = `${this.plot.title}. ${this.note.textContent} Arrow keys go through the points.`;
+    this.pointer.marksChanged();
+  }
+
+  size() {
+    const width = Math.max(240, this.ground.clientWidth);
+    const {height} = this.plot;
+    return {width, height: typeof height === "function" ? height(width, this.data) : height};
+  }
+
+  paintOn(pen) {
+    this.marks = this.plot.paint({pen, svg: this.svg, ...this.size(), theme: colours(),
+      view: this.view, zoom: view => this.zoom(view)}, this.data) ?? [];
+  }
+
+  async save(kind) {
+    try {
+      await save(this, kind);
+    } catch (problem) {
+      notice(`The plot cannot be saved: ${problem.message}`, "error");
+    }
+  }
+}
+
+// Fills `root` with the plots that `makers` make, (store, selection) => a
+// PlotCard, and keeps them up to date. Returns the function that ends it.
+export function showPlots(root, store, selection, makers) {
+  const cards = makers.map(make => make(store, selection));
+  let seen = store.revision;
+  replace(root, cards.map(card => card.element));
+  const unwatch = store.watch(() => {
+    if (store.revision === seen) return;
+    seen = store.revision;
+    for (const card of cards) card.changed();
+  });
+  for (const card of cards) card.changed();
+  return () => {
+    unwatch();
+    for (const card of cards) card.end();
+  };
+}

@@ -1,0 +1,91 @@
+// plot_history.js - results in the order of trials, and the best so far.
+import {PlotCard} from "./plot_card.js";
+import {dimensionsOf} from "./dimension.js";
+import {drawAxes, drawLegend, span, zoomable} from "./plot_axes.js";
+import {choice, logSwitch} from "./plot_controls.js";
+import {describeTrial, drawMarks, kindOf, KINDS} from "./marks.js";
+import {StudyStore} from "./store.js";
+
+const MINIMIZE = "MINIMIZE";
+
+// The trials that were the best when they ended, in order.
+function records(trials, metric) {
+  const sign = metric.goal === MINIMIZE ? -1 : 1, steps = [];
+  let best = -Infinity;
+  for (const trial of trials) {
+    const value = metric.place(trial);
+    if (value === null || !StudyStore.hasResult(trial) || sign * value <= best) continue;
+    best = sign * value;
+    steps.push({trial, value});
+  }
+  return steps;
+}
+
+function traceSteps(to, steps, x, y, end) {
+  steps.forEach(({trial, value}, i) => {
+    if (i === 0) to.moveTo(x(trial.id), y(value));
+    else {
+      to.lineTo(x(trial.id), y(steps[i - 1].value));
+      to.lineTo(x(trial.id), y(value));
+    }
+  });
+  if (steps.length > 0) to.lineTo(end, y(steps[steps.length - 1].value));
+}
+
+export function historyPlot(store, selection) {
+  const metricChoice = choice("Metric", () => card.zoom(null));
+  const log = logSwitch("Log y", () => card.changed());
+
+  function prepare() {
+    const {metrics} = dimensionsOf(store);
+    const metric = metricChoice.pick(metrics);
+    const shown = store.trials.filter(trial => metric && metric.place(trial) !== null);
+    const without = store.trials.filter(trial => kindOf(trial) === "failed" && metric?.place(trial) === null);
+    if (shown.length === 0) return {missing: missing(without.length)};
+    log.offer(shown.every(trial => metric.place(trial) > 0));
+    return {metric, shown, without, steps: metric.goal ? records(shown, metric) : [], log: log.on};
+  }
+
+  function missing(failed) {
+    if (store.trials.length === 0) return "No trial has begun yet.";
+    return failed > 0 && failed === store.trials.length
+      ? "Every trial has failed so far; the reasons are told below."
+      : "No trial has told a value yet.";
+  }
+
+  function paint(area, {metric, shown, without, steps}) {
+    const newest = store.trials[store.trials.length - 1].id;
+    const frame = drawAxes(area, {label: "trial", low: 0, high: newest + Math.max(1, newest * 0.02), integer: true},
+      {label: metric.name, log: log.on, ...span(shown.map(trial => metric.place(trial)), log.on)});
+    const {x, y, inner} = frame;
+    const bottom = inner.top + inner.height - 5;
+    const marks = [...shown.map(trial => ({trial, x: x(trial.id), y: y(metric.place(trial))})),
+      ...without.map(trial => ({trial, x: x(trial.id), y: bottom}))];
+    area.pen.inside(inner, () => {
+      drawMarks(area.pen, marks, area.theme,
+        {look: ({trial}) => selection.accepts(trial) ? {} : {colour: area.theme.idle, alpha: 0.15}});
+      area.pen.path(to => traceSteps(to, steps, x, y, inner.left + inner.width), {stroke: area.theme.accent, width: 2});
+    });
+    const kinds = new Set(marks.map(mark => kindOf(mark.trial)));
+    drawLegend(area, [...Object.keys(KINDS).filter(kind => kinds.has(kind))
+      .map(kind => ({...KINDS[kind], colour: area.theme[KINDS[kind].colour]})),
+    ...steps.length > 0 ? [{label: "best so far", colour: area.theme.accent}] : []]);
+    zoomable(area, frame, "xy");
+    return marks.filter(mark => mark.x >= inner.left && mark.x <= inner.left + inner.width &&
+      mark.y >= inner.top && mark.y <= bottom + 5);
+  }
+
+  const card = new PlotCard(store, selection, {
+    title: "Optimisation history", name: "history", height: 320, follows: true,
+    controls: [metricChoice.element, log.element], prepare, paint,
+    summary: ({steps, metric}) => steps.length === 0 ? "" :
+      `Best ${metric.name} ${metric.text(steps[steps.length - 1].value)}, trial ${steps[steps.length - 1].trial.id}.`,
+    table: ({metric, shown, steps}) => {
+      const best = new Set(steps.map(step => step.trial));
+      return {heads: ["Trial", "State", metric.name, "Best so far"],
+        rows: shown.map(trial => [trial.id, KINDS[kindOf(trial)].label, metric.place(trial), best.has(trial) ? "yes" : ""])};
+    },
+    describe: ({trial}) => describeTrial(store, trial),
+  });
+  return card;
+}

@@ -1,0 +1,46 @@
+// theme.js - the colours of plots: those of style.css for lines, text and
+// states, viridis for values.
+
+const NAMES = ["ground", "card", "line", "text", "quiet", "accent", "good", "bad", "warn", "idle", "run"];
+const STEPS = 32; // shades of values; few, so that equal ones are drawn at once
+const dark = matchMedia("(prefers-color-scheme: dark)");
+let theme = null;
+
+// {ground, card, ...} as they are now.
+export function colours() {
+  if (theme === null) {
+    const style = getComputedStyle(document.documentElement);
+    theme = Object.fromEntries(NAMES.map(name => [name, style.getPropertyValue(`--${name}`).trim()]));
+  }
+  return theme;
+}
+
+// Calls `changed()` when the reader turns from light to dark or back. Returns
+// the function that ends it.
+export function whenThemeChanges(changed) {
+  const turn = () => {
+    theme = null;
+    changed();
+  };
+  dark.addEventListener("change", turn);
+  return () => dark.removeEventListener("change", turn);
+}
+
+// The colour of a share between 0, which is poor, and 1, which is good: the
+// better, the more it stands out from the ground.
+export function shade(share) {
+  const step = Math.round(Math.min(1, Math.max(0, share)) * (STEPS - 1)) / (STEPS - 1);
+  return d3.interpolateViridis(dark.matches ? 0.12 + 0.88 * step : 0.92 * (1 - step));
+}
+
+// How good values of a metric are, from 0 to 1, so that a few very poor ones
+// leave the rest their colours. `direction`: +1 where larger is better.
+export function goodness(values, direction) {
+  const sorted = values.filter(Number.isFinite).sort((a, b) => direction * (a - b));
+  const poor = sorted[Math.round(0.05 * (sorted.length - 1))];
+  const good = sorted[sorted.length - 1];
+  const share = value => good === poor ? 1 : Math.min(1, Math.max(0, (value - poor) / (good - poor)));
+  return Object.assign(share, {poor, good});
+}
+
+export const movesFreely = () => !matchMedia("(prefers-reduced-motion: reduce)").matches;
