@@ -185,7 +185,7 @@ enum ht_status credentials_give(struct arena *arena, const struct site *site,
 {
     const char *asked = order->service_account;
     const char *account = asked != NULL ? asked : unnamed;
-    struct disk_bytes bytes;
+    struct disk_bytes bytes = {.data = NULL};
     struct ht_error why = {.status = HT_NOT_FOUND};
     if (site->credentials == NULL ||
         read_account(arena, site, account, &bytes, &why) != HT_OK) {

@@ -120,7 +120,8 @@ static void a_key_is_not_endless(void)
     struct place place;
     place_open(&place);
     memset(large, ' ', sizeof large - 1);
-    memcpy(large, "{}", 2);
+    large[0] = '{';
+    large[1] = '}';
     add_file(&place, "a@p.json", large, 0600);
     CHECK_TEXT(accounts_of(&place), "");
     CHECK(strstr(give(&place, "a@p").lack, "is longer than 64 KiB") != NULL);
@@ -148,6 +149,8 @@ static void an_attempt_gets_a_copy_that_any_user_inside_can_read(void)
     add_file(&place, "a@p.json", KEY("a"), 0600);
     const struct credentials given = give(&place, "a@p");
     CHECK(given.lack == NULL && given.file != NULL);
+    if (given.file == NULL)
+        return;
     char *text = fixture_text(place.state, "credentials/2-5-1.json");
     CHECK_TEXT(text, KEY("a"));
     free(text);
