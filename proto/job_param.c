@@ -395,8 +395,13 @@ bool param_finish(const struct field_reader *reader, struct param_draft *draft)
                               .choices = draft->google ? param_google_scales
                                                        : param_scales};
     size_t before = reader->diag->errors;
-    if (draft->scale.node)
-        field_choose(reader, draft->scale, &row, &draft->param.scale);
+    if (draft->scale.node) {
+        const struct field_choice *said =
+            field_choice(reader, draft->scale, &row);
+        draft->param.scale =
+            said ? (enum param_scale)said->value : SCALE_LINEAR;
+        draft->param.scale_said = draft->google && said && said->number > 0;
+    }
     if (!check_fields(reader, draft) || reader->diag->errors > before)
         return false;
     return finish_type(reader, draft) && read_default(reader, draft);

@@ -66,7 +66,7 @@ static bool check_param(const struct field_reader *reader, struct place at,
 {
     const char *name = google->param.param.name;
     if (name == NULL) {
-        field_error(reader, at, "parameterId is missing");
+        field_missing(reader, at, "parameterId", NULL);
     } else if (name[0] == '-') {
         field_error(reader, at, "the name %s must not begin with -", name);
     } else if (google->specs != 1) {
@@ -234,7 +234,7 @@ static bool check_child(const struct field_reader *reader, struct place at,
                                         "parentDiscreteValues",
                                         "parentCategoricalValues"};
     if (child->spec.node == NULL) {
-        field_error(reader, at, "parameterSpec is missing");
+        field_missing(reader, at, "parameterSpec", NULL);
     } else if (parent->type == PARAM_DOUBLE) {
         field_error(reader, at, "parameter %s is continuous, it cannot decide",
                     parent->name);
@@ -249,7 +249,7 @@ static bool check_child(const struct field_reader *reader, struct place at,
                         param_type_name(parent->type));
         diag_hint(reader->diag, "use %s", lists[parent->type]);
     } else if (child->values.node == NULL) {
-        field_error(reader, child->said, "values is missing");
+        field_missing(reader, child->said, "values", NULL);
     } else {
         return true;
     }

@@ -37,7 +37,7 @@ static void read_variable(const struct field_reader *reader, struct place at,
     *pair = (struct pair){.value = ""};
     field_read_map(reader, at, rows, pair);
     if (pair->name == NULL && at.node->kind == NODE_MAP)
-        field_error(reader, at, "name is missing");
+        field_missing(reader, at, "name", NULL);
     else if (pair->name)
         field_is_variable(reader, at, pair->name);
     field_is_word(reader, at, pair->value);
@@ -159,6 +159,8 @@ static const struct field_choice accelerators[] = {
     {"NVIDIA_H100_MEGA_80GB", 14, 14},
     {"NVIDIA_H200_141GB", 15, 15},
     {"NVIDIA_B200", 16, 16},
+    {"NVIDIA_GB200", 17, 17},
+    {"NVIDIA_RTX_PRO_6000", 18, 18},
     {NULL, 0, 0}};
 
 static bool is_tpu(const char *accelerator)
@@ -222,6 +224,9 @@ static void read_machine(const struct field_reader *reader, struct place at,
         {"acceleratorCount", field_whole, POOL(pool.gpus), 0, 1024, NULL},
         {.name = "tpuTopology", .read = read_topology},
         {.name = "reservationAffinity", .read = read_reservation},
+        {.name = "gpuPartitionSize", .read = keep_text},
+        {.name = "minGpuDriverVersion", .read = keep_text},
+        {.name = "multihostGpuNodeCount", .read = keep_whole, .max = INT32_MAX},
         {0}};
     struct pool_draft *said = into;
     (void)field;
@@ -243,32 +248,47 @@ static void read_disk(const struct field_reader *reader, struct place at,
     keep_message(reader, at, rows);
 }
 
-static void read_mounts(const struct field_reader *reader, struct place at,
-                        const struct field *field, void *into)
+/* Members of NfsMount and LustreMount: all of them texts without effect. */
+static const struct field nfs_rows[] = {
+    {.name = "server", .read = field_text},
+    {.name = "path", .read = field_text},
+    {.name = "mountPoint", .read = field_text},
+    {0}};
+static const struct field lustre_rows[] = {
+    {.name = "instanceIp", .read = field_text},
+    {.name = "volumeHandle", .read = field_text},
+    {.name = "filesystem", .read = field_text},
+    {.name = "mountPoint", .read = field_text},
+    {0}};
+
+static void keep_mounts(const struct field_reader *reader, struct place at,
+                        const struct field *field, const struct field rows[])
 {
-    struct mount {
-        const char *server, *path, *point;
-    } mount;
-    static const struct field rows[] = {
-        {.name = "server",
-         .read = field_text,
-         .offset = offsetof(struct mount, server)},
-        {.name = "path",
-         .read = field_text,
-         .offset = offsetof(struct mount, path)},
-        {.name = "mountPoint",
-         .read = field_text,
-         .offset = offsetof(struct mount, point)},
-        {0}};
+    const char *ignored;
     size_t i = 0, before = reader->diag->errors;
     if (at.node->kind != NODE_LIST) {
         field_wrong_kind(reader, at, "a list");
         return;
     }
     for (const struct node *node = at.node->first; node; node = node->next)
-        field_read_map(reader, field_item(reader, at, node, i++), rows, &mount);
+        field_read_map(reader, field_item(reader, at, node, i++), rows,
+                       &ignored);
     if (reader->diag->errors == before)
-        keep_any(reader, at, field, into);
+        keep_any(reader, at, field, NULL);
+}
+
+static void read_nfs(const struct field_reader *reader, struct place at,
+                     const struct field *field, void *into)
+{
+    (void)into;
+    keep_mounts(reader, at, field, nfs_rows);
+}
+
+static void read_lustre(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
+{
+    (void)into;
+    keep_mounts(reader, at, field, lustre_rows);
 }
 
 /* ---- pools ---- */
@@ -279,7 +299,8 @@ static const struct field pool_rows[] = {
     {"replicaCount", field_whole, POOL(count), 0, HT_MAX_PARALLEL, NULL},
     {.name = "machineSpec", .read = read_machine},
     {.name = "diskSpec", .read = read_disk},
-    {.name = "nfsMounts", .read = read_mounts},
+    {.name = "nfsMounts", .read = read_nfs},
+    {.name = "lustreMounts", .read = read_lustre},
     {0}};
 
 const char *const vertex_pool_types[VERTEX_POOLS] = {"master", "worker", "ps",
@@ -311,11 +332,12 @@ static void check_task(const struct field_reader *reader, struct place at,
     else if (said->module.node)
         adopt_package(reader, said);
     else if (said->container.node == NULL && said->package.node)
-        field_error(reader, said->package, "pythonModule is missing");
+        field_missing(reader, said->package, "pythonModule", NULL);
     else if (said->container.node == NULL)
-        field_error(reader, at, "containerSpec is missing");
+        field_missing(reader, at, "containerSpec", "what the pool runs");
     else if (said->pool.image == NULL && said->pool.command.n == 0)
-        field_error(reader, said->container, "needs imageUri or command");
+        field_missing(reader, said->container, "imageUri",
+                      "or name a command to run without one");
 }
 
 static void read_pool(const struct field_reader *reader,
@@ -337,7 +359,8 @@ static void read_pool(const struct field_reader *reader,
     if (said.count == UNSAID)
         said.count = 1;
     if (index == 0 && said.count != 1)
-        field_error(reader, at, "the first pool has exactly one replica");
+        field_error(reader, field_member(reader, at, "replicaCount"),
+                    "the first pool has exactly one replica");
     if (reader->diag->errors > before)
         return;
     said.pool.count = (int)said.count;

@@ -79,10 +79,8 @@ static const struct field *rows_of(struct arena *arena, enum job_kind kind)
 static void require(const struct field_reader *reader, struct place root,
                     const char *key, const char *why)
 {
-    struct place at = field_member(reader, root, key);
-    if (at.node == NULL)
-        field_error(reader, (struct place){root.node, at.path},
-                    "is missing: %s", why);
+    if (field_member(reader, root, key).node == NULL)
+        field_missing(reader, root, key, why);
 }
 
 static void require_all(const struct field_reader *reader, struct place root,

@@ -53,6 +53,29 @@ static void read_convex_rule(const struct field_reader *reader, struct place at,
     note_rule(reader, at, EARLY_CONVEX, into);
 }
 
+/* What has no effect but a place in the newer form of the rule. */
+static void read_learning_rate(const struct field_reader *reader,
+                               struct place at, const struct field *field,
+                               void *into)
+{
+    at.path = "studySpec.convexAutomatedStoppingSpec.learningRateParameterName";
+    keep_text(reader, at, field, into);
+}
+
+static void read_autoregressive_order(const struct field_reader *reader,
+                                      struct place at,
+                                      const struct field *field, void *into)
+{
+    static const struct field row = {
+        "autoregressiveOrder", field_whole, 0, 0, INT64_MAX, NULL};
+    int64_t order = 0;
+    (void)field;
+    (void)into;
+    field_whole(reader, at, &row, &order);
+    if (order > 0)
+        field_warning(reader, at, "has no effect here");
+}
+
 /* v1beta1's older name for the convex rule. */
 static void read_convex_config(const struct field_reader *reader,
                                struct place at, const struct field *field,
@@ -66,8 +89,8 @@ static void read_convex_config(const struct field_reader *reader,
         {.name = "useSeconds",
          .read = field_flag,
          .offset = JOB(early_stop.by_time)},
-        {.name = "autoregressiveOrder", .read = field_skip},
-        {.name = "learningRateParameterName", .read = field_skip},
+        {.name = "autoregressiveOrder", .read = read_autoregressive_order},
+        {.name = "learningRateParameterName", .read = read_learning_rate},
         {0}};
     (void)field;
     field_read_map(reader, at, rows, into);
@@ -213,11 +236,9 @@ void vertex_study(const struct field_reader *reader, struct place at,
     draft->metrics = field_member(reader, at, "metrics");
     draft->parameters = field_member(reader, at, "parameters");
     if (draft->metrics.node == NULL)
-        field_error(reader, (struct place){at.node, draft->metrics.path},
-                    "is missing: name the metric and its goal");
+        field_missing(reader, at, "metrics", "name the metric and its goal");
     if (draft->parameters.node == NULL)
-        field_error(reader, (struct place){at.node, draft->parameters.path},
-                    "is missing: a study needs parameters");
+        field_missing(reader, at, "parameters", "a study needs parameters");
     field_read_map(reader, at, study_rows, into);
 }
 
@@ -276,9 +297,9 @@ static void read_metric(const struct field_reader *reader, struct place at,
     if (reader->diag->errors > before)
         return;
     if (said.name == NULL)
-        field_error(reader, at, "metricId is missing");
-    else if (said.goal == GOAL_UNSPECIFIED)
-        field_error(reader, at, "goal is missing: MAXIMIZE or MINIMIZE");
+        field_missing(reader, at, "metricId", NULL);
+    if (said.goal == GOAL_UNSPECIFIED)
+        field_missing(reader, at, "goal", "MAXIMIZE or MINIMIZE");
     metric->name = said.name ? said.name : "";
     metric->maximize = said.goal == GOAL_MAXIMIZE;
     metric->safety = said.safety;

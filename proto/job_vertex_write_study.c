@@ -59,7 +59,7 @@ static void add_parameter(cJSON *object, const struct param *param)
         add_real_spec, add_whole_spec, add_discrete_spec, add_category_spec};
     json_add_string(object, "parameterId", param->name);
     add_spec[param->type](object, param);
-    if (param->scale != SCALE_LINEAR)
+    if (param->scale != SCALE_LINEAR || param->scale_said)
         json_add_string(object, "scaleType", scales[param->scale]);
 }
 

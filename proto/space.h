@@ -44,6 +44,7 @@ struct param {
     const char *name;
     enum param_type type;
     enum param_scale scale;
+    bool scale_said; /* so that Google's clients get a linear one back */
     double min, max;           /* DOUBLE, inclusive */
     double step;               /* DOUBLE: > 0 gives min + k*step; else 0 */
     int64_t int_min, int_max;  /* INTEGER, inclusive */

@@ -1,9 +1,11 @@
+#include "proto/job_check.h"
 #include "proto/json.h"
 #include "tuner/core.h"
 #include "tuner/db.h"
 #include "tuner/study.h"
 #include "tuner/study_make.h"
 #include "tuner/study_reply.h"
+#include "tuner/trial_body.h"
 
 /* NULL, with the reason in err, when it is no good job. */
 static struct job *read_job(struct request *req, enum job_kind kind,
@@ -15,9 +17,12 @@ static struct job *read_job(struct request *req, enum job_kind kind,
     }
     struct diag *diag = study_diag(req);
     struct job *job = job_read_vertex(req->body, kind, diag);
-    if (job == NULL)
-        study_fail_by_diag(diag, err);
-    return job;
+    const struct field_reader reader = trial_body_reader(req);
+    job_check_new(&reader, (struct place){req->body, ""});
+    if (diag->errors == 0)
+        return job;
+    study_fail_by_diag(diag, err);
+    return NULL;
 }
 
 /* Vizier's clients find their study again by its display name. */
@@ -28,16 +33,11 @@ static enum ht_status check_display(struct core *core, struct request *req,
                                       .location = req->scope.location,
                                       .kinds = STUDY_KIND(JOB_STUDY)};
     struct study_row other;
-    const char *display = node_get_string(req->body, "displayName", "");
-    if (display[0] == '\0') {
-        diag_error(study_diag(req), 0, 0, "displayName", "is missing");
-        return study_fail_by_diag(study_diag(req), err);
-    }
     const enum ht_status status = db_study_by_display(
         core_db(core), req->arena, &scope, job->display, &other, err);
     if (status == HT_OK)
         return ht_fail(err, HT_EXISTS, "a study \"%.150s\" exists already",
-                       display);
+                       job->display);
     return status == HT_NOT_FOUND ? HT_OK : status;
 }
 

@@ -379,14 +379,17 @@ static void the_older_name_of_the_convex_rule_is_understood(void)
     const struct job *job =
         read_kind(RULED(",\"convexStopConfig\":{\"maxNumSteps\":\"90\","
                         "\"minNumSteps\":\"9\",\"autoregressiveOrder\":"
-                        "\"5\",\"useSeconds\":true}",
+                        "\"5\",\"useSeconds\":true,"
+                        "\"learningRateParameterName\":\"lr\"}",
                         ""),
                   JOB_STUDY, &diag);
-    CHECK(job != NULL && diag.warnings == 0);
+    /* The order and the name have no effect; v1 has a place for the name. */
+    CHECK(job != NULL && diag.warnings == 2);
     CHECK_TEXT(job ? written(job) : "refused",
                RULED(",\"convexAutomatedStoppingSpec\":{\"maxStepCount\":"
                      "\"90\",\"minStepCount\":\"9\","
-                     "\"useElapsedDuration\":true}",
+                     "\"useElapsedDuration\":true,"
+                     "\"learningRateParameterName\":\"lr\"}",
                      ""));
 }
 

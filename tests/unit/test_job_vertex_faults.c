@@ -56,10 +56,10 @@ static const struct {
      "studySpec.metrics", "1 to 16 metrics"},
     {"{\"studySpec\":{\"metrics\":[{\"metricId\":\"a\"}],\"parameters\":[" LR
      "]}," TRIAL "}",
-     "studySpec.metrics[0]", "goal is missing"},
+     "studySpec.metrics[0].goal", "is missing"},
     {"{\"studySpec\":{\"metrics\":[{\"goal\":1}],\"parameters\":[" LR
      "]}," TRIAL "}",
-     "studySpec.metrics[0]", "metricId is missing"},
+     "studySpec.metrics[0].metricId", "is missing"},
     {PARAM("\"scaleType\":1"), "studySpec.parameters[0]", "0 value specs"},
     {PARAM("\"doubleValueSpec\":{},\"integerValueSpec\":{}"),
      "studySpec.parameters[0]", "2 value specs"},
@@ -80,16 +80,18 @@ static const struct {
            "{\"values\":[0.5]},\"parameterSpec\":" LR "}]"),
      "studySpec.parameters[0].conditionalParameterSpecs[0]", "is continuous"},
     {POOL("[]"), "trialJobSpec.workerPoolSpecs", "1 to 4 pools"},
-    {POOL("[{}]"), "trialJobSpec.workerPoolSpecs[0]", "containerSpec"},
+    {POOL("[{}]"), "trialJobSpec.workerPoolSpecs[0].containerSpec",
+     "is missing"},
     {POOL("[{\"containerSpec\":{}}]"),
-     "trialJobSpec.workerPoolSpecs[0].containerSpec", "imageUri or command"},
+     "trialJobSpec.workerPoolSpecs[0].containerSpec.imageUri", "is missing"},
     {POOL("[{\"containerSpec\":{\"imageUri\":\"i\"},\"replicaCount\":2}]"),
-     "trialJobSpec.workerPoolSpecs[0]", "exactly one replica"},
+     "trialJobSpec.workerPoolSpecs[0].replicaCount", "exactly one replica"},
     {POOL("[{\"pythonPackageSpec\":{}}]"),
-     "trialJobSpec.workerPoolSpecs[0].pythonPackageSpec",
-     "pythonModule is missing"},
+     "trialJobSpec.workerPoolSpecs[0].pythonPackageSpec.pythonModule",
+     "is missing"},
     {POOL("[{\"containerSpec\":{\"imageUri\":\"i\",\"env\":[{}]}}]"),
-     "trialJobSpec.workerPoolSpecs[0].containerSpec.env[0]", "name is missing"},
+     "trialJobSpec.workerPoolSpecs[0].containerSpec.env[0].name",
+     "is missing"},
     {OURS("\"name\":\"12\""), "hypertune.name", "study's number"},
     {OURS("\"seeds\":1"), "hypertune.seeds", "did you mean \"seed\"?"},
     {OURS("\"cpus\":-1"), "hypertune.cpus", "must be from 0"},
@@ -109,8 +111,8 @@ static const struct {
     {PARAM("\"categoricalValueSpec\":{\"values\":[\"a\"]},"
            "\"conditionalParameterSpecs\":[{\"parentCategoricalValues\":"
            "{\"values\":[\"a\"]}}]"),
-     "studySpec.parameters[0].conditionalParameterSpecs[0]",
-     "parameterSpec is missing"},
+     "studySpec.parameters[0].conditionalParameterSpecs[0].parameterSpec",
+     "is missing"},
     {PARAM("\"categoricalValueSpec\":{\"values\":[\"a\"]},"
            "\"conditionalParameterSpecs\":[{\"parameterSpec\":" LR "}]"),
      "studySpec.parameters[0].conditionalParameterSpecs[0]",
@@ -158,7 +160,7 @@ static const struct {
      "trialJobSpec.workerPoolSpecs[0]", "both containerSpec and"},
     {POOL("[{\"containerSpec\":{\"imageUri\":\"i\"}},"
           "{\"replicaCount\":2,\"machineSpec\":{}}]"),
-     "trialJobSpec.workerPoolSpecs[1]", "containerSpec is missing"},
+     "trialJobSpec.workerPoolSpecs[1].containerSpec", "is missing"},
     {POOL("[{\"containerSpec\":{\"imageUri\":\"i\"},\"diskSpec\":"
           "{\"bootDiskSize\":1}}]"),
      "trialJobSpec.workerPoolSpecs[0].diskSpec.bootDiskSize",
