@@ -75,11 +75,11 @@ static void apply_keep(struct core *core, const void *data)
 
 /* --- making one --- */
 
-cJSON *operation_message(const char *type)
+cJSON *operation_message(const struct request *req, const char *type)
 {
     struct text name = {0};
-    text_printf(&name, "type.googleapis.com/google.cloud.aiplatform.v1.%s",
-                type);
+    text_printf(&name, "type.googleapis.com/google.cloud.aiplatform.%s.%s",
+                req->version != NULL ? req->version : "v1", type);
     cJSON *message = cJSON_CreateObject();
     json_add_string(message, "@type", name.data);
     text_free(&name);
@@ -110,6 +110,31 @@ static void add_error(cJSON *object, const struct ht_error *why)
     json_add_string(error, "message", why->text);
 }
 
+/* Leaves what the messages of Google have. */
+static void drop_own(cJSON *operation)
+{
+    cJSON *response = cJSON_GetObjectItemCaseSensitive(operation, "response");
+    cJSON *trials = cJSON_GetObjectItemCaseSensitive(response, "trials");
+    cJSON *trial;
+    cJSON_ArrayForEach(trial, trials)
+        cJSON_DeleteItemFromObjectCaseSensitive(trial, "hypertune");
+}
+
+/* Keeps the text of the operation once it is committed. */
+static void keep(struct core *core, struct request *req, const char *name,
+                 cJSON *object)
+{
+    struct text text = {0};
+    json_print(object, &text);
+    const size_t name_bytes = strlen(name) + 1;
+    const size_t bytes = name_bytes + text.len + 1;
+    char *both = arena_alloc(req->arena, bytes, 1);
+    memcpy(both, name, name_bytes);
+    memcpy(both + name_bytes, text.data, text.len + 1);
+    text_free(&text);
+    core_defer(core, apply_keep, both, bytes);
+}
+
 void operation_reply(struct core *core, struct request *req,
                      struct operation *operation)
 {
@@ -124,16 +149,25 @@ void operation_reply(struct core *core, struct request *req,
         cJSON_AddItemToObject(object, "response", operation->response);
     else
         add_error(object, &operation->why);
+    cJSON *kept = cJSON_Duplicate(object, true);
+    drop_own(kept);
+    keep(core, req, name, kept);
     json_print(object, &req->reply);
-    const size_t name_bytes = strlen(name) + 1;
-    const size_t bytes = name_bytes + req->reply.len + 1;
-    char *both = arena_alloc(req->arena, bytes, 1);
-    memcpy(both, name, name_bytes);
-    memcpy(both + name_bytes, req->reply.data, req->reply.len + 1);
-    core_defer(core, apply_keep, both, bytes);
 }
 
 /* --- asking for one --- */
+
+static const char *collection_of(const struct request *req)
+{
+    switch (req->scope.kinds) {
+    case STUDY_KIND(JOB_TUNING):
+        return "hyperparameterTuningJobs";
+    case STUDY_KIND(JOB_CUSTOM):
+        return "customJobs";
+    default:
+        return "studies";
+    }
+}
 
 /* The resource that the path names, with a slash. AI Platform's paths name a
  * project alone, and so everything in it. */
@@ -146,7 +180,8 @@ static const char *parent_of(const struct request *req)
         parent =
             arena_printf(arena, "%slocations/%s/", parent, req->scope.location);
     if (req->study != NULL)
-        parent = arena_printf(arena, "%sstudies/%s/", parent, req->study);
+        parent = arena_printf(arena, "%s%s/%s/", parent, collection_of(req),
+                              req->study);
     if (req->trial != NULL)
         parent = arena_printf(arena, "%strials/%s/", parent, req->trial);
     return parent;

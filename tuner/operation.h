@@ -25,15 +25,17 @@ struct operation {
     struct ht_error why;  /* when it failed */
 };
 
-/* A message of Google's API with its @type, such as "SuggestTrialsResponse";
- * the caller owns it. */
-cJSON *operation_message(const char *type);
+/* A message of Google's API with its @type, such as "SuggestTrialsResponse", in
+ * the version that the request asks; the caller owns it. */
+cJSON *operation_message(const struct request *req, const char *type);
 /* google.protobuf.Empty as a response; the caller owns it. */
 cJSON *operation_empty(void);
 /* Adds genericMetadata with both times to the metadata. */
 void operation_add_times(struct core *core, cJSON *metadata);
 
-/* Replies with the operation, done, and keeps it once it is committed. */
+/* Replies with the operation, done, and keeps it once it is committed: without
+ * our own members of its trials, since Google's clients read an operation that
+ * they ask for again without patience for what they do not know. */
 void operation_reply(struct core *core, struct request *req,
                      struct operation *operation);
 

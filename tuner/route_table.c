@@ -47,10 +47,10 @@
         .lane = LANE_READER, .kinds = (shown), .read = (handler)               \
     }
 /* Operations are in the core's memory, not in the database. */
-#define OPERATION(how, path, role, handler)                                    \
+#define OPERATION(how, shown, path, role, handler)                             \
     {                                                                          \
         .method = (how), .pattern = (path), .needs = (role),                   \
-        .lane = LANE_CORE, .core = (handler)                                   \
+        .lane = LANE_CORE, .kinds = (shown), .core = (handler)                 \
     }
 /* Answered at once, by the HTTP thread. */
 #define LOGIN(how, path, role, handler)                                        \
@@ -64,19 +64,19 @@
         .lane = LANE_PAGE                                                      \
     }
 /* Google's resources have a collection of operations each. */
-#define OPERATIONS(parent)                                                     \
-    OPERATION("GET", parent "/operations", GATE_READ, operation_list),         \
-        OPERATION("GET", parent "/operations/{operation}", GATE_READ,          \
+#define OPERATIONS(shown, parent)                                              \
+    OPERATION("GET", shown, parent "/operations", GATE_READ, operation_list),  \
+        OPERATION("GET", shown, parent "/operations/{operation}", GATE_READ,   \
                   operation_get),                                              \
-        OPERATION("POST", parent "/operations/{operation}:cancel",             \
+        OPERATION("POST", shown, parent "/operations/{operation}:cancel",      \
                   GATE_SUBMIT, operation_cancel)
 /* Those of Vertex can also be deleted and waited for. */
-#define VERTEX_OPERATIONS(parent)                                              \
-    OPERATIONS(parent),                                                        \
-        OPERATION("DELETE", parent "/operations/{operation}", GATE_SUBMIT,     \
-                  operation_delete),                                           \
-        OPERATION("POST", parent "/operations/{operation}:wait", GATE_READ,    \
-                  operation_get)
+#define VERTEX_OPERATIONS(shown, parent)                                       \
+    OPERATIONS(shown, parent),                                                 \
+        OPERATION("DELETE", shown, parent "/operations/{operation}",           \
+                  GATE_SUBMIT, operation_delete),                              \
+        OPERATION("POST", shown, parent "/operations/{operation}:wait",        \
+                  GATE_READ, operation_get)
 
 const struct route route_table[] = {
     {.method = "GET",
@@ -117,15 +117,17 @@ const struct route route_table[] = {
     CHANGE("POST", SEARCHING, TRIALS "/{trial}:stop", trial_stop),
     CHANGE("POST", SEARCHING, TRIALS "/{trial}:checkTrialEarlyStoppingState",
            trial_check_stop),
-    VERTEX_OPERATIONS(VERTEX),
-    VERTEX_OPERATIONS(STUDIES "/{study}"),
-    VERTEX_OPERATIONS(TRIALS "/{trial}"),
+    VERTEX_OPERATIONS(ANY, VERTEX),
+    VERTEX_OPERATIONS(TUNING, JOBS "/{study}"),
+    VERTEX_OPERATIONS(CUSTOM, CUSTOM_JOBS "/{study}"),
+    VERTEX_OPERATIONS(SEARCHING, STUDIES "/{study}"),
+    VERTEX_OPERATIONS(SEARCHING, TRIALS "/{trial}"),
     CHANGE("POST", RUNNING_ITSELF, AIP_JOBS, aip_create),
     QUERY(RUNNING_ITSELF, AIP_JOBS, read_aip_jobs),
     QUERY(RUNNING_ITSELF, AIP_JOBS "/{study}", read_aip_job),
     CHANGE("PATCH", RUNNING_ITSELF, AIP_JOBS "/{study}", aip_patch),
     CHANGE("POST", RUNNING_ITSELF, AIP_JOBS "/{study}:cancel", aip_cancel),
-    OPERATIONS(AIP),
+    OPERATIONS(ANY, AIP),
     LOOK(ANY, "/v2/entries:list", read_entries),
     {.method = "GET",
      .pattern = OURS "/server",

@@ -43,8 +43,10 @@ static void reply(const struct vizier_call *call)
         arena_printf(arena, "%s/trials/%lld", study, (long long)call->trial.id);
     struct operation operation = {
         .resource = trial,
-        .metadata = operation_message("CheckTrialEarlyStoppingStateMetatdata"),
-        .response = operation_message("CheckTrialEarlyStoppingStateResponse")};
+        .metadata = operation_message(call->req,
+                                      "CheckTrialEarlyStoppingStateMetatdata"),
+        .response = operation_message(call->req,
+                                      "CheckTrialEarlyStoppingStateResponse")};
     operation_add_times(call->core, operation.metadata);
     json_add_string(operation.metadata, "study", study);
     json_add_string(operation.metadata, "trial", trial);

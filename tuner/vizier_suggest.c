@@ -287,7 +287,7 @@ static struct operation operation_of(const struct suggesting *now)
     struct core *core = now->call.core;
     struct operation operation = {
         .resource = vizier_study_name(now->call.req->arena, &now->call.study),
-        .metadata = operation_message("SuggestTrialsMetadata")};
+        .metadata = operation_message(now->call.req, "SuggestTrialsMetadata")};
     operation_add_times(core, operation.metadata);
     json_add_string(operation.metadata, "clientId", now->client);
     return operation;
@@ -299,7 +299,7 @@ static enum ht_status reply(struct suggesting *now, struct ht_error *err)
     char start[CLOCK_STAMP_BYTES], end[CLOCK_STAMP_BYTES];
     clock_stamp(start, core_wall_ms(core) - now->waited_ms);
     clock_stamp(end, core_wall_ms(core));
-    cJSON *response = operation_message("SuggestTrialsResponse");
+    cJSON *response = operation_message(now->call.req, "SuggestTrialsResponse");
     const enum ht_status status = add_trials(now, response, err);
     if (status != HT_OK) {
         cJSON_Delete(response);

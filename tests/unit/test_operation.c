@@ -11,7 +11,7 @@ static enum ht_status make_one(struct core *core, struct request *req,
     (void)err;
     struct operation operation = {
         .resource = "projects/local/locations/local/studies/7",
-        .metadata = operation_message("SuggestTrialsMetadata"),
+        .metadata = operation_message(req, "SuggestTrialsMetadata"),
         .response = operation_empty()};
     operation_add_times(core, operation.metadata);
     operation_reply(core, req, &operation);
