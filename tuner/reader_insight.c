@@ -158,9 +158,8 @@ static enum ht_status find_axis(const struct request *req, const char *key,
     return HT_OK;
 }
 
-static enum ht_status read_axes(const struct request *req,
-                                const struct space *space, struct cut *cut,
-                                struct ht_error *err)
+static enum ht_status read_axes(struct request *req, const struct space *space,
+                                struct cut *cut, struct ht_error *err)
 {
     const bool plane = request_query(req, "y") != NULL;
     const struct number_range range = {2, plane ? PLANE_MOST : LINE_MOST,

@@ -5,6 +5,7 @@
 #include "proto/clock.h"
 #include "proto/json.h"
 #include "tuner/read_mask.h"
+#include "tuner/trial_body.h"
 
 /* --- what a filter may ask for --- */
 
@@ -103,20 +104,30 @@ static enum ht_status walk_studies(struct walk *walk, bool *more,
     return HT_OK;
 }
 
+/* What is wrong is told of all members of the query at once. */
+static enum ht_status read_query(struct walk *walk, struct ht_error *err)
+{
+    struct request *req = walk->req;
+    const struct collection *collection = walk->collection;
+    struct ht_error why;
+    page_read_sized(req, &collection->sizes, &walk->page, err);
+    enum ht_status status =
+        filter_read(req->arena, request_query(req, "filter"),
+                    collection->fields, &walk->filter, &why);
+    page_violation(req, "filter", status, &why);
+    status = read_mask_read(req->arena, request_query(req, "readMask"),
+                            &walk->mask, &why);
+    page_violation(req, "readMask", status, &why);
+    return trial_body_check(req, err);
+}
+
 enum ht_status reader_list(struct reader *reader, struct request *req,
                            const struct collection *collection,
                            struct ht_error *err)
 {
     struct walk walk = {.reader = reader, .req = req, .collection = collection};
     bool more;
-    enum ht_status status =
-        page_read_sized(req, &collection->sizes, &walk.page, err);
-    if (status == HT_OK)
-        status = filter_read(req->arena, request_query(req, "filter"),
-                             collection->fields, &walk.filter, err);
-    if (status == HT_OK)
-        status = read_mask_read(req->arena, request_query(req, "readMask"),
-                                &walk.mask, err);
+    enum ht_status status = read_query(&walk, err);
     if (status != HT_OK)
         return status;
     text_printf(&req->reply, "{\"%s\":[", collection->key);

@@ -20,26 +20,35 @@ struct page_sizes { /* of one list */
     size_t most;
 };
 
-/* As Google's lists do: a size of 0 is the usual one, too large is the most.
- * HT_INVALID  pageSize or pageToken is not one of ours */
-enum ht_status page_read_sized(const struct request *req,
+/* As Google's lists do: a size of 0 is the usual one, too large is the most. A
+ * token goes with the list and the filter that it was given for.
+ * HT_INVALID  pageSize is no size, or pageToken none of this list; told as a
+ *             violation, too */
+enum ht_status page_read_sized(struct request *req,
                                const struct page_sizes *sizes,
                                struct page *page, struct ht_error *err);
+/* So many of the elements wanted as the server gives in a page. */
+size_t page_most(const struct request *req, size_t wanted);
 /* With PAGE_DEFAULT and PAGE_MOST. */
-enum ht_status page_read(const struct request *req, struct page *page,
+enum ht_status page_read(struct request *req, struct page *page,
                          struct ht_error *err);
 
 /* An integer of the query within [min, max]; `fallback` when absent.
- * HT_INVALID when it is no such number. */
+ * HT_INVALID when it is no such number; told as a violation, too. */
 struct number_range {
     int64_t min, max, fallback;
 };
-enum ht_status page_number(const struct request *req, const char *name,
+enum ht_status page_number(struct request *req, const char *name,
                            const struct number_range *range, int64_t *value,
                            struct ht_error *err);
 
-/* Ends a streamed list: closes the array, adds the token (0: none) and the
- * brace. */
-void page_end(struct request *req, int64_t token);
+/* Tells a member of the query that could not be read as a violation; nothing
+ * when the status is HT_OK. */
+void page_violation(struct request *req, const char *name,
+                    enum ht_status status, const struct ht_error *why);
+
+/* Ends a streamed list: closes the array, adds the token of the last element
+ * by its id (0: nothing is left) and the brace. */
+void page_end(struct request *req, int64_t id);
 
 #endif

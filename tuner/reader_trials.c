@@ -7,6 +7,7 @@
 #include "tuner/front.h"
 #include "tuner/logs.h"
 #include "tuner/reader_walk.h"
+#include "tuner/trial_body.h"
 #include "tuner/view.h"
 
 enum ht_status reader_find_study(struct reader *reader, struct request *req,
@@ -40,10 +41,12 @@ enum ht_status read_trials(struct reader *reader, struct request *req,
                                                  {NULL, FILTER_TEXT}};
     struct trial_walk walk = {.reader = reader, .req = req};
     bool more;
-    enum ht_status status = page_read(req, &walk.page, err);
-    if (status == HT_OK)
-        status = filter_read(req->arena, request_query(req, "filter"), fields,
-                             &walk.filter, err);
+    struct ht_error why;
+    page_read(req, &walk.page, err);
+    enum ht_status status = filter_read(
+        req->arena, request_query(req, "filter"), fields, &walk.filter, &why);
+    page_violation(req, "filter", status, &why);
+    status = trial_body_check(req, err);
     if (status == HT_OK)
         status = reader_find_study(reader, req, &walk.study, &walk.job, err);
     if (status != HT_OK)
@@ -173,7 +176,7 @@ struct log_question {
     bool attempt_ended;
 };
 
-static enum ht_status read_window(const struct request *req,
+static enum ht_status read_window(struct request *req,
                                   struct log_question *question,
                                   struct ht_error *err)
 {
