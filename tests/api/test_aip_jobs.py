@@ -1,0 +1,464 @@
+"""AI Platform's jobs as they are created, labelled, limited and cancelled.
+
+A fake runner takes images, so that trials do what a case needs."""
+
+import copy
+import json
+import os
+
+import api
+import harness
+import tap
+from fake_runner import Runner
+
+JOBS = "/v1/projects/p/jobs"
+BODIES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
+                      "google", "aip-bodies")
+IMAGE = {"imageUri": "gcr.io/demo/trainer:latest"}
+PLAIN = {"masterConfig": IMAGE, "region": "us-central1"}
+SEARCH = {
+    "goal": "MAXIMIZE", "hyperparameterMetricTag": "accuracy",
+    "algorithm": "RANDOM_SEARCH", "maxTrials": 3, "maxParallelTrials": 1,
+    "params": [{"parameterName": "lr", "type": "DOUBLE", "minValue": 0.0001,
+                "maxValue": 0.1, "scaleType": "UNIT_LOG_SCALE"}]}
+
+server = None
+
+
+def call(method, path, body=None):
+    return server.call(method, path, body)
+
+
+def good(method, path, body=None):
+    status, answer = call(method, path, body)
+    tap.equal(status, 200, answer)
+    return answer
+
+
+def refused(method, path, body, status, word):
+    got, answer = call(method, path, body)
+    tap.equal((got, answer["error"]["status"]), (status, word), answer)
+    return answer["error"]["message"]
+
+
+def plain(name, labels=None, **changes):
+    body = {"jobId": name, "trainingInput": dict(PLAIN, **changes)}
+    if labels is not None:
+        body["labels"] = labels
+    return good("POST", JOBS, body)
+
+
+def search(name, scheduling=None, **changes):
+    given = dict(PLAIN, hyperparameters=dict(SEARCH, **changes))
+    if scheduling:
+        given["scheduling"] = scheduling
+    return good("POST", JOBS, {"jobId": name, "trainingInput": given})
+
+
+def job(name):
+    return server.get(JOBS + "/" + name)
+
+
+def wait_for(name, state):
+    harness.wait_until(lambda: job(name)["state"] == state, 20,
+                       "%s of %s" % (state, name))
+    return job(name)
+
+
+def cancel(*names):
+    for name in names:
+        tap.equal(good("POST", "%s/%s:cancel" % (JOBS, name), {}), {})
+
+
+def runner():
+    return Runner(server, images=True)
+
+
+def events(name, kind):
+    found = server.get("/hypertune/v1/studies/%s/events" % name)["events"]
+    return [event["reason"] for event in found if event["kind"] == kind]
+
+
+def labels_path(name, mask="labels"):
+    return "%s/%s?updateMask=%s" % (JOBS, name, mask)
+
+
+# --- creation ---
+
+def recorded():
+    """What gcloud sent, in the order in which it did."""
+    for name in sorted(os.listdir(BODIES)):
+        with open(os.path.join(BODIES, name), encoding="utf-8") as file:
+            yield json.load(file)
+
+
+def what_gcloud_sends_is_answered():
+    made = []
+    for said in recorded():
+        status, answer = call("POST", said["path"], said["request"])
+        tap.equal(status, said["status"], said["command"])
+        if status == 200:
+            made.append(answer["jobId"])
+            tap.equal(answer["trainingInput"], said["request"]["trainingInput"])
+            answer.pop("createTime")
+            answer.pop("etag")
+        tap.equal(answer, said["answer"], said["command"])
+    for name in made:
+        good("POST", "/v1/projects/demo-proj/jobs/%s:cancel" % name)
+
+
+def a_job_is_a_study_of_its_region():
+    made = plain("placed", region="europe-west4")
+    tap.equal((made["jobId"], made["state"]), ("placed", "QUEUED"))
+    shown = server.get("/v1/projects/p/locations/europe-west4/customJobs/placed")
+    tap.equal(shown["displayName"], "placed")
+    nowhere = dict(PLAIN)
+    del nowhere["region"]
+    good("POST", JOBS, {"jobId": "nowhere", "trainingInput": nowhere})
+    server.get("/v1/projects/p/locations/local/customJobs/nowhere")
+    cancel("placed", "nowhere")
+
+
+def an_id_is_given_once_in_a_project():
+    plain("once", region="us-central1")
+    body = {"jobId": "once", "trainingInput": dict(PLAIN, region="us-east1")}
+    refused("POST", JOBS, body, 409, "ALREADY_EXISTS")
+    good("POST", "/v1/projects/other/jobs", body)
+    cancel("once")
+    refused("POST", JOBS, body, 409, "ALREADY_EXISTS")
+    good("POST", "/v1/projects/other/jobs/once:cancel")
+
+
+def a_name_that_another_form_gave_is_taken_too():
+    made = api.job("vertex_made")
+    good("POST", "/v1/projects/p/locations/us-east1/hyperparameterTuningJobs",
+         made)
+    refused("POST", JOBS, {"jobId": "vertex_made", "trainingInput": PLAIN},
+            409, "ALREADY_EXISTS")
+    cancel("vertex_made")
+
+
+def the_same_is_there_below_ml():
+    body = {"jobId": "below_ml", "trainingInput": PLAIN}
+    good("POST", "/ml" + JOBS, body)
+    tap.equal(server.get("/ml" + JOBS + "/below_ml"), job("below_ml"))
+    good("PATCH", "/ml" + labels_path("below_ml"), {"labels": {"a": "b"}})
+    good("POST", "/ml" + JOBS + "/below_ml:cancel")
+    tap.equal(job("below_ml")["state"], "CANCELLED")
+    tap.equal(call("GET", "/mlx" + JOBS)[0], 404)
+
+
+def numbers_are_kept_as_they_were_written():
+    text = ('{"jobId":"written","trainingInput":{"region":"r","masterConfig":'
+            '{"imageUri":"i"},"hyperparameters":{"goal":"MAXIMIZE","maxTrials":'
+            '"2","params":[{"maxValue":1e-1,"minValue":0.00010,'
+            '"parameterName":"x","type":"DOUBLE"}]}}}')
+    status, _ = server.call("POST", JOBS, json.loads(text))
+    tap.equal(status, 200)
+    shown = job("written")["trainingInput"]["hyperparameters"]
+    tap.equal(shown["maxTrials"], "2")
+    tap.equal(shown["params"], [{"maxValue": 0.1, "minValue": 0.0001,
+                                 "parameterName": "x", "type": "DOUBLE"}])
+    tap.equal(list(shown["params"][0]),
+              ["maxValue", "minValue", "parameterName", "type"])
+    cancel("written")
+
+
+def operations_of_a_project_are_listed():
+    good("POST", JOBS.replace("/p/", "/q/"),
+         {"jobId": "gone", "trainingInput": PLAIN})
+    good("POST", "/v1/projects/q/jobs/gone:cancel")
+    done = good("DELETE", "/v1/projects/q/locations/us-central1/customJobs/gone")
+    tap.equal(server.get("/v1/projects/q/operations"), {"operations": [done]})
+    tap.equal(server.get("/v1/projects/q2/operations"), {"operations": []})
+    name = done["name"].rsplit("/", 1)[1]
+    path = "/v1/projects/q/operations/" + name
+    tap.equal(server.get(path), done)
+    tap.equal(good("POST", path + ":cancel"), {})
+    tap.equal(call("GET", "/v1/projects/p/operations/" + name)[0], 404)
+
+
+# --- warnings ---
+
+def what_has_no_effect_is_told_in_the_events():
+    plain("warned", network="projects/1/global/networks/n",
+          enableWebAccess=True, scaleTier="STANDARD_1",
+          encryptionConfig={"kmsKeyName": "k"},
+          masterConfig=dict(IMAGE, diskConfig={"bootDiskSizeGb": 200}),
+          scheduling={"priority": 7, "strategy": "LOW_COST"})
+    told = events("warned", "study.warned")
+    fields = sorted(reason.split(":")[0] for reason in told)
+    tap.equal(fields, ["trainingInput." + field for field in (
+        "enableWebAccess", "encryptionConfig.kmsKeyName",
+        "masterConfig.diskConfig.bootDiskSizeGb", "network", "scaleTier",
+        "scheduling.priority", "scheduling.strategy")])
+    cancel("warned")
+    plain("quiet", enableWebAccess=False)
+    tap.equal(events("quiet", "study.warned"), [])
+    cancel("quiet")
+
+
+def other_forms_tell_theirs_too():
+    made = api.job("told")
+    made["trialJobSpec"]["network"] = "n"
+    with Runner(server, images=True):
+        answer = good("POST", api.JOBS, made)
+    told = events("told", "study.warned")
+    tap.equal(told[0].split(":")[0], "trialJobSpec.network")
+    fitting = [said["description"]
+               for said in answer["hypertuneStatus"]["warnings"]]
+    tap.equal(told[1:], fitting)
+    tap.equal(len(fitting), 1)
+    good("POST", api.JOBS + "/told:cancel")
+
+
+# --- labels ---
+
+def labels_are_replaced_as_a_whole():
+    made = plain("labelled", {"team": "red", "old": "1"})
+    changed = good("PATCH", labels_path("labelled"),
+                   {"labels": {"team": "blue"}})
+    tap.equal(changed["labels"], {"team": "blue"})
+    tap.equal(changed["etag"] != made["etag"], True)
+    tap.equal(job("labelled"), changed)
+    cleared = good("PATCH", labels_path("labelled"), {})
+    tap.equal("labels" in cleared, False)
+    changes = events("labelled", "study.changed")
+    tap.equal(changes, ["its labels were changed by user"] * 2)
+    back = good("PATCH", labels_path("labelled"),
+                {"labels": {"old": "1", "team": "red"}})
+    tap.equal(back["etag"], made["etag"])
+    good("PATCH", labels_path("labelled"), {"labels": back["labels"]})
+    tap.equal(len(events("labelled", "study.changed")), 3)
+    cancel("labelled")
+
+
+def an_etag_guards_labels():
+    first = plain("guarded", {"a": "1"})["etag"]
+    body = {"labels": {"a": "2"}, "etag": first}
+    second = good("PATCH", labels_path("guarded", "labels,etag"), body)["etag"]
+    refused("PATCH", labels_path("guarded"), body, 409, "ABORTED")
+    tap.equal(job("guarded")["labels"], {"a": "2"})
+    good("PATCH", labels_path("guarded"), dict(body, etag=second))
+    cancel("guarded")
+
+
+def a_whole_job_may_come_with_its_new_labels():
+    whole = plain("whole", {"a": "1"})
+    whole["labels"] = {"a": "2"}
+    whole["trainingInput"]["args"] = ["--ignored"]
+    changed = good("PATCH", labels_path("whole"), whole)
+    tap.equal(changed["labels"], {"a": "2"})
+    tap.equal("args" in changed["trainingInput"], False)
+    cancel("whole")
+
+
+def what_has_ended_gets_labels_too():
+    plain("over", {"a": "1"})
+    with runner() as one:
+        one.one().succeed()
+        ended = wait_for("over", "SUCCEEDED")
+    changed = good("PATCH", labels_path("over"), {"labels": {"a": "2"}})
+    tap.equal(changed, dict(ended, labels={"a": "2"}, etag=changed["etag"]))
+    tap.equal(job("over"), changed)
+    refused("PATCH", labels_path("never"), {}, 404, "NOT_FOUND")
+
+
+# --- cancellation ---
+
+def a_waiting_job_is_cancelled_at_once():
+    plain("waiting")
+    cancel("waiting")
+    ended = job("waiting")
+    tap.equal((ended["state"], ended["errorMessage"]),
+              ("CANCELLED", "cancelled by user"))
+    tap.equal("endTime" in ended, True)
+    tap.equal(good("POST", JOBS + "/waiting:cancel"), {})
+    tap.equal(job("waiting"), ended)
+    refused("POST", JOBS + "/never:cancel", {}, 404, "NOT_FOUND")
+
+
+def a_running_job_is_cancelled_when_its_trials_have_ended():
+    search("running")
+    with runner() as one:
+        attempt = one.one().started()
+        wait_for("running", "RUNNING")
+        cancel("running")
+        going = job("running")
+        tap.equal((going["state"], "endTime" in going), ("CANCELLING", False))
+        attempt.ended("stopped")
+        ended = wait_for("running", "CANCELLED")
+    tap.equal("endTime" in ended, True)
+    tap.equal([trial["state"] for trial in ended["trainingOutput"]["trials"]],
+              ["CANCELLED"])
+
+
+def a_finished_job_stays_as_it_is():
+    plain("finished")
+    with runner() as one:
+        one.one().succeed()
+        ended = wait_for("finished", "SUCCEEDED")
+    cancel("finished")
+    tap.equal(job("finished"), ended)
+
+
+# --- limits ---
+
+def a_search_that_runs_too_long_is_cancelled():
+    search("long", {"maxRunningTime": "1s"}, maxParallelTrials=2)
+    with runner() as one:
+        one.one().succeed(0.9)
+        late = one.one().started()
+        wait_for("long", "CANCELLING")
+        late.ended("stopped")
+        ended = wait_for("long", "CANCELLED")
+    tap.equal(ended["errorMessage"], "it ran longer than its limit of 1s")
+    first = ended["trainingOutput"]["trials"][0]
+    tap.equal((first["state"], first["finalMetric"]["objectiveValue"]),
+              ("SUCCEEDED", 0.9))
+    tap.equal(ended["trainingOutput"]["completedTrialCount"], "1")
+
+
+def a_job_without_a_search_that_runs_too_long_is_cancelled():
+    given = {"maxRunningTime": "0.5s"}
+    plain("long_plain", scheduling=given)
+    with runner() as one:
+        attempt = one.one().started()
+        wait_for("long_plain", "CANCELLING")
+        attempt.ended("stopped")
+        ended = wait_for("long_plain", "CANCELLED")
+    tap.equal(ended["errorMessage"], "it ran longer than its limit of 500ms")
+    tap.equal(ended["trainingInput"]["scheduling"], given)
+
+
+def flexible(name, wait):
+    """A job of Vertex that waits no longer than that."""
+    made = api.job(name)
+    made["trialJobSpec"]["scheduling"] = {"strategy": "FLEX_START",
+                                          "maxWaitDuration": wait}
+    good("POST", "/v1/projects/p/locations/r/hyperparameterTuningJobs", made)
+
+
+def the_limit_counts_from_the_start():
+    plain("patient", scheduling={"maxRunningTime": "1s"})
+    flexible("clock", "1.2s")
+    wait_for("clock", "CANCELLED")
+    tap.equal(job("patient")["state"], "QUEUED")
+    with runner() as one:
+        one.one().succeed()
+        wait_for("patient", "SUCCEEDED")
+
+
+def too_many_failures_fail_the_job():
+    search("failing", maxFailedTrials=1, maxTrials=5)
+    with runner() as one:
+        for _ in range(2):  # it is started again once
+            one.one().started().ended("failed", exit=1)
+        ended = wait_for("failing", "FAILED")
+    tap.equal(ended["errorMessage"].startswith("1 trials failed, limit 1"),
+              True, ended["errorMessage"])
+
+
+def a_job_that_waits_too_long_is_cancelled():
+    flexible("flexible", "0.3s")
+    ended = wait_for("flexible", "CANCELLED")
+    tap.equal(ended["errorMessage"],
+              "no trial started within its limit of 300ms")
+    given = {"maxWaitTime": "1800s"}
+    plain("waits", scheduling=given)
+    tap.equal(job("waits")["trainingInput"]["scheduling"], given)
+    kept = server.get("/hypertune/v1/studies/waits")["hypertune"]
+    tap.equal(kept["cancelAfter"], {"waiting": "1800s"})
+    tap.equal(events("waits", "study.warned"), [])
+    cancel("waits")
+
+
+# --- going on from an earlier job ---
+
+def a_search_goes_on_from_another():
+    search("first_part", maxTrials=1)
+    with runner() as one:
+        one.one().succeed(0.7)
+        wait_for("first_part", "SUCCEEDED")
+    made = search("second_part", resumePreviousJobId="first_part",
+                  algorithm="ALGORITHM_UNSPECIFIED")
+    tap.equal(made["trainingInput"]["hyperparameters"]["resumePreviousJobId"],
+              "first_part")
+    start = server.get("/hypertune/v1/studies/second_part")["hypertuneStatus"]
+    tap.equal([(said["study"], said["results"], said["sameSpace"])
+               for said in start["warmStart"]], [("first_part", 1, True)])
+    cancel("second_part")
+
+
+def only_the_same_search_goes_on():
+    search("origin")
+    other = copy.deepcopy(SEARCH)
+    other["params"][0]["maxValue"] = 0.2
+    plain("no_search")
+    for wrong, word in (({"goal": "MINIMIZE"}, "minimize"),
+                        ({"hyperparameterMetricTag": "loss"}, "loss"),
+                        ({"params": other["params"]}, "0.2"),
+                        ({"resumePreviousJobId": "no_search"}, "no tuning job"),
+                        ({"resumePreviousJobId": "away"}, "no tuning job")):
+        given = dict(SEARCH, resumePreviousJobId="origin")
+        given.update(wrong)
+        message = refused("POST", JOBS, {"jobId": "away", "trainingInput": dict(
+            PLAIN, hyperparameters=given)}, 400, "INVALID_ARGUMENT")
+        field = "trainingInput.hyperparameters.resumePreviousJobId: "
+        tap.equal((message.startswith(field), word in message), (True, True),
+                  message)
+    cancel("origin", "no_search")
+
+
+# --- what a restart leaves ---
+
+def a_restart_keeps_everything():
+    search("kept", {"maxRunningTime": "7200s"})
+    changed = good("PATCH", labels_path("kept"), {"labels": {"a": "b"}})
+    plain("kept_running", scheduling={"maxRunningTime": "3600s"})
+    before = {name: job(name) for name in ("kept", "over", "long", "warned")}
+    listed = server.get(JOBS + "?pageSize=100")
+    told = events("warned", "study.warned")
+    server.stop()
+    server.start()
+    tap.equal({name: job(name) for name in before}, before)
+    tap.equal(server.get(JOBS + "?pageSize=100"), listed)
+    tap.equal(events("warned", "study.warned"), told)
+    tap.equal(job("kept")["labels"], changed["labels"])
+    refused("POST", JOBS, {"jobId": "kept", "trainingInput": PLAIN}, 409,
+            "ALREADY_EXISTS")
+    cancel("kept", "kept_running")
+
+
+def main():
+    global server
+    with harness.Server("--runner", "none") as server:
+        tap.run([
+            what_gcloud_sends_is_answered,
+            a_job_is_a_study_of_its_region,
+            an_id_is_given_once_in_a_project,
+            a_name_that_another_form_gave_is_taken_too,
+            the_same_is_there_below_ml,
+            numbers_are_kept_as_they_were_written,
+            operations_of_a_project_are_listed,
+            what_has_no_effect_is_told_in_the_events,
+            other_forms_tell_theirs_too,
+            labels_are_replaced_as_a_whole,
+            an_etag_guards_labels,
+            a_whole_job_may_come_with_its_new_labels,
+            what_has_ended_gets_labels_too,
+            a_waiting_job_is_cancelled_at_once,
+            a_running_job_is_cancelled_when_its_trials_have_ended,
+            a_finished_job_stays_as_it_is,
+            a_search_that_runs_too_long_is_cancelled,
+            a_job_without_a_search_that_runs_too_long_is_cancelled,
+            the_limit_counts_from_the_start,
+            too_many_failures_fail_the_job,
+            a_job_that_waits_too_long_is_cancelled,
+            a_search_goes_on_from_another,
+            only_the_same_search_goes_on,
+            a_restart_keeps_everything,
+        ])
+
+
+main()
