@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "tuner/entry_walk.h"
+#include "tuner/reader_page.h"
 #include "tuner/trial_body.h"
 
 enum {
-    PAGE_DEFAULT = 50,
-    PAGE_MOST = 1000,
+    SIZE_USUAL = 50,
     REPLY_MOST = 4 * 1024 * 1024, /* a page ends with the entry over it */
     FILTER_MOST = 20000,          /* bytes */
     NAMES_MOST = 100
@@ -178,8 +178,8 @@ static enum ht_status read_question(struct request *req, struct asked *asked,
     read_filter(req, question.filter, asked);
     asked->hash = hash_question(&question, asked);
     read_token(req, question.token, asked);
-    const int64_t size = question.size == 0 ? PAGE_DEFAULT : question.size;
-    asked->size = (size_t)(size < PAGE_MOST ? size : PAGE_MOST);
+    const int64_t size = question.size == 0 ? SIZE_USUAL : question.size;
+    asked->size = page_most(req, size < PAGE_MOST ? (size_t)size : PAGE_MOST);
     return trial_body_check(req, err);
 }
 

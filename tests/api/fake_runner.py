@@ -29,15 +29,24 @@ class Attempt:
         self.said = said
         self.name = {key: said[key] for key in ("study", "trial", "attempt")}
         self.records = 0
+        self.printed = {}  # bytes of each stream of each replica
 
     def started(self):
         self.runner.tell("started", **self.name)
         return self
 
     def say(self, text, stream="stdout", replica="master-0"):
-        """Sends what the replica prints at first."""
-        self.runner.tell("log", replica=replica, stream=stream, offset=0,
-                         data=text, bytes=len(text.encode()), **self.name)
+        """Sends what the replica prints next."""
+        offset, size = self.printed.get((replica, stream), 0), len(text.encode())
+        self.runner.tell("log", replica=replica, stream=stream, offset=offset,
+                         data=text, bytes=size, **self.name)
+        self.printed[replica, stream] = offset + size
+        return self
+
+    def lose(self, size, stream="stdout", replica="master-0"):
+        """So many bytes of the replica's log were not kept."""
+        self.printed[replica, stream] = size + self.printed.get(
+            (replica, stream), 0)
         return self
 
     def report(self, value, step=1, metric="accuracy"):

@@ -262,7 +262,7 @@ def logs_are_streamed_to_their_end():
               [["master-replica-0", "1", "epoch 1"],
                ["master-replica-0", "2", "epoch 1"]])
     tap.equal([line.split("\t")[3] for line in vertex.lines()
-               if "\tmaster-replica-0\t" in line], ["epoch 1"] * 2)
+               if "\tworkerpool0-0\t" in line], ["epoch 1"] * 2)
     absent.refused("NOT_FOUND")
 
 
