@@ -57,7 +57,8 @@ field_function aip_module;
 /* The pools, once everything was read. */
 void aip_finish_pools(const struct field_reader *reader, struct aip_draft *aip);
 
-/* The name that a kept member has in this form, NULL when it has none. */
+/* The name that a member without effect, or serviceAccount, has in this form;
+ * NULL when it has none. */
 const char *aip_path(struct arena *arena, const struct job *job,
                      const char *path);
 /* Gives what was kept the names of Vertex, where it has some. */

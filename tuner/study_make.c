@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 
+#include "proto/job_aip.h"
 #include "proto/json.h"
 #include "proto/token.h"
 #include "tuner/db_write.h"
@@ -150,8 +151,19 @@ static enum ht_status check_runners(struct core *core, struct request *req,
     return errors->errors == 0 ? HT_OK : study_fail_by_diag(errors, err);
 }
 
+/* The path of a member as it is called where the job comes from. */
+static const char *sent_path(const struct making *making, struct arena *arena,
+                             const char *path)
+{
+    const char *name = making->submitted[0] == '\0'
+                           ? NULL
+                           : aip_path(arena, making->job, path);
+    return name != NULL ? name : path;
+}
+
 /* Who was not there when the job was created reads it in its log. */
-static enum ht_status note_warnings(struct core *core, int64_t id,
+static enum ht_status note_warnings(struct core *core,
+                                    const struct making *making,
                                     const struct diag *diag,
                                     struct ht_error *err)
 {
@@ -160,13 +172,14 @@ static enum ht_status note_warnings(struct core *core, int64_t id,
     for (; status == HT_OK && item != NULL; item = item->next) {
         if (item->kind != DIAG_WARNING)
             continue;
+        const char *path = sent_path(making, diag->arena, item->path);
         struct event_row event = {
-            .study = id,
+            .study = making->id,
             .kind = "study.warned",
             .from = "",
             .to = "",
-            .reason = reason_make(diag->arena, "%s%s%s%s%s", item->path,
-                                  *item->path == '\0' ? "" : ": ", item->text,
+            .reason = reason_make(diag->arena, "%s%s%s%s%s", path,
+                                  *path == '\0' ? "" : ": ", item->text,
                                   item->hint == NULL ? "" : "; ",
                                   item->hint == NULL ? "" : item->hint),
             .data = ""};
@@ -195,9 +208,9 @@ static enum ht_status begin(struct core *core, struct request *req,
                                 : prior_copy(core, req, making->job, making->id,
                                              &making->warnings, err);
     if (status == HT_OK)
-        status = note_warnings(core, making->id, study_diag(req), err);
+        status = note_warnings(core, making, study_diag(req), err);
     if (status == HT_OK)
-        status = note_warnings(core, making->id, &making->warnings, err);
+        status = note_warnings(core, making, &making->warnings, err);
     if (status == HT_OK && making->job->kind == JOB_CUSTOM)
         status = create_only_trial(core, req, making->id, err);
     return status;

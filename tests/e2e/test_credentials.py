@@ -144,6 +144,34 @@ def a_key_never_stands_in_a_log_nor_in_a_trials_folder():
                 tap.equal(SECRET.encode() in file.read(), False, name)
 
 
+def submit_legacy(name, account):
+    """An AI Platform job; timeit runs its last argument, once."""
+    status, made = server.call("POST", "/v1/projects/moon/jobs", {
+        "jobId": name, "trainingInput": {
+            "region": "us-east1", "pythonModule": "timeit",
+            "serviceAccount": account, "args": ["-n1", "-r1", LOOK]}})
+    tap.equal((status, made.get("jobId")), (200, name), made)
+
+    def look():
+        job = server.get("/v1/projects/moon/jobs/" + name)
+        return job if "endTime" in job else None
+    tap.equal(harness.wait_until(look, 30, name + " to end")["state"],
+              "SUCCEEDED")
+
+
+def an_ai_platform_job_has_its_account_too():
+    submit_legacy("legacy", ACCOUNT)
+    found = json.loads(log_of("legacy", "stdout").splitlines()[0])
+    tap.equal((found["email"], found["project"], found["region"]),
+              (ACCOUNT, "moon", "us-east1"))
+    submit_legacy("legacy_2", "nobody@moon")
+    events = server.get(harness.OURS + "legacy_2/events")["events"]
+    tap.equal([one["reason"] for one in events
+               if one["kind"] == "study.warned"],
+              ["trainingInput.serviceAccount: no runner has credentials of "
+               "nobody@moon (--credentials DIR): trials run without"])
+
+
 def an_account_that_names_no_file_is_refused():
     for account in ("../" + ACCOUNT, "a/b", "..", ".hidden", "a b", 7):
         status, answer = server.call("POST", PLACE + "/customJobs", {
@@ -164,6 +192,8 @@ def the_account_is_shown_to_a_person():
     for words in (["describe", "mine"], ["check", "mine.yaml"]):
         text = server.cli(*words).stdout
         tap.equal(line in text, True, text)
+    told = server.cli("doctor").stdout
+    tap.equal(", credentials of default," + ACCOUNT in told, True, told)
     lines = server.cli("runners", "-o", "csv").stdout.splitlines()
     column = lines[0].split(",").index("CREDENTIALS")
     tap.equal(ACCOUNT in lines[1].split(",", column)[column], True, lines)
@@ -183,6 +213,7 @@ try:
             a_key_that_others_can_read_is_none,
             what_the_job_sets_itself_stays,
             a_key_never_stands_in_a_log_nor_in_a_trials_folder,
+            an_ai_platform_job_has_its_account_too,
             an_account_that_names_no_file_is_refused,
             the_account_is_shown_to_a_person,
         ])
