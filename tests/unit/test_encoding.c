@@ -191,6 +191,38 @@ static void children_of_one_name_are_coordinates_of_their_own(void)
     encoding_fini(&encoding);
 }
 
+static void rows_of_a_part_have_its_values(void)
+{
+    const struct value branch[] = {{.whole = 1}};
+    const struct value decay[] = {{.real = 0.7000000000000001}};
+    struct narrowing at[] = {{1, branch}, {0}, {0}, {1, decay}};
+    const struct subspace part = {&branches, at};
+    struct encoding whole;
+    struct value point[4];
+    size_t list[4];
+    const double fill[] = {0, 0.3, 0.75, 0.9};
+    encoding_init(&whole, &branches);
+    const struct encoding encoding = encoding_within(&whole, &part);
+    CHECK(encoding_list_free(&whole, list) == 4);
+    CHECK(encoding_list_free(&encoding, list) == 2);
+    CHECK(list[0] == 1 && list[1] == 2);
+    double x[] = {0, 0.1, COORDINATE_ABSENT, COORDINATE_ABSENT};
+    double y[] = {0, 0.1, COORDINATE_ABSENT, COORDINATE_ABSENT};
+    encoding_settle(&encoding, fill, x);
+    CHECK(x[0] == 1 && x[1] == COORDINATE_ABSENT && x[2] == 0.75);
+    CHECK(x[3] == 0.7000000000000001);
+    encoding_enter(&encoding, y);
+    CHECK(y[0] == 1 && y[2] == whole.at[2].usual);
+    encoding_decode(&encoding, x, point);
+    CHECK(point[0].whole == 1 && point[3].real == 0.7000000000000001);
+    x[0] = 0;
+    encoding_decode(&encoding, x, point);
+    CHECK(point[0].whole == 1 && !point[2].absent);
+    encoding_enter(&whole, x);
+    CHECK(x[0] == 0);
+    encoding_fini(&whole);
+}
+
 static void the_usual_place_is_the_default_or_the_middle(void)
 {
     struct param params[] = {
@@ -302,6 +334,7 @@ int main(void)
     RUN(a_constant_has_no_coordinate_and_keeps_its_value);
     RUN(what_has_no_place_is_absent_and_comes_back_as_filled);
     RUN(children_of_one_name_are_coordinates_of_their_own);
+    RUN(rows_of_a_part_have_its_values);
     RUN(the_usual_place_is_the_default_or_the_middle);
     RUN(a_default_comes_back_to_the_last_digit);
     RUN(values_survive_the_way_there_and_back);

@@ -189,15 +189,14 @@ static void end_scene(struct scene *scene)
     close_history();
 }
 
-static bool find(struct scene *scene, enum family family, uint64_t ordinal,
-                 const struct taken *taken, struct value point[])
+static bool find(struct scene *scene, enum family family,
+                 const struct suggest_request *request, struct value point[])
 {
-    const struct suggest_request request = {.ordinal = ordinal, .taken = taken};
     const struct portfolio portfolio = {family, scene->model.models[0],
                                         &scene->acquisition, &scene->start,
-                                        &request};
+                                        request};
     double promise;
-    scene->start.ordinal = ordinal;
+    scene->start.ordinal = request->ordinal;
     return portfolio_point(&portfolio, point, &promise);
 }
 
@@ -207,7 +206,10 @@ static int on_best_steps(struct scene *scene, enum family family)
     int good = 0;
     for (uint64_t i = 0; i < 10; i++) {
         struct value point[2];
-        if (find(scene, family, i, &taken_nothing, point))
+        if (find(scene, family,
+                 &(struct suggest_request){.ordinal = i,
+                                           .taken = &taken_nothing},
+                 point))
             good += point[0].real < 0.35 && point[1].whole <= 14;
     }
     return good;
@@ -231,14 +233,46 @@ static void taken_points_are_passed_over(void)
 {
     double bound = 0.3;
     const struct taken some = {below, &bound, N};
+    const struct suggest_request request = {.ordinal = 1, .taken = &some};
     struct value point[2];
     struct scene scene;
     set_scene(&scene);
-    CHECK(find(&scene, FAMILY_FOREST, 1, &some, point));
+    CHECK(find(&scene, FAMILY_FOREST, &request, point));
     CHECK(point[0].real >= bound);
     bound = 2;
-    CHECK(!find(&scene, FAMILY_FOREST, 1, &some, point));
-    CHECK(!find(&scene, FAMILY_PARZEN, 1, &some, point));
+    CHECK(!find(&scene, FAMILY_FOREST, &request, point));
+    CHECK(!find(&scene, FAMILY_PARZEN, &request, point));
+    end_scene(&scene);
+}
+
+/* How many of ten points with k = 5 are, though most of what is known is of
+ * others. */
+static int on_best_steps_at_five(struct scene *scene, enum family family)
+{
+    const struct value five = {.whole = 5};
+    struct narrowing at[] = {{0}, {1, &five}};
+    const struct subspace part = {&space, at};
+    const struct encoding within = encoding_within(&encoding, &part);
+    int good = 0;
+    scene->start.encoding = &within;
+    for (uint64_t i = 0; i < 10; i++) {
+        const struct suggest_request request = {
+            .ordinal = i, .taken = &taken_nothing, .within = &part};
+        struct value point[2];
+        CHECK(find(scene, family, &request, point));
+        CHECK(point[1].whole == 5);
+        good += point[0].real < 0.35;
+    }
+    scene->start.encoding = &encoding;
+    return good;
+}
+
+static void points_are_of_the_part_that_is_asked_for(void)
+{
+    struct scene scene;
+    set_scene(&scene);
+    CHECK(on_best_steps_at_five(&scene, FAMILY_FOREST) >= 7);
+    CHECK(on_best_steps_at_five(&scene, FAMILY_PARZEN) >= 7);
     end_scene(&scene);
 }
 
@@ -248,7 +282,10 @@ static int on_failing(struct scene *scene)
     int failing = 0;
     for (uint64_t i = 0; i < 10; i++) {
         struct value point[2];
-        if (find(scene, FAMILY_FOREST, i, &taken_nothing, point))
+        if (find(scene, FAMILY_FOREST,
+                 &(struct suggest_request){.ordinal = i,
+                                           .taken = &taken_nothing},
+                 point))
             failing += point[1].whole <= 20;
     }
     return failing;
@@ -323,6 +360,7 @@ int main(void)
     RUN(a_process_that_understands_goes_on);
     RUN(both_families_go_to_the_better_steps);
     RUN(taken_points_are_passed_over);
+    RUN(points_are_of_the_part_that_is_asked_for);
     RUN(a_failing_region_is_left_alone);
     RUN(a_search_that_stands_still_asks_them);
     return check_done();

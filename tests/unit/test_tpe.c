@@ -52,6 +52,17 @@ struct found {
     double x[TPE_CANDIDATES * DIM], likeness[TPE_CANDIDATES];
 };
 
+static const double *find_from(const struct candidates *start,
+                               const struct sample *sample, struct found *found)
+{
+    found->n = tpe_candidates(sample, start, found->x, found->likeness);
+    found->best = 0;
+    for (size_t j = 1; j < found->n; j++)
+        if (found->likeness[j] > found->likeness[found->best])
+            found->best = j;
+    return found->x + found->best * DIM;
+}
+
 static const double *find(const struct sample *sample, uint64_t ordinal,
                           const struct constraint_set *constraints,
                           struct found *found)
@@ -61,12 +72,24 @@ static const double *find(const struct sample *sample, uint64_t ordinal,
                                      .ordinal = ordinal,
                                      .fill = fill,
                                      .constraints = constraints};
-    found->n = tpe_candidates(sample, &start, found->x, found->likeness);
-    found->best = 0;
-    for (size_t j = 1; j < found->n; j++)
-        if (found->likeness[j] > found->likeness[found->best])
-            found->best = j;
-    return found->x + found->best * DIM;
+    return find_from(&start, sample, found);
+}
+
+static void candidates_are_of_the_part_that_is_asked_for(void)
+{
+    const struct value given = {.whole = 2};
+    struct narrowing at[DIM] = {[KIND] = {1, &given}};
+    const struct sample sample = scatter();
+    const struct subspace part = {&space, at};
+    const struct encoding within = encoding_within(&encoding, &part);
+    const struct candidates start = {
+        .encoding = &within, .seed = 5, .ordinal = 1, .fill = fill};
+    struct found found;
+    find_from(&start, &sample, &found);
+    CHECK(found.n == TPE_CANDIDATES);
+    for (size_t j = 0; j < found.n; j++)
+        CHECK(found.x[j * DIM + KIND] == 2);
+    encoding_fini(&encoding);
 }
 
 static bool same_candidates(const struct found *a, const struct found *b)
@@ -161,6 +184,7 @@ static void an_ordinal_has_its_candidates(void)
 
 int main(void)
 {
+    RUN(candidates_are_of_the_part_that_is_asked_for);
     RUN(it_goes_where_good_results_are);
     RUN(candidates_are_settled);
     RUN(pending_points_are_not_good_ones);
