@@ -99,6 +99,33 @@ def what_else_a_search_knows_is_known_again():
     tap.equal({item["verdict"] for item in verdicts(study)}, {"SAME"})
 
 
+def given_values_are_asked_for_again():
+    for algorithm in ("ALGORITHM_UNSPECIFIED", "RANDOM_SEARCH"):
+        study = searched(3, algorithm)
+        for step in range(4):
+            study.suggest(4, "night", contexts=[
+                {"description": "a \u00fc",
+                 "parameters": vizier.parameters(opt="b", x=0.1 + step)}
+                if 0.1 + step <= 1 else
+                {"parameters": vizier.parameters(layers=1 + step)},
+                {"parameters": vizier.parameters(opt="a")},
+                {"parameters": vizier.parameters(opt="a")}, {}])
+            for trial in study.trials()[-4:]:
+                complete(study, trial)
+            study.suggest(1, "me")
+        found = verdicts(study)
+        tap.equal({item["verdict"] for item in found}, {"SAME"})
+        asked = [trial for trial in study.trials()
+                 if trial["clientId"] == "night"]
+        tap.equal((len(asked), len(found)), (16, len(study.trials())))
+        tap.equal({trial["hypertune"]["why"]["batch"] for trial in asked},
+                  {0, 1})
+        last = asked[-4]
+        ahead, = preview(study, "from=%s&count=1" % last["id"])["suggestions"]
+        tap.equal(ahead["params"], last["hypertune"]["params"])
+        tap.equal(ahead["why"]["context"], {"parameters": {"layers": 4}})
+
+
 def a_replay_may_begin_anywhere():
     study = searched(3)
     tap.equal([item["trial"] for item in verdicts(study, "?from=8")],
@@ -243,6 +270,7 @@ with harness.Server("--runner", "none") as server:
         every_suggestion_is_made_again,
         random_and_grid_are_too,
         what_else_a_search_knows_is_known_again,
+        given_values_are_asked_for_again,
         a_replay_may_begin_anywhere,
         trials_of_others_are_left_out,
         what_was_forgotten_since_cannot_be_told,

@@ -39,6 +39,16 @@ static void ask(struct fixture *fixture, const char *client)
                       "{\"suggestionCount\":1,\"clientId\":\"%s\"}", client));
 }
 
+static void ask_with(struct fixture *fixture, const char *client, double x)
+{
+    call(fixture, trial_suggest, NULL,
+         arena_printf(
+             fixture->arena,
+             "{\"suggestionCount\":1,\"clientId\":\"%s\",\"contexts\":"
+             "[{\"parameters\":[{\"parameterId\":\"x\",\"value\":%g}]}]}",
+             client, x));
+}
+
 static void complete(struct fixture *fixture, const char *trial)
 {
     call(fixture, trial_complete, trial,
@@ -176,6 +186,26 @@ static void nothing_is_looked_for_before_somebody_asks(void)
     fixture_close(&f);
 }
 
+static void given_values_are_looked_for_when_they_are_asked_for(void)
+{
+    struct fixture f;
+    begin(&f);
+    ask_with(&f, "me", 0.25);
+    CHECK_TEXT(fixture_trial(&f, 1, 1).params, "{\"x\":0.25}");
+    complete(&f, "1");
+    CHECK(!look(&f).asking);
+    CHECK(look(&f).left == 0);
+    ask(&f, "another");
+    await_offer(&f);
+    ask_with(&f, "me", 0.75);
+    CHECK_TEXT(fixture_trial(&f, 1, 3).params, "{\"x\":0.75}");
+    complete(&f, "2");
+    const char *found = await_offer(&f).params;
+    ask(&f, "third");
+    CHECK_TEXT(fixture_trial(&f, 1, 4).params, found);
+    fixture_close(&f);
+}
+
 static void a_study_that_nobody_asks_any_more_is_left_alone(void)
 {
     struct fixture f;
@@ -219,6 +249,7 @@ int main(void)
     RUN(while_a_trial_runs_the_next_point_is_looked_for);
     RUN(a_point_knows_every_result_there_was_when_it_was_asked_for);
     RUN(nothing_is_looked_for_before_somebody_asks);
+    RUN(given_values_are_looked_for_when_they_are_asked_for);
     RUN(a_study_that_nobody_asks_any_more_is_left_alone);
     RUN(the_last_trial_of_a_study_has_no_successor);
     return check_done();
