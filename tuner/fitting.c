@@ -262,6 +262,15 @@ static void check_machine(const struct checking *now, const struct pool *pool)
                      most.cpus, (double)most.memory / GIB);
 }
 
+static bool is_among(const struct pairs *pairs, const char *variable)
+{
+    for (size_t i = 0; i < pairs->n; i++) {
+        if (strcmp(pairs->items[i].name, variable) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool is_named(const struct job *job, const char *variable)
 {
     for (size_t i = 0; i < job->n_secrets; i++) {
@@ -269,12 +278,10 @@ static bool is_named(const struct job *job, const char *variable)
             return true;
     }
     for (size_t i = 0; i < job->n_pools; i++) {
-        for (size_t k = 0; k < job->pools[i].env.n; k++) {
-            if (strcmp(job->pools[i].env.items[k].name, variable) == 0)
-                return true;
-        }
+        if (is_among(&job->pools[i].env, variable))
+            return true;
     }
-    return false;
+    return is_among(&job->captured_env, variable); /* what passEnv names */
 }
 
 static const char credentials_variable[] = "GOOGLE_APPLICATION_CREDENTIALS";

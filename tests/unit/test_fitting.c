@@ -320,6 +320,35 @@ static void an_attempt_names_its_account_project_and_region(void)
     fixture_close(&f);
 }
 
+#define PASSED(variable)                                                       \
+    "{\"displayName\":\"c\",\"jobSpec\":{\"serviceAccount\":\"a@p\","          \
+    "\"workerPoolSpecs\":[{\"containerSpec\":{\"command\":[\"a\","             \
+    "\"gs://b\"]}}]},\"hypertune\":{\"capturedEnv\":[{\"name\":\"" variable    \
+    "\",\"value\":\"/k\"}]}}"
+
+static void credentials_that_were_passed_are_missed_by_nobody(void)
+{
+    static const struct {
+        const char *job;
+        bool warned;
+    } cases[] = {{PASSED("GOOGLE_APPLICATION_CREDENTIALS"), false},
+                 {PASSED("OTHER"), true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture f;
+        fixture_open(&f);
+        fixture_hello(&f, 1);
+        struct request *req =
+            fixture_call(&f, study_create_custom, NULL, cases[i].job);
+        CHECK(req->status == HT_OK);
+        const char *warnings = warnings_of(req);
+        CHECK((strstr(warnings, "no runner has credentials") != NULL) ==
+              cases[i].warned);
+        CHECK((strstr(warnings, "no credentials for it") != NULL) ==
+              cases[i].warned);
+        fixture_close(&f);
+    }
+}
+
 /* Else it would be chance whether a trial has its credentials. */
 static void a_runner_leaves_a_job_to_one_with_its_credentials(void)
 {
@@ -362,6 +391,7 @@ int main(void)
     RUN(google_storage_without_a_way_in_is_warned_of_once);
     RUN(an_account_without_credentials_is_a_warning);
     RUN(an_attempt_names_its_account_project_and_region);
+    RUN(credentials_that_were_passed_are_missed_by_nobody);
     RUN(a_runner_leaves_a_job_to_one_with_its_credentials);
     return check_done();
 }

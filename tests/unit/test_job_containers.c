@@ -291,15 +291,19 @@ static void changes_of_a_container_are_differences(void)
 {
     struct diag diag;
     struct text diff = {0};
-    const struct job *old = read_good(
-        NATIVE "container: {shm: 1Gi}\nsecrets: {K: {file: a}}\n", &diag);
+    const struct job *old =
+        read_good(NATIVE "container: {shm: 1Gi}\nsecrets: {K: {file: a}}\n"
+                         "serviceAccount: a@p\n",
+                  &diag);
     const struct job *new =
         read_good(NATIVE "machine: n1-standard-4\nkeep: {best: 2}\n"
-                         "container: {shm: 2Gi}\nsecrets: {K: {file: b}}\n",
+                         "container: {shm: 2Gi}\nsecrets: {K: {file: b}}\n"
+                         "serviceAccount: b@p\n",
                   &diag);
-    CHECK(old && new &&job_diff(old, new, &diff) == 4);
+    CHECK(old && new &&job_diff(old, new, &diff) == 5);
     CHECK_TEXT(diff.data, "container.shm: 1073741824 -> 2147483648\n"
                           "secrets.K.file: a -> b\n"
+                          "serviceAccount: a@p -> b@p\n"
                           "machine: none -> n1-standard-4\n"
                           "keep.best: none -> 2\n");
     text_free(&diff);
