@@ -1,18 +1,11 @@
 #include <string.h>
 
 #include "proto/json.h"
+#include "tuner/db_order.h"
 #include "tuner/reader_job.h"
 #include "tuner/view_aip.h"
 
 /* --- one job --- */
-
-static enum ht_status view_output(const struct trial_walk *walk,
-                                  struct arena *arena,
-                                  const struct trial_row *trial, cJSON **out,
-                                  struct ht_error *err)
-{
-    return view_aip_trial(walk->reader->db, arena, walk->job, trial, out, err);
-}
 
 /* A job that does not search has no trials to show, and of a damaged one they
  * cannot be read. */
@@ -23,16 +16,77 @@ static bool has_trials(struct arena *arena, const struct study_row *study)
            job_parse(arena, study->spec, &job, NULL) == HT_OK;
 }
 
-static enum ht_status write_plain(struct reader *reader, struct request *req,
-                                  struct arena *arena,
-                                  const struct study_row *study,
+/* Google's scripts take the first trial for the best one. The order is that of
+ * the first piece: what ends meanwhile neither comes twice nor is missed. */
+static enum ht_status find_order(const struct telling *now,
+                                 const struct id_list **order,
+                                 struct ht_error *err)
+{
+    struct request *req = now->req;
+    if (req->kept == NULL) {
+        struct id_list *list = arena_alloc(req->arena, 1, sizeof *list);
+        const enum ht_status status =
+            db_trial_order(now->reader->db, req->arena, now->study->id,
+                           now->job->metrics[0].maximize, list, err);
+        if (status != HT_OK)
+            return status;
+        req->kept = list;
+    }
+    *order = req->kept;
+    return HT_OK;
+}
+
+static enum ht_status write_trial(const struct telling *now,
+                                  struct arena *arena, int64_t id,
+                                  struct ht_error *err)
+{
+    struct trial_row trial;
+    cJSON *item;
+    enum ht_status status =
+        db_trial_get(now->reader->db, arena, now->study->id, id, &trial, err);
+    if (status == HT_NOT_FOUND)
+        return HT_OK; /* deleted since the order was made */
+    if (status == HT_OK)
+        status = view_aip_trial(now->reader->db, arena, now->job, &trial, &item,
+                                err);
+    if (status != HT_OK)
+        return status;
+    /* The first one is of the snapshot that the order is of. */
+    if (now->req->cursor > 0)
+        text_puts(&now->req->reply, ",");
+    json_print(item, &now->req->reply);
+    return HT_OK;
+}
+
+/* The cursor counts the trials that were told. */
+static enum ht_status tell_best_first(const struct telling *now, bool *more,
+                                      struct ht_error *err)
+{
+    const struct id_list *order;
+    enum ht_status status = find_order(now, &order, err);
+    if (status != HT_OK)
+        return status;
+    int64_t *at = &now->req->cursor;
+    const size_t end = (size_t)*at + PIECE_TRIALS;
+    struct arena *arena = arena_new();
+    while (status == HT_OK && (size_t)*at < order->n && (size_t)*at < end) {
+        status = write_trial(now, arena, order->ids[*at], err);
+        arena_reset(arena);
+        ++*at;
+    }
+    arena_free(arena);
+    *more = (size_t)*at < order->n;
+    return status;
+}
+
+static enum ht_status write_plain(const struct telling *now,
                                   struct ht_error *err)
 {
     cJSON *item;
     const enum ht_status status =
-        view_aip(reader->db, arena, study, &item, err);
+        view_aip(now->reader->db, now->arena, now->study, &item, err);
     if (status == HT_OK)
-        json_print(item, &req->reply);
+        json_print(item, &now->req->reply);
     return status;
 }
 
@@ -41,19 +95,20 @@ enum ht_status read_aip_job(struct reader *reader, struct request *req,
 {
     /* {..., "trainingOutput": {..., "trials": [...]}} */
     static const struct job_form form = {
-        .head = view_aip, .trial = view_output, .depth = 2};
+        .head = view_aip, .trials = tell_best_first, .depth = 2};
     struct study_row study;
-    struct arena *arena = arena_new();
-    enum ht_status status =
-        db_study_find(reader->db, arena, &req->scope, req->study, &study, err);
+    struct telling now = {
+        .reader = reader, .req = req, .arena = arena_new(), .study = &study};
+    enum ht_status status = db_study_find(reader->db, now.arena, &req->scope,
+                                          req->study, &study, err);
     if (status == HT_NOT_FOUND)
         ht_fail(err, HT_NOT_FOUND, "there is no job %.128s in project %.64s",
                 req->study, req->scope.project);
     if (status == HT_OK)
-        status = has_trials(arena, &study)
-                     ? reader_tell_job(reader, req, arena, &study, &form, err)
-                     : write_plain(reader, req, arena, &study, err);
-    arena_free(arena);
+        status = has_trials(now.arena, &study)
+                     ? reader_tell_job(&now, &form, err)
+                     : write_plain(&now, err);
+    arena_free(now.arena);
     return status;
 }
 

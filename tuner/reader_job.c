@@ -3,49 +3,40 @@
 #include <string.h>
 
 #include "proto/json.h"
+#include "tuner/reader_walk.h"
 #include "tuner/view.h"
-
-enum { PIECE_TRIALS = 500 };
 
 static const char closing[] = "}}";
 
 /* The job without its last braces: the list of trials goes on before them. */
-static enum ht_status write_head(const struct trial_walk *walk,
-                                 struct arena *arena,
+static enum ht_status write_head(const struct telling *now,
                                  const struct job_form *form,
                                  struct ht_error *err)
 {
     cJSON *item;
     const enum ht_status status =
-        form->head(walk->reader->db, arena, &walk->study, &item, err);
+        form->head(now->reader->db, now->arena, now->study, &item, err);
     if (status != HT_OK)
         return status;
     struct text head = {0};
     json_print(item, &head);
-    text_append(&walk->req->reply, head.data, head.len - form->depth);
-    text_puts(&walk->req->reply, ",\"trials\":[");
+    text_append(&now->req->reply, head.data, head.len - form->depth);
+    text_puts(&now->req->reply, ",\"trials\":[");
     text_free(&head);
     return HT_OK;
 }
 
-enum ht_status reader_tell_job(struct reader *reader, struct request *req,
-                               struct arena *arena,
-                               const struct study_row *study,
-                               const struct job_form *form,
+enum ht_status reader_tell_job(struct telling *now, const struct job_form *form,
                                struct ht_error *err)
 {
-    struct trial_walk walk = {.reader = reader,
-                              .req = req,
-                              .study = *study,
-                              .page = {PIECE_TRIALS, req->cursor},
-                              .continues = req->cursor > 0,
-                              .view = form->trial};
+    struct request *req = now->req;
     bool more;
-    enum ht_status status = job_parse(arena, study->spec, &walk.job, err);
-    if (status == HT_OK && !walk.continues)
-        status = write_head(&walk, arena, form, err);
+    enum ht_status status =
+        job_parse(now->arena, now->study->spec, &now->job, err);
+    if (status == HT_OK && req->cursor == 0)
+        status = write_head(now, form, err);
     if (status == HT_OK)
-        status = trial_walk_run(&walk, &more, err);
+        status = form->trials(now, &more, err);
     if (status != HT_OK)
         return status;
     if (!more) {
@@ -53,37 +44,53 @@ enum ht_status reader_tell_job(struct reader *reader, struct request *req,
         text_append(&req->reply, closing, form->depth);
     }
     req->more = more;
-    req->cursor = walk.last;
     return HT_OK;
 }
 
-static enum ht_status write_basic(struct reader *reader, struct request *req,
-                                  struct arena *arena,
-                                  const struct study_row *study,
+/* --- Vertex's job --- */
+
+static enum ht_status tell_by_id(const struct telling *now, bool *more,
+                                 struct ht_error *err)
+{
+    struct request *req = now->req;
+    struct trial_walk walk = {.reader = now->reader,
+                              .req = req,
+                              .study = *now->study,
+                              .job = now->job,
+                              .page = {PIECE_TRIALS, req->cursor},
+                              .continues = req->cursor > 0};
+    const enum ht_status status = trial_walk_run(&walk, more, err);
+    if (status == HT_OK)
+        req->cursor = walk.last;
+    return status;
+}
+
+static enum ht_status write_basic(const struct telling *now,
                                   struct ht_error *err)
 {
     cJSON *item;
     const enum ht_status status =
-        view_job(reader->db, arena, study, &item, err);
+        view_job(now->reader->db, now->arena, now->study, &item, err);
     if (status == HT_OK)
-        json_print(item, &req->reply);
+        json_print(item, &now->req->reply);
     return status;
 }
 
 enum ht_status read_job(struct reader *reader, struct request *req,
                         struct ht_error *err)
 {
-    static const struct job_form vertex = {.head = view_job, .depth = 1};
+    static const struct job_form vertex = {
+        .head = view_job, .trials = tell_by_id, .depth = 1};
     const char *view = request_query(req, "view");
     struct study_row study;
-    struct arena *arena = arena_new();
-    enum ht_status status =
-        db_study_find(reader->db, arena, &req->scope, req->study, &study, err);
+    struct telling now = {
+        .reader = reader, .req = req, .arena = arena_new(), .study = &study};
+    enum ht_status status = db_study_find(reader->db, now.arena, &req->scope,
+                                          req->study, &study, err);
     if (status == HT_OK)
-        status =
-            view != NULL && strcmp(view, "BASIC") == 0
-                ? write_basic(reader, req, arena, &study, err)
-                : reader_tell_job(reader, req, arena, &study, &vertex, err);
-    arena_free(arena);
+        status = view != NULL && strcmp(view, "BASIC") == 0
+                     ? write_basic(&now, err)
+                     : reader_tell_job(&now, &vertex, err);
+    arena_free(now.arena);
     return status;
 }

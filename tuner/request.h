@@ -54,7 +54,8 @@ struct request {
     bool more;             /* the reply is a piece, ask again for the next */
     int64_t cursor;        /* where the next piece begins; 0 at first */
     int64_t held_until_ms; /* > 0: a held poll, answered later (monotonic) */
-    void *kept; /* of a held one: what its handler goes on with, in the arena */
+    void *kept; /* of a held one, or of one answered in pieces: what its handler
+                   goes on with, in the arena */
     struct request *next; /* link of whichever list holds it */
 };
 

@@ -143,6 +143,34 @@ def a_search_tells_its_trials_in_texts():
     tap.equal("finalMetric" in second or "endTime" in second, False)
 
 
+def the_best_trial_stands_first():
+    for goal, order in (("MAXIMIZE", "2 4 3 5 1"), ("MINIMIZE", "5 3 2 4 1")):
+        name = "best_" + goal.lower()
+        tune(name, goal=goal, maxTrials=5, maxParallelTrials=1)
+        with runner() as one:
+            for _ in range(2):  # the first trial is tried once more
+                one.one().fail()
+            for value in (0.9, 0.5, 0.9, 0.1):
+                one.one().succeed(value)
+        shown = wait_for(name, "SUCCEEDED")["trainingOutput"]["trials"]
+        tap.equal([trial["trialId"] for trial in shown], order.split(), goal)
+        tap.equal(shown[-1]["state"], "FAILED")
+
+
+def a_confirmation_is_not_the_best_trial():
+    tune("confirmed", maxTrials=1, maxParallelTrials=1)
+    with runner() as one:
+        one.one().succeed(0.5)
+        wait_for("confirmed", "SUCCEEDED")
+        good("POST", "/hypertune/v1/studies/confirmed:confirm",
+             {"top": 1, "seeds": 1})
+        one.one().succeed(0.9)
+    output = wait_for("confirmed", "SUCCEEDED")["trainingOutput"]
+    tap.equal([(trial["trialId"], trial["finalMetric"]["objectiveValue"])
+               for trial in output["trials"]], [("1", 0.5), ("2", 0.9)])
+    tap.equal(output["completedTrialCount"], "1")
+
+
 def a_job_without_a_search_has_no_trials():
     run_plain("plain")
     tap.equal(job("plain")["trainingOutput"], {"consumedMLUnits": 0})
@@ -622,9 +650,10 @@ def a_long_job_comes_whole():
     tap.equal(answer.headers.get("transfer-encoding"), "chunked")
     output = answer.json()["trainingOutput"]
     tap.equal([trial["trialId"] for trial in output["trials"]],
-              [str(i) for i in range(1, trials + 1)])
+              [str(i) for i in range(trials, first - 1, -1)] +
+              [str(i) for i in range(1, first)])
     tap.equal(output["completedTrialCount"], str(trials + 1 - first))
-    tap.equal(output["trials"][-1]["hyperparameters"],
+    tap.equal(output["trials"][0]["hyperparameters"],
               {"lr": "0.01", "units": "8", "batch": "16", "opt": "adam"})
 
 
@@ -632,6 +661,8 @@ with harness.Server("--runner", "none") as server:
     tap.run([
         a_job_is_shown_as_it_was_sent,
         a_search_tells_its_trials_in_texts,
+        the_best_trial_stands_first,
+        a_confirmation_is_not_the_best_trial,
         a_job_without_a_search_has_no_trials,
         the_etag_changes_with_the_labels_alone,
         counts_that_were_changed_are_shown,
