@@ -24,6 +24,32 @@ static void stamps_are_read_back(void)
     }
 }
 
+static void stamps_of_entries_have_nine_digits(void)
+{
+    char b[CLOCK_STAMP_BYTES];
+    CHECK_TEXT(clock_stamp_us(b, 0), "1970-01-01T00:00:00.000000000Z");
+    CHECK_TEXT(clock_stamp_us(b, 1795231102123456),
+               "2026-11-21T03:18:22.123456000Z");
+    CHECK_TEXT(clock_stamp_us(b, -1), "1969-12-31T23:59:59.999999000Z");
+}
+
+static int64_t stamp_ns(const char *text)
+{
+    int64_t ns = 7;
+    return clock_read_stamp_ns(text, &ns) ? ns : 7;
+}
+
+static void stamps_are_read_to_the_nanosecond(void)
+{
+    CHECK(stamp_ns("1970-01-01T00:00:01.123456789Z") == 1123456789);
+    CHECK(stamp_ns("1970-01-01T00:00:01.1234567899Z") == 1123456789);
+    CHECK(stamp_ns("1970-01-01T01:00:00.5+01:00") == 500000000);
+    CHECK(stamp_ns("1969-12-31T23:59:59.9Z") == -100000000);
+    CHECK(stamp_ns("1677-01-01T00:00:00Z") == INT64_MIN);
+    CHECK(stamp_ns("2263-01-01T00:00:00Z") == INT64_MAX);
+    CHECK(stamp_ns("noon") == 7);
+}
+
 static int64_t stamp(const char *text)
 {
     int64_t ms = INT64_MIN;
@@ -161,6 +187,8 @@ int main(void)
 {
     RUN(stamps_have_one_width);
     RUN(stamps_are_read_back);
+    RUN(stamps_of_entries_have_nine_digits);
+    RUN(stamps_are_read_to_the_nanosecond);
     RUN(stamps_may_have_an_offset_or_no_fraction);
     RUN(what_is_no_stamp_is_refused);
     RUN(durations_have_units);

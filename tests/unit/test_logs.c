@@ -5,6 +5,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <sqlite3.h>
+
+#include "proto/clock.h"
 #include "tests/check.h"
 
 static struct logs *logs;
@@ -207,6 +210,167 @@ static void a_forgotten_study_leaves_the_others(void)
     with_logs(forgotten);
 }
 
+/* --- in the order in which they were stored --- */
+
+enum { MOST_HEADS = 16 };
+
+/* All chunks of the study from the first place on; how many. */
+static size_t walk(bool down, struct log_head heads[MOST_HEADS])
+{
+    struct log_place at = {down ? INT64_MAX : 0, down ? INT64_MAX : 0};
+    size_t n = 0;
+    while (n < MOST_HEADS &&
+           logs_step(logs, key.study, &at, down, &heads[n], NULL) == HT_OK) {
+        at = heads[n++].place;
+        at.row += down ? -1 : 1;
+    }
+    return n;
+}
+
+static struct log_text text_of(const struct log_head *head)
+{
+    struct log_text text = {0};
+    CHECK(logs_text(logs, arena, key.study, head, &text, NULL) == HT_OK);
+    return text;
+}
+
+static void ordered(void)
+{
+    struct log_head up[MOST_HEADS], down[MOST_HEADS];
+    struct log_key other = key, foreign = key;
+    other.replica = "worker-0";
+    other.stream = "stderr";
+    foreign.study = 8;
+    put_text(0, "a\n");
+    put(&foreign, 0, 2, "?\n");
+    put(&other, 0, 2, "b\n");
+    logs_stop(logs);
+    CHECK(logs_start(path, &logs, NULL) == HT_OK);
+    put_text(2, "c\n");
+    CHECK(walk(false, up) == 3 && walk(true, down) == 3);
+    for (size_t i = 0; i < 3; i++)
+        CHECK(up[i].place.row == down[2 - i].place.row);
+    CHECK(up[0].place.stored_us < up[1].place.stored_us &&
+          up[1].place.stored_us < up[2].place.stored_us);
+    CHECK_TEXT(up[1].replica, "worker-0");
+    CHECK_TEXT(up[1].stream, "stderr");
+    CHECK(up[2].trial == key.trial && up[2].attempt == key.attempt);
+    CHECK_TEXT(text_of(&up[2]).data, "c\n");
+    struct log_head head;
+    CHECK(logs_step(logs, key.study, &up[1].place, false, &head, NULL) ==
+              HT_OK &&
+          head.place.row == up[1].place.row);
+    CHECK(logs_step(logs, key.study, &up[1].place, true, &head, NULL) ==
+              HT_OK &&
+          head.place.row == up[1].place.row);
+}
+
+static void chunks_come_in_the_order_they_were_stored_in(void)
+{
+    with_logs(ordered);
+}
+
+static void stamps_never_go_back_by_little(void)
+{
+    const int64_t hour = INT64_C(3600000000);
+    CHECK(logs_stamp(0, 1000) == 1000);
+    CHECK(logs_stamp(1000, 1001) == 1001);
+    CHECK(logs_stamp(1000, 1000) == 1001);
+    CHECK(logs_stamp(hour + 5, 5) == hour + 6);
+    CHECK(logs_stamp(hour + 6, 5) == 5);
+}
+
+static void open_lines(void)
+{
+    struct log_head heads[MOST_HEADS];
+    put_text(0, "be");
+    put_text(2, "gin");
+    put_text(5, "s\nend");
+    CHECK(walk(false, heads) == 3);
+    const struct log_text text = text_of(&heads[2]);
+    CHECK(text.open_len == 5 && text.gap == 0);
+    CHECK_TEXT(text.open, "begin");
+    CHECK_TEXT(text.data, "s\nend");
+    struct log_tails tails = {0};
+    CHECK(logs_tails(logs, arena, 7, 3, 1, &tails, NULL) == HT_OK);
+    CHECK(tails.n == 1 && tails.items[0].len == 3);
+    CHECK_TEXT(tails.items[0].data, "end");
+    CHECK_TEXT(tails.items[0].stream, "stdout");
+    CHECK(logs_tails(logs, arena, 7, 3, 2, &tails, NULL) == HT_OK &&
+          tails.n == 0);
+}
+
+static void the_beginning_of_a_line_is_found(void)
+{
+    with_logs(open_lines);
+}
+
+static void gap_lines(void)
+{
+    struct log_head heads[MOST_HEADS];
+    put_text(0, "cut o");
+    put_text(100, "f\nx\n");
+    CHECK(walk(false, heads) == 2);
+    struct log_text text = text_of(&heads[1]);
+    CHECK(text.gap == 95 && text.open_len == 5);
+    CHECK_TEXT(text.open, "cut o");
+    struct log_key other = key;
+    other.stream = "stderr";
+    put(&other, 10, 3, "x\ny");
+    CHECK(walk(false, heads) == 3);
+    text = text_of(&heads[2]);
+    CHECK(text.gap == 10 && text.open_len == 0);
+}
+
+static void what_is_missing_between_chunks_is_counted(void)
+{
+    with_logs(gap_lines);
+}
+
+/* Makes logs.db what the version before had written. */
+static void write_first_version(const char *file)
+{
+    sqlite3 *handle;
+    CHECK(sqlite3_open(file, &handle) == SQLITE_OK);
+    CHECK(sqlite3_exec(
+              handle,
+              "CREATE TABLE chunk(study INTEGER NOT NULL, trial INTEGER NOT "
+              "NULL, attempt INTEGER NOT NULL, replica TEXT NOT NULL, stream "
+              "TEXT NOT NULL, start INTEGER NOT NULL, next INTEGER NOT NULL, "
+              "data BLOB NOT NULL) STRICT;"
+              "CREATE UNIQUE INDEX chunk_by_end ON chunk(study, trial, "
+              "attempt, replica, stream, next);"
+              "PRAGMA application_id=1215908967; PRAGMA user_version=1;"
+              "INSERT INTO chunk VALUES(7, 3, 1, 'master-0', 'stdout', 0, 4, "
+              "CAST('old\n' AS BLOB)), (7, 3, 1, 'master-0', 'stdout', 4, 8, "
+              "CAST('two\n' AS BLOB))",
+              NULL, NULL, NULL) == SQLITE_OK);
+    sqlite3_close(handle);
+}
+
+static void migrated(void)
+{
+    struct log_head heads[MOST_HEADS];
+    logs_stop(logs);
+    CHECK(unlink(path) == 0);
+    write_first_version(path);
+    const int64_t before = clock_wall_us();
+    CHECK(logs_start(path, &logs, NULL) == HT_OK);
+    CHECK(put_text(8, "new\n") == 12);
+    CHECK_TEXT(get(&key, 0, 100).data, "old\ntwo\nnew\n");
+    CHECK(walk(false, heads) == 3);
+    CHECK(heads[0].place.stored_us >= before &&
+          heads[0].place.stored_us == heads[1].place.stored_us &&
+          heads[1].place.stored_us < heads[2].place.stored_us);
+    CHECK_TEXT(text_of(&heads[0]).data, "old\n");
+    CHECK_TEXT(text_of(&heads[2]).data, "new\n");
+}
+
+static void what_the_version_before_stored_is_kept(void)
+{
+    with_logs(migrated);
+}
+
 static void a_foreign_file_is_refused(void)
 {
     char file[] = "/tmp/logs-foreign-XXXXXX";
@@ -231,6 +395,11 @@ int main(void)
     RUN(slices_end_between_characters_and_always_advance);
     RUN(logs_survive_a_restart);
     RUN(a_forgotten_study_leaves_the_others);
+    RUN(chunks_come_in_the_order_they_were_stored_in);
+    RUN(stamps_never_go_back_by_little);
+    RUN(the_beginning_of_a_line_is_found);
+    RUN(what_is_missing_between_chunks_is_counted);
+    RUN(what_the_version_before_stored_is_kept);
     RUN(a_foreign_file_is_refused);
     return check_done();
 }
