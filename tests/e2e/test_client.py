@@ -321,6 +321,25 @@ def main():
                 trial.complete(loss=loss(**trial.params), step=7)
                 tap.equal(trial.step, 7)
 
+        def some_parameters_may_be_given():
+            study = make("given")
+            sgd, small = study.suggest(
+                client_id="batch",
+                contexts=[{"opt": "sgd", "momentum": 0.5}, {"lr": 0.001}])
+            tap.equal((sgd.params["opt"], sgd.params["momentum"]),
+                      ("sgd", 0.5))
+            tap.equal(small.params["lr"], 0.001)
+            tap.equal([trial.id for trial in study.suggest(
+                client_id="batch", contexts=[{"lr": 0.001}])], [small.id])
+            for trial in study.ask(5, context={"opt": "adam"}):
+                tap.equal(trial.params["opt"], "adam")
+                trial.complete(loss(**trial.params))
+            tap.equal(study.counts["succeeded"], 5)
+            refused = raises(hypertune.InvalidArgument, study.suggest,
+                             contexts=[{"opt": "adam", "momentum": 0.5}])
+            tap.equal(list(refused.violations),
+                      ["contexts[0].parameters[1].value"])
+
         def a_trial_of_ones_own_choice_is_added():
             study = client.study("told-again")
             known = study.add({"lr": 0.001, "opt": "sgd", "momentum": 0.9}, 0)
@@ -425,6 +444,7 @@ def main():
             an_interrupted_trial_is_given_again,
             threads_get_trials_of_their_own,
             several_trials_come_at_once,
+            some_parameters_may_be_given,
             a_trial_of_ones_own_choice_is_added,
             asking_ends_with_the_study,
             a_study_that_clients_evaluate_is_stopped_and_deleted,

@@ -7,7 +7,7 @@ import threading
 import time
 import uuid
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator,
-                    List, Mapping, Optional, Tuple, Union)
+                    List, Mapping, Optional, Sequence, Tuple, Union)
 
 from hypertune import plot, show, where as conditions
 from hypertune.errors import (FailedPrecondition, NotFound, NoTrialYet,
@@ -25,6 +25,11 @@ Duration = Union[None, str, float]
 
 JOBS, STUDIES = "hyperparameterTuningJobs", "studies"  # kinds of resources
 PAGE = 500  # trials in one answer
+
+
+def _parameters(params: Mapping[str, Any]) -> List[Dict[str, Any]]:
+    return [{"parameterId": name, "value": value}
+            for name, value in params.items()]
 
 
 class Study:
@@ -326,34 +331,48 @@ class Study:
         return "%s-%d-%d-%s" % (socket.gethostname()[:64], os.getpid(),
                                 threading.get_ident(), self._asker)
 
-    def suggest(self, count: int = 1,
-                client_id: Optional[str] = None) -> List[Trial]:
-        """`count` trials to evaluate, all at once; fewer when the search
+    def suggest(self, count: Optional[int] = None,
+                client_id: Optional[str] = None,
+                contexts: Optional[Sequence[Mapping[str, Any]]] = None
+                ) -> List[Trial]:
+        """`count` trials (1) to evaluate, all at once; fewer when the search
         space or the study is at its end.
 
         Who asks again with the same `client_id` gets its unfinished trials
         again. Without one, it is made from this process, thread and object.
+
+        `contexts` has parameters that are given, one mapping for each trial;
+        the search chooses the others for them::
+
+            fast, exact = study.suggest(contexts=[{"bits": 8}, {"bits": 32}])
         """
+        if count is None:
+            count = 1 if contexts is None else len(contexts)
+        body: Dict[str, Any] = {"suggestionCount": int(count),
+                                "clientId": client_id or self._client_id()}
+        if contexts is not None:
+            body["contexts"] = [{"parameters": _parameters(given)}
+                                for given in contexts]
         operation = self._transport.call(
-            "POST", self._trials_path() + ":suggest",
-            {"suggestionCount": int(count),
-             "clientId": client_id or self._client_id()}, repeatable=True)
+            "POST", self._trials_path() + ":suggest", body, repeatable=True)
         return [Trial(self, resource)
                 for resource in response_of(operation).get("trials", ())]
 
-    def ask(self, count: int, client_id: Optional[str] = None
-            ) -> Iterator[Trial]:
+    def ask(self, count: int, client_id: Optional[str] = None,
+            context: Optional[Mapping[str, Any]] = None) -> Iterator[Trial]:
         """Up to `count` trials, one after the other, each asked for when the
         one before has been completed, so that the search learns from it::
 
             for trial in study.ask(10):
                 trial.complete(f(**trial.params))
 
-        It ends early when the study does. To evaluate several at a time use
-        suggest(), or one `client_id` for each worker.
+        `context` has parameters that are given for all of them. It ends early
+        when the study does. To evaluate several at a time use suggest(), or
+        one `client_id` for each worker.
         """
         for _ in range(count):
-            trials = self.suggest(1, client_id)
+            trials = self.suggest(
+                1, client_id, None if context is None else [context])
             if not trials:
                 return
             yield trials[0]
@@ -370,9 +389,7 @@ class Study:
         With a result - the objective, or metrics by name - it is complete and
         the search learns from it; without, it is to be evaluated.
         """
-        body: Dict[str, Any] = {"parameters": [
-            {"parameterId": name, "value": value}
-            for name, value in params.items()]}
+        body: Dict[str, Any] = {"parameters": _parameters(params)}
         if result is not None:
             metrics = (result if isinstance(result, Mapping)
                        else {self.metric: result})
