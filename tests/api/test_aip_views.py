@@ -504,6 +504,13 @@ def a_strange_page_is_refused():
                   "pageSize=many", "pageToken=-5"):
         tap.equal(refused(project.path + "?" + query),
                   (400, "INVALID_ARGUMENT"), query)
+    _, token = project.page("pageSize=1&filter=state:QUEUED")
+    token = urllib.parse.quote(token, safe="")
+    tap.equal(project.page("pageSize=1&filter=state:QUEUED&pageToken=" +
+                           token)[0], project.names[1:2])
+    for other in ("", "&filter=state:FAILED"):
+        tap.equal(refused("%s?pageSize=1%s&pageToken=%s" % (
+            project.path, other, token)), (400, "INVALID_ARGUMENT"), other)
 
 
 def a_list_leaves_the_trials_out():
