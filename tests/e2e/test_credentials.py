@@ -7,6 +7,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import cli_home  # noqa: E402
 import harness  # noqa: E402
 import tap  # noqa: E402
 
@@ -172,6 +173,18 @@ def an_ai_platform_job_has_its_account_too():
                "nobody@moon (--credentials DIR): trials run without"])
 
 
+def ones_own_server_takes_the_folder_that_a_variable_names():
+    with cli_home.Home() as home:
+        spec = home.write("spec.yaml", {
+            "name": "own", "goal": "maximize a", "parameters": {"x": [1]},
+            "trials": 1, "serviceAccount": ACCOUNT, "args": "none",
+            "metrics": {"stdout": "a={a}"},
+            "command": [sys.executable, "-c", LOOK + "print('a=1')"]})
+        home.cli("run", spec, HYPERTUNE_RUNNER_CREDENTIALS=keys)
+        found = json.loads(home.cli("logs", "own/1")[0].splitlines()[0])
+        tap.equal(found["email"], ACCOUNT, found)
+
+
 def an_account_that_names_no_file_is_refused():
     for account in ("../" + ACCOUNT, "a/b", "..", ".hidden", "a b", 7):
         status, answer = server.call("POST", PLACE + "/customJobs", {
@@ -214,6 +227,7 @@ try:
             what_the_job_sets_itself_stays,
             a_key_never_stands_in_a_log_nor_in_a_trials_folder,
             an_ai_platform_job_has_its_account_too,
+            ones_own_server_takes_the_folder_that_a_variable_names,
             an_account_that_names_no_file_is_refused,
             the_account_is_shown_to_a_person,
         ])
