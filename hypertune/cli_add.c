@@ -114,7 +114,7 @@ static enum ht_status send_point(struct cli *cli, const struct cli_study *study,
     json_print(trial, &body);
     struct cli_http_request request = {
         .method = "POST",
-        .path = arena_printf(cli->arena, CLI_STUDIES "/%s/trials",
+        .path = arena_printf(cli->arena, CLI_OURS "/%s/trials",
                              cli_http_segment(cli->arena, study->name)),
         .body = body.data};
     enum ht_status status =

@@ -38,7 +38,7 @@ static enum ht_status get_front(struct cli *cli, const struct cli_study *study,
 {
     struct cli_http_answer answer;
     const char *path = arena_printf(
-        cli->arena, CLI_STUDIES "/%s/trials:listOptimalTrials", study->id);
+        cli->arena, CLI_OURS "/%s/trials:listOptimalTrials", study->id);
     const enum ht_status status =
         cli_call(cli, "POST", path, "{}", &answer, err);
     if (status != HT_OK)

@@ -141,8 +141,7 @@ static void remove_study(struct cli *cli, const char *name)
         cli_watch_wait(cli, name);
         cli->set.quiet = quiet;
     }
-    char *path = arena_printf(cli->arena, "%s/%s", study.home->path,
-                              cli_http_segment(cli->arena, name));
+    char *path = arena_printf(cli->arena, CLI_OURS "/%s", study.id);
     if (cli_call(cli, "DELETE", path, NULL, &answer, &err) != HT_OK)
         cli_say(cli, "study %s could not be removed: %s", name, err.text);
 }

@@ -89,7 +89,7 @@ struct names {
     struct words seen;
 };
 
-/* A tuning job comes a second time among the studies. */
+/* Equal names may stand in several places. */
 static bool offer_study(const struct node *job, void *context)
 {
     struct names *names = context;
@@ -111,14 +111,10 @@ static bool offer_study(const struct node *job, void *context)
 static void offer_studies(struct completion *completion, const char *suffix)
 {
     struct names names = {.completion = completion, .suffix = suffix};
-    if (!cli_connect_silently(completion->cli, LIMIT_MS))
-        return;
-    for (size_t i = 0; i < CLI_COLLECTIONS; i++) {
-        struct cli_pages pages = {.path = cli_collections[i].path,
-                                  .key = cli_collections[i].key,
-                                  .size = MOST_STUDIES};
+    struct cli_pages pages = {
+        .path = CLI_OURS, .key = "studies", .size = MOST_STUDIES};
+    if (cli_connect_silently(completion->cli, LIMIT_MS))
         cli_pages_each(completion->cli, &pages, offer_study, &names, NULL);
-    }
 }
 
 static bool offer_trial(const struct node *trial, void *context)

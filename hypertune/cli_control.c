@@ -103,8 +103,7 @@ int cli_control_delete(struct cli *cli, const struct cli_study *study)
     int code = consent(cli, what, question, study->name);
     if (code != CLI_DONE)
         return code;
-    char *path = arena_printf(cli->arena, "%s/%s", study->home->path,
-                              cli_http_segment(cli->arena, study->name));
+    char *path = arena_printf(cli->arena, CLI_OURS "/%s", study->id);
     if (cli_call(cli, "DELETE", path, NULL, &answer, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     return CLI_DONE;

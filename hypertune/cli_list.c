@@ -76,101 +76,34 @@ struct listing {
     int64_t now, shown;
 };
 
-static void list_study(struct listing *listing, const struct cli_study *study)
+static bool list_study(const struct node *job, void *context)
 {
+    struct listing *listing = context;
     struct cli *cli = listing->cli;
+    struct cli_study study;
     size_t index = (size_t)listing->shown++;
+    cli_study_read(job, &study);
     if (cli->format == FORMAT_NAME) {
-        text_escape(&listing->out, study->name);
+        text_escape(&listing->out, study.name);
         text_puts(&listing->out, "\n");
-    } else if (!cli_output_item(cli->format, study->job, index,
-                                &listing->out)) {
-        add_row(listing->table, study, listing->now);
+    } else if (!cli_output_item(cli->format, job, index, &listing->out)) {
+        add_row(listing->table, &study, listing->now);
     }
-}
-
-/* One collection while it is read, newest study first. */
-struct source {
-    const struct cli_collection *home;
-    const struct node *next; /* NULL: the page is used up */
-    const char *token;       /* of the next page, NULL: none */
-};
-
-static enum ht_status fill(struct cli *cli, struct source *source,
-                           struct ht_error *err)
-{
-    int size = STUDIES_A_PAGE;
-    if (cli->set.limit > 0 && cli->set.limit < size)
-        size = (int)cli->set.limit;
-    while (source->next == NULL && source->token != NULL) {
-        struct cli_http_answer answer;
-        char *path = arena_printf(cli->arena, "%s?pageSize=%d",
-                                  source->home->path, size);
-        if (source->token[0] != '\0')
-            path = arena_printf(cli->arena, "%s&pageToken=%s", path,
-                                cli_http_segment(cli->arena, source->token));
-        if (cli->set.state != NULL)
-            path =
-                arena_printf(cli->arena, "%s&filter=state%%3D%%22%s%%22", path,
-                             cli_study_upper(cli->arena, cli->set.state));
-        enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
-        /* A server of an earlier version lacks a collection. */
-        if (status == HT_NOT_FOUND)
-            source->token = NULL;
-        if (status != HT_OK)
-            return status == HT_NOT_FOUND ? HT_OK : status;
-        const struct node *list = node_find(answer.root, source->home->key);
-        source->next = list != NULL ? list->first : NULL;
-        source->token = node_get_string(answer.root, "nextPageToken", NULL);
-    }
-    return HT_OK;
-}
-
-/* Takes the newest study of all sources; a tuning job, which is among the
- * studies too, as a job. False when none is left. */
-static bool take_newest(struct source sources[], struct cli_study *newest)
-{
-    const struct cli_collection *from = NULL;
-    for (size_t i = 0; i < CLI_COLLECTIONS; i++) {
-        struct cli_study study;
-        if (sources[i].next == NULL)
-            continue;
-        cli_study_read(sources[i].next, &study);
-        if (from == NULL ||
-            strtoll(study.id, NULL, 10) > strtoll(newest->id, NULL, 10)) {
-            from = sources[i].home;
-            *newest = study;
-        }
-    }
-    for (size_t i = 0; from != NULL && i < CLI_COLLECTIONS; i++) {
-        struct cli_study study;
-        if (sources[i].next == NULL)
-            continue;
-        cli_study_read(sources[i].next, &study);
-        if (strcmp(study.id, newest->id) == 0)
-            sources[i].next = sources[i].next->next;
-    }
-    return from != NULL;
+    return cli->set.limit <= 0 || listing->shown < cli->set.limit;
 }
 
 static enum ht_status list_all(struct listing *listing, struct ht_error *err)
 {
     struct cli *cli = listing->cli;
-    struct source sources[CLI_COLLECTIONS];
-    for (size_t i = 0; i < CLI_COLLECTIONS; i++)
-        sources[i] = (struct source){.home = &cli_collections[i], .token = ""};
-    while (cli->set.limit <= 0 || listing->shown < cli->set.limit) {
-        struct cli_study study;
-        for (size_t i = 0; i < CLI_COLLECTIONS; i++) {
-            enum ht_status status = fill(cli, &sources[i], err);
-            if (status != HT_OK)
-                return status;
-        }
-        if (!take_newest(sources, &study))
-            break;
-        list_study(listing, &study);
-    }
-    return HT_OK;
+    struct cli_pages pages = {
+        .path = CLI_OURS, .key = "studies", .size = STUDIES_A_PAGE};
+    if (cli->set.limit > 0 && cli->set.limit < pages.size)
+        pages.size = (int)cli->set.limit;
+    if (cli->set.state != NULL)
+        pages.path =
+            arena_printf(cli->arena, CLI_OURS "?filter=state%%3D%%22%s%%22",
+                         cli_study_upper(cli->arena, cli->set.state));
+    return cli_pages_each(cli, &pages, list_study, listing, err);
 }
 
 static int print_listing(struct listing *listing)

@@ -3,13 +3,13 @@
 #include "hypertune/cli_commands.h"
 #include "hypertune/cli_study.h"
 
-/* One verb of a trial: where it is posted and what is said about it. */
+/* One verb of a trial, and what is said about it. */
 struct verb {
-    const char *base, *name, *done;
+    const char *name, *done;
 };
 
-static const struct verb verb_stop = {CLI_STUDIES, "stop", "stops"};
-static const struct verb verb_retry = {CLI_OURS, "retry", "runs again"};
+static const struct verb verb_stop = {"stop", "stops"};
+static const struct verb verb_retry = {"retry", "runs again"};
 
 /* Goes on after a trial that was refused, so that one of them does not keep
  * the others; the exit code is the first refusal's. */
@@ -19,7 +19,7 @@ static int steer(struct cli *cli, const struct verb *verb, const char *study,
     struct ht_error err;
     struct cli_http_answer answer;
     char *path =
-        arena_printf(cli->arena, "%s/%s/trials/%s:%s", verb->base,
+        arena_printf(cli->arena, CLI_OURS "/%s/trials/%s:%s",
                      cli_http_segment(cli->arena, study), trial, verb->name);
     if (cli_call(cli, "POST", path, "{}", &answer, &err) != HT_OK) {
         ht_wrap(&err, err.status, "trial %s/%s", study, trial);

@@ -10,10 +10,12 @@
 
 enum { ITEMS_A_PAGE = 200 };
 
+#define PLACE "/v1/projects/local/locations/local"
+
 const struct cli_collection cli_collections[CLI_COLLECTIONS] = {
-    {JOB_TUNING, CLI_JOBS, "hyperparameterTuningJobs", "tuning job"},
-    {JOB_CUSTOM, CLI_PLACE "/customJobs", "customJobs", "custom job"},
-    {JOB_STUDY, CLI_STUDIES, "studies", "study"}};
+    {JOB_TUNING, PLACE "/hyperparameterTuningJobs", "TUNING", "tuning job"},
+    {JOB_CUSTOM, PLACE "/customJobs", "CUSTOM", "custom job"},
+    {JOB_STUDY, PLACE "/studies", "STUDY", "study"}};
 
 const char *const cli_study_states[] = {
     "RUNNING", "PAUSED", "STOPPING",  "CANCELLING", "SUCCEEDED",
@@ -58,15 +60,14 @@ bool cli_study_is_over(const char *state)
     return false;
 }
 
-/* From ".../customJobs/7", which names its collection. */
-static const struct cli_collection *home_of(const char *path)
+static const struct cli_collection *home_of(const struct node *status)
 {
-    for (size_t i = 0; i < CLI_COLLECTIONS; i++) {
-        const char *key = strstr(path, cli_collections[i].key);
-        if (key != NULL && key[strlen(cli_collections[i].key)] == '/')
-            return &cli_collections[i];
-    }
-    return &cli_collections[0];
+    const char *kind = node_get_string(status, "kind", "");
+    size_t i = 0;
+    while (i + 1 < CLI_COLLECTIONS &&
+           strcmp(cli_collections[i].status_kind, kind) != 0)
+        i++;
+    return &cli_collections[i];
 }
 
 void cli_study_read(const struct node *job, struct cli_study *study)
@@ -78,7 +79,7 @@ void cli_study_read(const struct node *job, struct cli_study *study)
     const char *path = node_get_string(job, "name", "");
     const char *slash = strrchr(path, '/');
     *study = (struct cli_study){
-        .home = home_of(path),
+        .home = home_of(status),
         .job = job,
         .status = status,
         .name = node_get_string(status, "name", ""),
@@ -89,28 +90,34 @@ void cli_study_read(const struct node *job, struct cli_study *study)
                            "MINIMIZE") != 0};
 }
 
-enum ht_status cli_study_get(struct cli *cli, const char *name,
-                             struct cli_study *study, struct ht_error *err)
+static enum ht_status get_at(struct cli *cli, const char *base,
+                             const char *name, struct cli_study *study,
+                             struct ht_error *err)
 {
     struct cli_http_answer answer;
-    enum ht_status status = HT_NOT_FOUND;
-    for (size_t i = 0; i < CLI_COLLECTIONS && status == HT_NOT_FOUND; i++) {
-        char *path = arena_printf(cli->arena, "%s/%s?view=BASIC",
-                                  cli_collections[i].path,
-                                  cli_http_segment(cli->arena, name));
-        /* What is nowhere is told in the words of the first. */
-        struct ht_error later;
-        status =
-            cli_call(cli, "GET", path, NULL, &answer, i == 0 ? err : &later);
-        bool told = i == 0 || status == HT_OK || status == HT_NOT_FOUND;
-        if (!told && err != NULL)
-            *err = later;
-    }
+    char *path = arena_printf(cli->arena, "%s/%s?view=BASIC", base,
+                              cli_http_segment(cli->arena, name));
+    enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
     if (status != HT_OK)
         return status;
     cli_study_read(answer.root, study);
     study->body = answer.body;
     return HT_OK;
+}
+
+enum ht_status cli_study_get(struct cli *cli, const char *name,
+                             struct cli_study *study, struct ht_error *err)
+{
+    return get_at(cli, CLI_OURS, name, study, err);
+}
+
+enum ht_status cli_study_get_own(struct cli *cli, const char *name,
+                                 struct cli_study *study, struct ht_error *err)
+{
+    enum ht_status status = HT_NOT_FOUND;
+    for (size_t i = 0; i < CLI_COLLECTIONS && status == HT_NOT_FOUND; i++)
+        status = get_at(cli, cli_collections[i].path, name, study, err);
+    return status;
 }
 
 int cli_study_open(struct cli *cli, const char *name, struct cli_study *study)
@@ -290,7 +297,7 @@ struct cli_pages cli_trial_pages(struct cli *cli, const char *study,
         filter = arena_printf(cli->arena, "?filter=state%%3D%%22%s%%22",
                               cli_study_upper(cli->arena, state));
     return (struct cli_pages){
-        .path = arena_printf(cli->arena, CLI_STUDIES "/%s/trials%s",
+        .path = arena_printf(cli->arena, CLI_OURS "/%s/trials%s",
                              cli_http_segment(cli->arena, study), filter),
         .key = "trials"};
 }

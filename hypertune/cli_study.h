@@ -9,20 +9,18 @@
 #include "proto/job.h"
 #include "proto/node.h"
 
-#define CLI_PLACE "/v1/projects/local/locations/local"
-#define CLI_JOBS CLI_PLACE "/hyperparameterTuningJobs"
-#define CLI_STUDIES CLI_PLACE "/studies"
+/* All studies of the server, whatever their project, location and kind. */
 #define CLI_OURS "/hypertune/v1/studies"
 
-/* Google keeps each kind of study in a collection of its own. */
+/* Google keeps each kind of study in a collection of its own. Ours are in the
+ * project and location "local". */
 struct cli_collection {
     enum job_kind kind;
-    const char *path; /* of its list */
-    const char *key;  /* of the list in the answer */
-    const char *kind_name;
+    const char *path;        /* where one is created */
+    const char *status_kind; /* of hypertuneStatus */
+    const char *kind_name;   /* for people */
 };
 enum { CLI_COLLECTIONS = 3 };
-/* Tuning jobs first: a tuning job also shows among the studies. */
 extern const struct cli_collection cli_collections[CLI_COLLECTIONS];
 
 struct cli_study {
@@ -37,9 +35,13 @@ struct cli_study {
     bool maximize;
 };
 
-/* Finds a study of any kind by its name or number. */
+/* Finds a study of any kind by its name or number; of equal names in several
+ * places the newest. */
 enum ht_status cli_study_get(struct cli *cli, const char *name,
                              struct cli_study *study, struct ht_error *err);
+/* Finds the one that stands in the way of a new one of ours. */
+enum ht_status cli_study_get_own(struct cli *cli, const char *name,
+                                 struct cli_study *study, struct ht_error *err);
 /* Connects and finds the study, or says why not: an exit code. */
 int cli_study_open(struct cli *cli, const char *name, struct cli_study *study);
 /* The same for a study that has trials to speak of; a custom job has not. */

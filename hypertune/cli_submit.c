@@ -109,7 +109,7 @@ static int settle_existing(struct cli *cli, const struct cli_spec *spec,
     struct ht_error err;
     struct text lines = {0};
     size_t n = 0;
-    if (cli_study_get(cli, spec->job->name, study, &err) != HT_OK)
+    if (cli_study_get_own(cli, spec->job->name, study, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     int code = compare(cli, study, spec, &n, &lines);
     if (code == CLI_DONE && cli->set.replace) {

@@ -175,7 +175,7 @@ class Hostile(http.server.BaseHTTPRequestHandler):
         jobs = [{"name": "x/hyperparameterTuningJobs/%d" % number,
                  "hypertuneStatus": {"name": name, "state": "RUNNING\x1b[2J"}}
                 for number, name in enumerate(["$(id)", "a;b", "a b", "good"])]
-        body = json.dumps({"hyperparameterTuningJobs": jobs}).encode()
+        body = json.dumps({"studies": jobs}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
