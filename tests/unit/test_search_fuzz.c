@@ -193,6 +193,7 @@ struct history {
     const struct value *taken[MOST_RESULTS + MOST_PENDING + QUESTIONS];
     const struct value *pending[MOST_PENDING];
     uint64_t max_trials;
+    const struct subspace *within; /* asked for now */
 };
 
 static void draw_results(struct draw *draw, struct history *history)
@@ -288,6 +289,25 @@ static uint64_t count_taken(const struct history *history)
     return n;
 }
 
+/* The part where some parameters have the values that they have in a point. */
+static const struct subspace *draw_part(struct draw *draw,
+                                        struct history *history)
+{
+    const struct space *space = &history->space;
+    struct subspace *part = arena_alloc(draw->arena, 1, sizeof *part);
+    struct value given[HT_MAX_PARAMETERS];
+    const struct value *point = draw_point(draw, space);
+    const double share = unit(draw);
+    size_t at;
+    for (size_t i = 0; i < space->n; i++)
+        given[i] =
+            chance(draw, share) ? point[i] : (struct value){.absent = true};
+    if (subspace_make(draw->arena, space, given, part, &at, NULL) != HT_OK ||
+        !subspace_has(part, point))
+        abort();
+    return part;
+}
+
 static enum ht_status suggest(struct history *history, void *state,
                               uint64_t ordinal, struct value point[],
                               struct reason *reason)
@@ -298,6 +318,7 @@ static enum ht_status suggest(struct history *history, void *state,
         .taken = &taken,
         .constraints =
             history->constraints.n > 0 ? &history->constraints : NULL,
+        .within = history->within,
         .n_pending = history->n_pending,
         .pending = history->pending,
         .max_trials = history->max_trials};
@@ -317,6 +338,7 @@ static bool is_valid(struct draw *draw, struct history *history,
         same_point(&history->space, point, again);
     text_free(&text);
     return reads && !has_taken(history, point) &&
+           subspace_has(history->within, point) &&
            constraint_set_holds(&history->constraints, point);
 }
 
@@ -372,8 +394,11 @@ static const char *find_fault(struct draw *draw, struct history *history)
         return "no state";
     for (uint64_t i = 0; i < QUESTIONS && fault == NULL; i++) {
         struct reason reason, because;
+        history->within = chance(draw, 0.4) ? draw_part(draw, history) : NULL;
         const enum ht_status status =
             suggest(history, state, history->n + i, point, &reason);
+        if (status == HT_EXHAUSTED && history->within != NULL)
+            continue;
         if (status == HT_EXHAUSTED)
             break;
         if (status != HT_OK)
