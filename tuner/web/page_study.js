@@ -8,11 +8,15 @@ import * as format from "./format.js";
 import {openStudy} from "./open_study.js";
 import {figuresOf, timeLeft} from "./study_figures.js";
 import {overviewTab} from "./page_study_overview.js";
+import {parametersTab} from "./page_study_parameters.js";
+import {timelineTab} from "./page_study_timeline.js";
 
 const CLOCK_MS = 1000;
 const searches = store => store.status.kind !== "CUSTOM";
 const TABS = [
   {name: "overview", label: "Overview", has: searches, show: overviewTab},
+  {name: "parameters", label: "Parameters", has: searches, show: parametersTab},
+  {name: "timeline", label: "Timeline", has: () => true, show: timelineTab},
 ];
 
 // --- the head ---

@@ -1,8 +1,8 @@
 // plot_axes.js - the two axes of a plot: their scales, ticks, grid and labels,
 // and choosing a part of them with the pointer.
 //
-// An axis is {label, low, high, log, integer, categories, tick(value)}: numbers
-// from low to high, or the categories.
+// An axis is {label, low, high, log, time, integer, categories}: numbers from
+// low to high, times in ms, or the categories.
 import * as format from "./format.js";
 
 const MARGIN = {top: 26, right: 18, bottom: 42, left: 62};
@@ -45,7 +45,8 @@ export function axisOf(dimension, values = [], log = dimension.log) {
 
 export function scaleOf(axis, pixels) {
   if (axis.categories) return d3.scalePoint(axis.categories, pixels).padding(0.5);
-  return (axis.log ? d3.scaleLog() : d3.scaleLinear()).domain([axis.low, axis.high]).range(pixels);
+  const make = axis.time ? d3.scaleTime : axis.log ? d3.scaleLog : d3.scaleLinear;
+  return make().domain([axis.low, axis.high]).range(pixels);
 }
 
 function ticksOf(axis, scale, room) {
@@ -67,7 +68,7 @@ export function tickedAxis(make, axis, scale, pixelsPerTick) {
   const [from, to] = scale.range();
   const letters = axis.categories ? Math.max(4, Math.floor(pixelsPerTick / 7)) : Infinity;
   return make(scale).tickValues(ticksOf(axis, scale, Math.abs(to - from) / pixelsPerTick))
-    .tickFormat(axis.tick ?? (value => shorten(format.number(value), letters))).tickSizeOuter(0);
+    .tickFormat(axis.time ? scale.tickFormat() : value => shorten(format.number(value), letters)).tickSizeOuter(0);
 }
 
 function drawAxis(layer, name, axis, scale, {make, offset, grid, pixels}) {

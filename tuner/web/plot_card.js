@@ -32,7 +32,8 @@ function drawSoon(card) {
 
 export class PlotCard {
   // plot: {
-  //   title, name (of saved files), height: pixels or a function of the width,
+  //   title, name (of saved files), wide: whether it takes a whole row,
+  //   height: pixels, or a function (width, data),
   //   controls: elements beside the title,
   //   prepare(): what is to be drawn, or {missing: why it cannot be},
   //   paint(area, data): draws, returns marks [{x, y, trial?, ...}],
@@ -42,8 +43,9 @@ export class PlotCard {
   //   find(x, y, marks), ring(group, marks): other ways to meet and to show a
   //     mark than by its point,
   //   follows: whether brushed ranges change it,
-  //   zooms: "xy", "x" or nothing }
-  // area: {pen, svg (d3 selection that is kept), width, height, theme, view}.
+  //   end(): what is to be done when the card goes }
+  // area: {pen, svg (d3 selection that is kept), width, height, theme, view,
+  // zoom(view)}.
   constructor(store, selection, plot) {
     this.store = store;
     this.selection = selection;
@@ -79,7 +81,7 @@ export class PlotCard {
     this.toText = element("button", {ariaPressed: "false", onclick: () => this.turn()}, "As table");
     this.saving = ["SVG", "PNG"].map(kind => element("button", {ariaLabel: `Save ${title} as ${kind}`,
       onclick: () => this.save(kind)}, kind));
-    this.element = element("section.card.plot", {ariaLabel: title},
+    this.element = element(`section.card.plot${this.plot.wide ? ".wide" : ""}`, {ariaLabel: title},
       element("div.row.between", {},
         element("h2", {}, title),
         element("div.row.tools", {}, this.plot.controls, this.reset, this.toText, this.saving)),
@@ -99,6 +101,7 @@ export class PlotCard {
 
   end() {
     for (const end of this.ends) end();
+    this.plot.end?.();
     due.delete(this);
   }
 
@@ -178,6 +181,7 @@ export class PlotCard {
 export function showPlots(root, store, selection, makers) {
   const cards = makers.map(make => make(store, selection));
   let seen = store.revision;
+  root.classList.add("plots");
   replace(root, cards.map(card => card.element));
   const unwatch = store.watch(() => {
     if (store.revision === seen) return;

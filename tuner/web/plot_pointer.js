@@ -72,7 +72,7 @@ export class Pointer {
 
   pressed(event) {
     const trial = this.at?.trial;
-    if (!trial || event.defaultPrevented) return;
+    if (!trial || event.target.closest(".brush-y")) return; // a click there takes a range away
     if (event.shiftKey) this.card.selection.toggleMark(trial.id);
     else this.open(trial);
   }

@@ -1,0 +1,153 @@
+// plot_contour.js - a pair of parameters: what the model expects over both, or
+// how unsure it is, with the trials and the points that come next.
+import {element} from "./dom.js";
+import {studyPath} from "./api.js";
+import {PlotCard} from "./plot_card.js";
+import {dimensionsOf} from "./dimension.js";
+import {axisOf, drawAxes, drawBar, drawLegend} from "./plot_axes.js";
+import {choice, toggle} from "./plot_controls.js";
+import {Question} from "./question.js";
+import {describeTrial, drawMarks, shapes} from "./marks.js";
+import {shade} from "./theme.js";
+import * as format from "./format.js";
+
+const POINTS = 36, LEVELS = 12, NEXT = 5;
+const PREVIEW_PAUSE_MS = 10000; // it is searched for as if it were run
+
+// --- the model's cells ---
+
+// One number of each cell, rows of y from its first value: {cells, columns,
+// rows, least, most}; null where a parameter has no place.
+function readCells(answer, deviates) {
+  const [x, y] = answer.axes.map(axis => axis.values);
+  const cells = y.flatMap((_, j) => x.map((_, i) => {
+    if (answer.median[i][j] === null) return null;
+    return deviates ? (answer.high[i][j] - answer.low[i][j]) / 2 : answer.median[i][j];
+  }));
+  const told = cells.filter(cell => cell !== null);
+  return {cells, columns: x.length, rows: y.length, least: d3.min(told), most: d3.max(told)};
+}
+
+// Where a place between values lies, in pixels.
+function between(values, scale) {
+  return at => {
+    const i = Math.min(values.length - 1, Math.max(0, at)), low = Math.floor(i), high = Math.min(values.length - 1, low + 1);
+    return scale(values[low]) + (i - low) * (scale(values[high]) - scale(values[low]));
+  };
+}
+
+// The ends of a cell, halfway to its neighbours.
+function edges(values, scale, [first, last]) {
+  const middles = values.slice(1).map((value, i) => (scale(values[i]) + scale(value)) / 2);
+  return [first, ...middles, last];
+}
+
+function drawContours(area, frame, {cells, columns, rows, least, most}, [xs, ys], colour) {
+  const toX = between(xs, frame.x), toY = between(ys, frame.y);
+  const place = d3.geoTransform({point(i, j) { this.stream.point(toX(i - 0.5), toY(j - 0.5)); }});
+  const levels = d3.range(LEVELS).map(i => least + (most - least) * i / LEVELS);
+  for (const contour of d3.contours().size([columns, rows]).smooth(true).thresholds(levels)(cells))
+    area.pen.path(to => d3.geoPath(place, to)(contour), {fill: colour(contour.value + (most - least) / LEVELS / 2)});
+}
+
+// Where values stand for themselves, or have no place, every cell is drawn.
+function drawCells(area, frame, {cells, columns}, [xs, ys], colour) {
+  const {left, top, width, height} = frame.inner;
+  const x = edges(xs, frame.x, [left, left + width]), y = edges(ys, frame.y, [top + height, top]);
+  cells.forEach((cell, at) => {
+    const i = at % columns, j = Math.floor(at / columns);
+    if (cell === null) return;
+    area.pen.path(to => to.rect(x[i], y[j + 1], x[i + 1] - x[i] + 0.5, y[j] - y[j + 1] + 0.5), {fill: colour(cell)});
+  });
+}
+
+// --- the plot ---
+
+function describeNext({next}) {
+  const predicted = (next.why?.predicted ?? []).map(({metric, low, median, high}) =>
+    [metric, `${format.number(median)} (${format.number(low)} to ${format.number(high)})`]);
+  return [["Next point", format.state(next.why?.kind ?? "drawn")], ...predicted,
+    ...Object.entries(next.params).map(([name, value]) => [name, format.number(value)])];
+}
+
+export function contourPlot(store, selection) {
+  const xChoice = choice("x", () => card.changed(), 0), yChoice = choice("y", () => card.changed(), 1);
+  const metricChoice = choice("Metric", () => card.changed());
+  const deviation = toggle("Deviation", () => card.changed());
+  const pick = () => {
+    const {parameters, metrics} = dimensionsOf(store);
+    return {x: xChoice.pick(parameters), y: yChoice.pick(parameters), metric: metricChoice.pick(metrics)};
+  };
+  const model = new Question(store, () => {
+    const {x, y, metric} = pick();
+    return x && y && x !== y && metric ? `${studyPath(store.key)}/slice?points=${POINTS}&x=${encodeURIComponent(x.name)}` +
+      `&y=${encodeURIComponent(y.name)}&metric=${encodeURIComponent(metric.name)}` : null;
+  }, () => card.changed());
+  const preview = new Question(store, () => `${studyPath(store.key)}/preview?count=${NEXT}`,
+    () => card.changed(), {pauseMs: PREVIEW_PAUSE_MS});
+
+  function prepare() {
+    const {x, y, metric} = pick();
+    if (!y || x === y) return {missing: y ? "Choose two different parameters." : "Needs two parameters."};
+    const {answer, problem} = model.look();
+    if (problem) return {missing: `There is no model to draw: ${problem.message}.`};
+    if (answer === null) return {missing: "Asking the server …"};
+    const [xs, ys] = answer.axes.map(axis => axis.values);
+    if (xs.length < 2 && ys.length < 2) return {missing: "Both parameters have one value only."};
+    return {x, y, metric, answer, values: [xs, ys], field: readCells(answer, deviation.on),
+      trials: store.results.filter(trial => x.place(trial) !== null && y.place(trial) !== null),
+      next: preview.look().answer?.suggestions ?? []};
+  }
+
+  function paint(area, {x, y, metric, values, field, trials, next}) {
+    const {pen, theme} = area, frame = drawAxes(area, modelAxis(x, values[0]), modelAxis(y, values[1]), {bar: true});
+    const minimize = metric.goal === "MINIMIZE" && !deviation.on;
+    const share = value => field.most === field.least ? 0.5 : (value - field.least) / (field.most - field.least);
+    const colour = value => shade(minimize ? 1 - share(value) : share(value));
+    const even = !x.isCategory && !y.isCategory && values.every(axis => axis.length > 2) && !field.cells.includes(null);
+    const marks = trials.map(trial => ({trial, x: frame.x(x.of(trial)), y: frame.y(y.of(trial))}));
+    const coming = next.filter(({params}) => params[x.name] !== undefined && params[y.name] !== undefined)
+      .map((point, i) => ({next: point, label: `next ${i}`, x: frame.x(params(point, x)), y: frame.y(params(point, y))}));
+    pen.inside(frame.inner, () => {
+      (even ? drawContours : drawCells)(area, frame, field, values, colour);
+      drawMarks(pen, marks.filter(({trial}) => selection.accepts(trial)), theme,
+        {radius: 2.5, look: () => ({colour: theme.text, alpha: 0.8})});
+      pen.path(to => coming.forEach(mark => shapes.diamond(to, mark.x, mark.y, 7)),
+        {fill: theme.bad, stroke: theme.card, width: 1.5});
+    });
+    const ends = [field.least, field.most].map(format.number);
+    drawBar(area, frame.inner, at => shade(at), ...minimize ? ends.reverse() : ends);
+    drawLegend(area, [{label: "result", colour: theme.text, shape: shapes.circle},
+      ...coming.length > 0 ? [{label: "comes next", colour: theme.bad, shape: shapes.diamond}] : []]);
+    return [...marks, ...coming];
+  }
+
+  const params = ({params: point}, dimension) => dimension.isCategory ? String(point[dimension.name]) : point[dimension.name];
+
+  function summarise({metric, answer, next}) {
+    const what = deviation.on ? `How unsure the model is of ${metric.name}` : `The model's median of ${metric.name}`;
+    const drawn = next.length > 0 && next.every(({why}) => why?.kind === "DRAWN");
+    return `${what}, the other parameters as in trial ${answer.trial}.` +
+      (drawn ? ` The next points are drawn without it (${format.state(preview.answer.algorithm)}).` : "");
+  }
+
+  const card = new PlotCard(store, selection, {
+    title: "Contour", name: "contour", height: 420, follows: true,
+    controls: [xChoice.element, yChoice.element, metricChoice.element, deviation.element], prepare, paint,
+    summary: summarise,
+    table: ({x, y, answer, values: [xs, ys]}) => ({heads: [x.name, y.name, "16 %", "Median", "84 %"],
+      rows: xs.flatMap((a, i) => ys.map((b, j) => [a, b, answer.low[i][j] ?? "", answer.median[i][j] ?? "", answer.high[i][j] ?? ""]))}),
+    describe: mark => mark.next ? describeNext(mark) : describeTrial(store, mark.trial),
+    end: () => {
+      model.end();
+      preview.end();
+    },
+  });
+  return card;
+}
+
+// From one end of the model's values to the other, without slack.
+function modelAxis(dimension, values) {
+  const axis = axisOf(dimension, values);
+  return axis.categories || values.length < 2 ? axis : {...axis, low: values[0], high: values[values.length - 1]};
+}

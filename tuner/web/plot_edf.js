@@ -1,0 +1,63 @@
+// plot_edf.js - how the results are spread: which part of them is at most so
+// large, of all trials and of those in the brushed ranges.
+import {PlotCard} from "./plot_card.js";
+import {dimensionsOf} from "./dimension.js";
+import {drawAxes, drawLegend, span, zoomable} from "./plot_axes.js";
+import {choice, logSwitch} from "./plot_controls.js";
+import {describeTrial} from "./marks.js";
+
+// [{trial, value, share}] by rising value.
+function distribution(trials, metric) {
+  return trials.map(trial => ({trial, value: metric.place(trial)}))
+    .sort((a, b) => a.value - b.value)
+    .map((step, i) => ({...step, share: (i + 1) / trials.length}));
+}
+
+function traceSteps(to, steps, {x, y, inner}) {
+  if (steps.length === 0) return;
+  to.moveTo(inner.left, y(0));
+  let before = 0;
+  for (const {value, share} of steps) {
+    to.lineTo(x(value), y(before));
+    to.lineTo(x(value), y(share));
+    before = share;
+  }
+  to.lineTo(inner.left + inner.width, y(1));
+}
+
+export function edfPlot(store, selection) {
+  const metricChoice = choice("Metric", () => card.zoom(null));
+  const log = logSwitch("Log x", () => card.changed());
+
+  function prepare() {
+    const metric = metricChoice.pick(dimensionsOf(store).metrics);
+    const trials = metric ? store.results.filter(trial => metric.place(trial) !== null) : [];
+    if (trials.length < 2) return {missing: `Needs 2 results, has ${trials.length}.`};
+    log.offer(trials.every(trial => metric.place(trial) > 0));
+    const picked = selection.ranges.size > 0 ? trials.filter(trial => selection.accepts(trial)) : null;
+    return {metric, steps: distribution(trials, metric), picked: picked && distribution(picked, metric)};
+  }
+
+  function paint(area, {metric, steps, picked}) {
+    const frame = drawAxes(area, {label: metric.name, log: log.on, ...span(steps.map(step => step.value), log.on)},
+      {label: "share of results", low: 0, high: 1});
+    const {theme, pen} = area, shown = picked ?? steps;
+    pen.inside(frame.inner, () => {
+      if (picked) pen.path(to => traceSteps(to, steps, frame), {stroke: theme.idle, width: 1.5, alpha: 0.6});
+      pen.path(to => traceSteps(to, shown, frame), {stroke: theme.accent, width: 2});
+    });
+    drawLegend(area, picked ? [{label: "all", colour: theme.idle}, {label: "brushed", colour: theme.accent}] : []);
+    zoomable(area, frame, "x");
+    return shown.map(({trial, value, share}) => ({trial, share, x: frame.x(value), y: frame.y(share)}))
+      .filter(({x}) => x >= frame.inner.left && x <= frame.inner.left + frame.inner.width);
+  }
+
+  const card = new PlotCard(store, selection, {
+    title: "Distribution of results", name: "distribution", height: 320, follows: true,
+    controls: [metricChoice.element, log.element], prepare, paint,
+    table: ({metric, steps}) => ({heads: ["Trial", metric.name, "Share at most that"],
+      rows: steps.map(({trial, value, share}) => [trial.id, value, share])}),
+    describe: ({trial, share}) => [["Share at most that", share.toFixed(3)], ...describeTrial(store, trial)],
+  });
+  return card;
+}

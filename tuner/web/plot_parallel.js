@@ -1,0 +1,184 @@
+// plot_parallel.js - every trial as a line through all its parameters and
+// metrics. Dragging on an axis picks a range, which all other plots and the
+// table show.
+import {element} from "./dom.js";
+import {PlotCard} from "./plot_card.js";
+import {dimensionsOf} from "./dimension.js";
+import {axisOf, drawBar, scaleOf, shorten, tickedAxis} from "./plot_axes.js";
+import {choice} from "./plot_controls.js";
+import {describeTrial} from "./marks.js";
+import {goodness, shade} from "./theme.js";
+import * as format from "./format.js";
+
+const MARGIN = {top: 46, right: 80, bottom: 36, left: 50};
+const REACH = 10;       // pixels between the pointer and a line
+const BRUSH_WIDTH = 24;
+const TILTED = 62;      // pixels between axes below which labels are tilted
+const TICK_PIXELS = 40;
+
+// --- the axes ---
+
+// [{dimension, x, scale, axis, lacks}] from left to right; trials without a
+// value pass below the axis.
+function layOut(area, dimensions, trials) {
+  const [top, bottom] = [MARGIN.top, area.height - MARGIN.bottom];
+  const width = area.width - MARGIN.left - MARGIN.right;
+  return dimensions.map((dimension, i) => {
+    const axis = axisOf(dimension, trials.map(trial => dimension.place(trial)));
+    return {dimension, axis, scale: scaleOf(axis, [bottom, top]), lacking: bottom + 18,
+      lacks: trials.some(trial => dimension.place(trial) === null),
+      x: MARGIN.left + (dimensions.length > 1 ? width * i / (dimensions.length - 1) : width / 2)};
+  });
+}
+
+function linePoints(trial, axes) {
+  return axes.map(({dimension, scale, x, lacking}) => {
+    const value = dimension.place(trial);
+    return [x, value === null ? lacking : scale(value)];
+  });
+}
+
+function traceLine(to, points) {
+  points.forEach(([x, y], i) => i === 0 ? to.moveTo(x, y) : to.lineTo(x, y));
+}
+
+function drawAxes(area, axes) {
+  const gap = axes.length > 1 ? axes[1].x - axes[0].x : area.width;
+  const groups = area.svg.select("g.axes").selectAll("g.parallel").data(axes, ({dimension}) => dimension.key)
+    .join(enter => enter.append("g").attr("class", "parallel"))
+    .attr("transform", ({x}) => `translate(${x},0)`);
+  groups.each(function draw({dimension, axis, scale, lacks, lacking}) {
+    const group = d3.select(this), [bottom, top] = scale.range();
+    group.selectAll("g.ticks").data([0]).join("g").attr("class", "ticks")
+      .call(tickedAxis(d3.axisLeft, axis, scale, TICK_PIXELS).tickSizeInner(4).tickPadding(4));
+    group.selectAll("line.stem").data([0]).join("line").attr("class", "stem").attr("y1", top).attr("y2", bottom);
+    const label = group.selectAll("text.label").data([0]).join("text").attr("class", "label")
+      .attr("transform", `translate(0,${top - 12})${gap < TILTED ? " rotate(-25)" : ""}`)
+      .attr("text-anchor", gap < TILTED ? "start" : "middle").text(shorten(dimension.name, Math.max(8, Math.floor(gap / 7))));
+    label.append("title").text(dimension.name);
+    group.selectAll("text.none").data(lacks ? [0] : []).join("text").attr("class", "none")
+      .attr("text-anchor", "middle").attr("y", lacking + 14).text("none");
+  });
+}
+
+// --- the brushes ---
+
+// What a brush from pixel `top` to `bottom` picks.
+function rangeOf({axis, scale}, [top, bottom]) {
+  if (!axis.categories) return {low: scale.invert(bottom), high: scale.invert(top)};
+  return {values: new Set(axis.categories.filter(name => scale(name) >= top && scale(name) <= bottom))};
+}
+
+// Where the range of the selection lies on an axis.
+function pixelsOf({axis, scale}, range) {
+  if (!axis.categories) return [scale(range.high), scale(range.low)];
+  const places = [...range.values].map(name => scale(name));
+  return places.length > 0 ? [Math.min(...places) - BRUSH_WIDTH / 2, Math.max(...places) + BRUSH_WIDTH / 2] : null;
+}
+
+// One brush an axis; the one that is being dragged is left alone.
+function drawBrushes(area, axes, selection, dragged) {
+  const brush = d3.brushY();
+  const groups = area.svg.select("g.brushes").selectAll("g.brush-y").data(axes, ({dimension}) => dimension.key)
+    .join(enter => enter.append("g").attr("class", "brush-y"))
+    .attr("transform", ({x}) => `translate(${x},0)`);
+  groups.each(function draw(one) {
+    const {dimension, scale} = one, [bottom, top] = scale.range(), group = d3.select(this);
+    if (dragged.key === dimension.key) return;
+    const own = brush.extent([[-BRUSH_WIDTH / 2, top - 4], [BRUSH_WIDTH / 2, bottom + 4]]);
+    own.on("start brush end", () => {
+      const {type, selection: pixels, sourceEvent} = d3.event;
+      if (!sourceEvent) return;
+      dragged.key = type === "end" ? null : dimension.key;
+      if (type !== "start") selection.setRange(dimension, pixels ? rangeOf(one, pixels) : null);
+    });
+    const range = selection.ranges.get(dimension.key);
+    group.call(own).call(own.move, range ? pixelsOf(one, range) : null);
+  });
+}
+
+// --- the lines ---
+
+// One path for all lines of a shade, the good ones last.
+function drawLines(area, marks, colour, selection) {
+  const groups = new Map(), left = [];
+  for (const mark of marks) {
+    if (!selection.accepts(mark.trial)) left.push(mark);
+    else if (groups.has(mark.colour)) groups.get(mark.colour).push(mark);
+    else groups.set(mark.colour, [mark]);
+  }
+  const trace = lines => to => lines.forEach(({points}) => traceLine(to, points));
+  const alpha = Math.max(0.25, Math.min(0.9, 40 / Math.sqrt(marks.length + 1) / 4));
+  area.pen.path(trace(left), {stroke: area.theme.idle, alpha: 0.12});
+  const order = [...groups].sort((a, b) => a[1][0].share - b[1][0].share);
+  for (const [stroke, lines] of order) area.pen.path(trace(lines), {stroke, alpha, width: 1.2});
+}
+
+// The line whose height at x is nearest to y.
+function findLine(x, y, marks) {
+  let found = null, least = REACH;
+  for (const mark of marks) {
+    const {points} = mark;
+    const i = points.findIndex(([right]) => right >= x);
+    if (i < 0) continue;
+    const [b, a] = [points[i], points[Math.max(0, i - 1)]];
+    const part = b[0] === a[0] ? 1 : (x - a[0]) / (b[0] - a[0]);
+    const distance = Math.abs(a[1] + part * (b[1] - a[1]) - y);
+    if (distance >= least) continue;
+    least = distance;
+    found = {...mark, x, y};
+  }
+  return found;
+}
+
+function ringLines(group, marks, colour) {
+  group.selectAll("path").data(marks).join("path").attr("class", "ring").attr("stroke", colour).attr("stroke-width", 2.5)
+    .attr("d", ({points}) => {
+      const to = d3.path();
+      traceLine(to, points);
+      return to.toString();
+    });
+}
+
+export function parallelPlot(store, selection) {
+  const metricChoice = choice("Colour", () => card.changed());
+  const clear = element("button", {hidden: true, onclick: () => selection.clearRanges()}, "Clear ranges");
+  const dragged = {key: null};
+
+  function prepare() {
+    const {parameters, metrics} = dimensionsOf(store);
+    const metric = metricChoice.pick(metrics);
+    const trials = metric ? store.results.filter(trial => metric.place(trial) !== null) : [];
+    clear.hidden = selection.ranges.size === 0;
+    if (trials.length === 0) return {missing: "No trial has a result yet."};
+    return {dimensions: [...parameters, ...metrics], metric, trials};
+  }
+
+  function paint(area, {dimensions, metric, trials}) {
+    const axes = layOut(area, dimensions, trials);
+    const share = goodness(trials.map(trial => metric.of(trial)), metric.goal === "MINIMIZE" ? -1 : 1);
+    const marks = trials.map(trial => {
+      const good = share(metric.of(trial)), points = linePoints(trial, axes);
+      return {trial, points, share: good, colour: shade(good), x: points[0][0], y: points[0][1], order: -good};
+    });
+    drawLines(area, marks, shade, selection);
+    drawAxes(area, axes);
+    drawBrushes(area, axes, selection, dragged);
+    drawBar(area, {left: 0, width: area.width - 76, top: MARGIN.top, height: area.height - MARGIN.top - MARGIN.bottom},
+      shade, format.number(share.poor), format.number(share.good));
+    return marks;
+  }
+
+  const card = new PlotCard(store, selection, {
+    title: "Parallel coordinates", name: "parallel", height: 380, follows: true, wide: true,
+    controls: [metricChoice.element, clear], prepare, paint, find: findLine, ring: ringLines,
+    summary: ({trials}) => selection.ranges.size === 0
+      ? "Drag on an axis to pick a range; a click there lets it go."
+      : `${format.plural(trials.filter(trial => selection.accepts(trial)).length, "result")} of ${trials.length} in the ranges.`,
+    table: ({dimensions, trials}) => ({heads: ["Trial", ...dimensions.map(dimension => dimension.name)],
+      rows: trials.filter(trial => selection.accepts(trial))
+        .map(trial => [trial.id, ...dimensions.map(dimension => dimension.of(trial) ?? "")])}),
+    describe: ({trial}) => describeTrial(store, trial),
+  });
+  return card;
+}

@@ -1,0 +1,115 @@
+// plot_pareto.js - two metrics against each other, and the trials that no other
+// one beats in both.
+import {PlotCard} from "./plot_card.js";
+import {dimensionsOf} from "./dimension.js";
+import {drawAxes, drawLegend, span, zoomable} from "./plot_axes.js";
+import {choice, logSwitch} from "./plot_controls.js";
+import {describeTrial, drawMarks, shapes} from "./marks.js";
+import * as format from "./format.js";
+
+const sign = metric => metric.goal === "MINIMIZE" ? -1 : 1;
+
+// Whether the trial keeps the bounds of all safety metrics.
+function isSafe(trial, metrics) {
+  return metrics.every(metric => {
+    const value = metric.of(trial);
+    return metric.bound === null || (Number.isFinite(value) && sign(metric) * (value - metric.bound) >= 0);
+  });
+}
+
+// Of the trials those that none beats in x and y, by rising x.
+function frontOf(trials, x, y) {
+  const sorted = trials.slice().sort((a, b) =>
+    sign(x) * (x.of(b) - x.of(a)) || sign(y) * (y.of(b) - y.of(a)));
+  const front = [];
+  let best = -Infinity;
+  for (const trial of sorted) {
+    const value = sign(y) * y.of(trial);
+    if (value > best) front.push(trial);
+    best = Math.max(best, value);
+  }
+  return front.sort((a, b) => x.of(a) - x.of(b));
+}
+
+// Steps along what is reached for sure: between two trials of the front nothing
+// better than the worse of both in y.
+function traceFront(to, points, corner) {
+  points.forEach((point, i) => {
+    if (i === 0) return to.moveTo(point.x, point.y);
+    const [x, y] = corner(points[i - 1], point);
+    to.lineTo(x, y);
+    to.lineTo(point.x, point.y);
+  });
+}
+
+function traceBounds(to, {x, y, inner}, xMetric, yMetric) {
+  if (xMetric.bound !== null) {
+    to.moveTo(x(xMetric.bound), inner.top);
+    to.lineTo(x(xMetric.bound), inner.top + inner.height);
+  }
+  if (yMetric.bound !== null) {
+    to.moveTo(inner.left, y(yMetric.bound));
+    to.lineTo(inner.left + inner.width, y(yMetric.bound));
+  }
+}
+
+const withBound = (metric, trials) => [...trials.map(trial => metric.of(trial)),
+  ...metric.bound === null ? [] : [metric.bound]];
+const labelled = metric => `${metric.name} (${metric.bound !== null ? "to be kept" : metric.goal === "MINIMIZE" ? "min" : "max"})`;
+
+export function paretoPlot(store, selection) {
+  const xChoice = choice("x", () => card.zoom(null), 1), yChoice = choice("y", () => card.zoom(null), 0);
+  const logX = logSwitch("Log x", () => card.changed()), logY = logSwitch("Log y", () => card.changed());
+
+  function prepare() {
+    const {metrics} = dimensionsOf(store);
+    const x = xChoice.pick(metrics), y = yChoice.pick(metrics);
+    const trials = store.results.filter(trial => x.place(trial) !== null && y.place(trial) !== null);
+    if (trials.length === 0) return {missing: "No result has both metrics yet."};
+    logX.offer(withBound(x, trials).every(value => value > 0));
+    logY.offer(withBound(y, trials).every(value => value > 0));
+    const safe = trials.filter(trial => isSafe(trial, metrics));
+    const isFront = x !== y && x.bound === null && y.bound === null;
+    return {x, y, trials, safe: new Set(safe), front: isFront ? frontOf(safe, x, y) : [],
+      optimal: new Set((store.status.optimal ?? []).map(Number))};
+  }
+
+  function paint(area, {x: xMetric, y: yMetric, trials, safe, front, optimal}) {
+    const {pen, theme} = area;
+    const frame = drawAxes(area,
+      {label: labelled(xMetric), log: logX.on, ...span(withBound(xMetric, trials), logX.on)},
+      {label: labelled(yMetric), log: logY.on, ...span(withBound(yMetric, trials), logY.on)});
+    const place = trial => ({trial, x: frame.x(xMetric.of(trial)), y: frame.y(yMetric.of(trial))});
+    const marks = trials.map(place), best = marks.filter(({trial}) => optimal.has(trial.id));
+    const corner = (a, b) => sign(xMetric) > 0 ? [a.x, b.y] : [b.x, a.y];
+    const look = ({trial}) => !selection.accepts(trial) ? {colour: theme.idle, alpha: 0.12}
+      : safe.has(trial) ? {colour: theme.idle, alpha: 0.6} : {colour: theme.bad, alpha: 0.35};
+    pen.inside(frame.inner, () => {
+      drawMarks(pen, marks, theme, {look});
+      pen.path(to => traceFront(to, front.map(place), corner), {stroke: theme.accent, width: 1.5});
+      pen.path(to => traceBounds(to, frame, xMetric, yMetric), {stroke: theme.bad, dash: [5, 4]});
+      pen.path(to => best.forEach(mark => shapes.diamond(to, mark.x, mark.y, 5)), {fill: theme.accent});
+    });
+    drawLegend(area, [{label: "result", colour: theme.idle, shape: shapes.circle},
+      ...best.length > 0 ? [{label: "none beats it", colour: theme.accent, shape: shapes.diamond}] : [],
+      ...front.length > 1 ? [{label: "front of these two", colour: theme.accent}] : [],
+      ...safe.size < trials.length ? [{label: "out of bounds", colour: theme.bad, shape: shapes.circle}] : []]);
+    zoomable(area, frame, "xy");
+    return marks.filter(({x, y}) => x >= frame.inner.left && x <= frame.inner.left + frame.inner.width &&
+      y >= frame.inner.top && y <= frame.inner.top + frame.inner.height);
+  }
+
+  const card = new PlotCard(store, selection, {
+    title: "Pareto front", name: "pareto", height: 320, follows: true,
+    controls: [xChoice.element, yChoice.element, logX.element, logY.element], prepare, paint,
+    summary: ({trials, safe, optimal}) => [
+      `${format.plural(optimal.size, "trial")} of ${trials.length} ${optimal.size === 1 ? "is" : "are"} beaten by none in all goals`,
+      safe.size < trials.length ? `${trials.length - safe.size} out of bounds` : ""].filter(Boolean).join("; ") + ".",
+    table: ({x, y, trials, safe, optimal}) => ({heads: ["Trial", y.name, x.name, "Beaten by none", "Within bounds"],
+      rows: trials.map(trial => [trial.id, y.of(trial), x.of(trial),
+        optimal.has(trial.id) ? "yes" : "", safe.has(trial) ? "yes" : "no"])
+        .sort((a, b) => (b[3] === "yes") - (a[3] === "yes"))}),
+    describe: ({trial}) => describeTrial(store, trial),
+  });
+  return card;
+}

@@ -1,0 +1,96 @@
+// plot_slice.js - one parameter against a metric: the trials, and what the
+// model expects along it, the others standing as in the best trial.
+import {studyPath} from "./api.js";
+import {PlotCard} from "./plot_card.js";
+import {dimensionsOf} from "./dimension.js";
+import {axisOf, drawAxes, drawLegend, span, zoomable} from "./plot_axes.js";
+import {choice, logSwitch} from "./plot_controls.js";
+import {Question} from "./question.js";
+import {describeTrial, drawMarks, shapes} from "./marks.js";
+
+const SPREAD = 0.35; // of the room of a category, so that its trials are told apart
+
+// A place of its own for each trial, from -1 to 1, the same every time.
+const jitter = trial => ((trial.id * 0.618034) % 1) * 2 - 1;
+
+// [{value, low, median, high}] where the parameter has a place.
+function expectedOf(answer) {
+  return (answer?.axes[0].values ?? []).map((value, i) =>
+    ({value, low: answer.low[i], median: answer.median[i], high: answer.high[i]}))
+    .filter(({median}) => median !== null);
+}
+
+function drawBand(area, {x, y}, expected, isCategory) {
+  const {pen, theme} = area;
+  if (isCategory) {
+    pen.path(to => expected.forEach(({value, low, high}) => to.rect(x(value) - 14, y(high), 28, y(low) - y(high))),
+      {fill: theme.accent, alpha: 0.22});
+    pen.path(to => expected.forEach(({value, median}) => to.rect(x(value) - 14, y(median) - 1, 28, 2)),
+      {fill: theme.accent});
+    return;
+  }
+  const band = to => {
+    expected.forEach(({value, high}, i) => i === 0 ? to.moveTo(x(value), y(high)) : to.lineTo(x(value), y(high)));
+    expected.slice().reverse().forEach(({value, low}) => to.lineTo(x(value), y(low)));
+    to.closePath();
+  };
+  if (expected.length > 0) pen.path(band, {fill: theme.accent, alpha: 0.22});
+  pen.path(to => expected.forEach(({value, median}, i) => i === 0 ? to.moveTo(x(value), y(median)) : to.lineTo(x(value), y(median))),
+    {stroke: theme.accent, width: 2});
+}
+
+// A maker of the plot of the parameter with that key.
+export const slicePlot = key => (store, selection) => {
+  const metricChoice = choice("Metric", () => card.zoom(null));
+  const log = logSwitch("Log y", () => card.changed());
+  const find = () => {
+    const {parameters, metrics} = dimensionsOf(store);
+    return {parameter: parameters.find(parameter => parameter.key === key), metric: metricChoice.pick(metrics)};
+  };
+  const question = new Question(store, () => {
+    const {parameter, metric} = find();
+    return metric && `${studyPath(store.key)}/slice?x=${encodeURIComponent(parameter.name)}&metric=${encodeURIComponent(metric.name)}`;
+  }, () => card.changed());
+
+  function prepare() {
+    const {parameter, metric} = find();
+    const trials = metric ? store.results.filter(trial =>
+      metric.place(trial) !== null && parameter.place(trial) !== null) : [];
+    if (trials.length === 0) return {missing: "No result has this parameter yet."};
+    const {answer, problem} = question.look();
+    log.offer(trials.every(trial => metric.of(trial) > 0));
+    return {parameter, metric, trials, expected: expectedOf(answer), through: answer?.trial, problem};
+  }
+
+  function paint(area, {parameter, metric, trials, expected}) {
+    const values = [...trials.map(trial => metric.of(trial)), ...expected.flatMap(({low, high}) => [low, high])];
+    const frame = drawAxes(area, axisOf(parameter, trials.map(trial => parameter.of(trial))),
+      {label: metric.name, log: log.on, ...span(values, log.on)});
+    const {x, y, inner} = frame;
+    const room = parameter.isCategory ? x.step() * SPREAD : 0;
+    const marks = trials.map(trial => ({trial, x: x(parameter.of(trial)) + room * jitter(trial), y: y(metric.of(trial))}));
+    area.pen.inside(inner, () => {
+      drawMarks(area.pen, marks, area.theme, {radius: 3,
+        look: ({trial}) => selection.accepts(trial) ? {alpha: 0.65} : {colour: area.theme.idle, alpha: 0.12}});
+      drawBand(area, frame, log.on ? expected.filter(({low}) => low > 0) : expected, parameter.isCategory);
+    });
+    drawLegend(area, [{label: "result", colour: area.theme.good, shape: shapes.circle},
+      ...expected.length > 0 ? [{label: "the model's median and 16-84 %", colour: area.theme.accent}] : []]);
+    if (!parameter.isCategory) zoomable(area, frame, "xy");
+    return marks.filter(mark => mark.x >= inner.left && mark.x <= inner.left + inner.width &&
+      mark.y >= inner.top && mark.y <= inner.top + inner.height);
+  }
+
+  const card = new PlotCard(store, selection, {
+    title: key.replace(/^parameter:/, ""), name: `slice-${key.replace(/^parameter:/, "")}`, height: 260, follows: true,
+    controls: [metricChoice.element, log.element], prepare, paint, end: () => question.end(),
+    summary: ({through, problem}) => through ? `The model is cut through trial ${through}.`
+      : problem ? `Without a model: ${problem.message}.` : "",
+    table: ({parameter, metric, expected, trials}) => expected.length > 0
+      ? {heads: [parameter.name, "16 %", "Median", "84 %"],
+        rows: expected.map(({value, low, median, high}) => [value, low, median, high])}
+      : {heads: ["Trial", parameter.name, metric.name], rows: trials.map(trial => [trial.id, parameter.of(trial), metric.of(trial)])},
+    describe: ({trial}) => describeTrial(store, trial),
+  });
+  return card;
+};
