@@ -8,19 +8,14 @@ request is written there too, for tests/api/test_sdk_requests.py to send again.
 import importlib
 import json
 import os
-import re
 import sys
 import urllib.parse
+
+import replay
 
 FOLDER = os.environ.get("HYPERTUNE_TEST_SDK")
 RECORD = os.environ.get("HYPERTUNE_TEST_RECORD")
 ABSENT = "the Python SDK is not here: HYPERTUNE_TEST_SDK names no folder"
-
-# What differs from run to run: kept in a record as "there is one".
-VARIES = re.compile(r"(name|\w*[tT]ime|createTimeMs|startTimeMs|endTimeMs|"
-                    r"elapsedDuration|hypertune|hypertuneStatus|"
-                    r"parameters|customJob)$")
-
 
 def load(version):
     """google.cloud.aiplatform_VERSION."""
@@ -58,45 +53,43 @@ def client(sdk, service, server, token=None):
 
 # --- recording ---
 
-def shape(value):
-    """An answer without what differs from run to run."""
-    if isinstance(value, dict):
-        return {key: "*" if VARIES.match(key) else shape(item)
-                for key, item in value.items()}
-    return [shape(item) for item in value] if isinstance(value, list) else value
-
-
 class Recorder:
-    """Sees the requests of a part of the test, in the order they are sent."""
+    """Sees the requests of a case, in the order they are sent. A name or page
+    token that an answer gave stands in later ones as {N} or {N+}, N counting
+    the calls."""
 
     def __init__(self):
         self.calls = []
-        self.names = {}  # of resources -> what stands for them
+        self.given = {}  # text -> what stands for it
         requests = importlib.import_module("requests")
         self.session = requests.Session
         self.send = requests.Session.send
 
     def stand_in(self, text):
-        for name in sorted(self.names, key=len, reverse=True):
-            text = text.replace(name, self.names[name])
+        for given in sorted(self.given, key=len, reverse=True):
+            text = text.replace(given, self.given[given])
         return text
 
     def note(self, request, answer):
         parts = urllib.parse.urlsplit(request.url)
-        body = json.loads(request.body) if request.body else None
-        path = self.stand_in(urllib.parse.unquote(parts.path))
-        call = {"method": request.method, "path": path,
-                "query": parts.query, "status": answer.status_code}
-        if body is not None:
-            call["body"] = json.loads(self.stand_in(json.dumps(body)))
-        call["answer"] = shape(answer.json())
+        call = {"method": request.method,
+                "path": self.stand_in(urllib.parse.unquote(parts.path)),
+                "query": self.stand_in(parts.query)}
         last = self.calls[-1] if self.calls else {}
-        if (request.method == "GET" and last.get("method") == "GET" and
-                last["path"] == path and last["query"] == call["query"]):
+        if request.method == "GET" and all(
+                last.get(key) == value for key, value in call.items()):
             self.calls.pop()  # a poll: what it waited for is what counts
-        name = answer.json().get("name")
-        if name and name not in self.names:
-            self.names[name] = "{%d}" % len(self.calls)
+        got = answer.json()
+        for key, mark in (("name", "{%d}"), ("nextPageToken", "{%d+}")):
+            if got.get(key):
+                self.given.setdefault(got[key], mark % len(self.calls))
+        if request.body:
+            call["body"] = json.loads(self.stand_in(
+                request.body if isinstance(request.body, str)
+                else request.body.decode()))
+        call["status"] = answer.status_code
+        call["answer"] = replay.shape(json.loads(
+            self.stand_in(json.dumps(got))))
         self.calls.append(call)
 
     def __enter__(self):
@@ -113,7 +106,7 @@ class Recorder:
         self.session.send = self.send
 
     def write(self, name, case):
-        """Adds the calls to the file of that name."""
+        """Adds the calls to the file of that name, one a line."""
         if not RECORD:
             return
         path = os.path.join(RECORD, "sdk-%s.json" % name)
@@ -123,5 +116,7 @@ class Recorder:
                 cases = json.load(file)
         cases[case.replace("_", " ")] = self.calls
         with open(path, "w", encoding="utf-8") as file:
-            json.dump(cases, file, indent=1)
-            file.write("\n")
+            file.write("{" + ",\n".join(
+                "%s: [\n%s]" % (json.dumps(key), ",\n".join(
+                    json.dumps(call) for call in calls))
+                for key, calls in cases.items() if calls) + "}\n")
