@@ -6,6 +6,7 @@
 #include "tuner/core.h"
 #include "tuner/db_write.h"
 #include "tuner/memory.h"
+#include "tuner/reason.h"
 #include "tuner/state.h"
 #include "tuner/study.h"
 #include "tuner/study_reply.h"
@@ -46,7 +47,7 @@ static enum ht_status check_etag(struct request *req, const struct job *job,
 /* Whatever has ended may get other labels too. */
 static enum ht_status store(struct core *core, struct request *req,
                             struct study_row *row, const struct job *job,
-                            struct ht_error *err)
+                            const char *differences, struct ht_error *err)
 {
     struct text spec = {0};
     json_print(job_write_vertex(job), &spec);
@@ -56,7 +57,7 @@ static enum ht_status store(struct core *core, struct request *req,
                               .kind = "study.changed",
                               .from = "",
                               .to = "",
-                              .reason = "its labels were changed by user",
+                              .reason = reason_cut(req->arena, differences),
                               .data = ""};
     const enum ht_status status = state_event(core, &event, err);
     memory_forget_job(core_memory(core), row->id);
@@ -74,11 +75,13 @@ static enum ht_status change_labels(struct core *core, struct request *req,
         status = check_etag(req, job, change->etag, err);
     if (status != HT_OK)
         return status;
-    const char *before = view_aip_etag(req->arena, job);
-    job->labels = change->labels;
-    return strcmp(before, view_aip_etag(req->arena, job)) == 0
-               ? HT_OK
-               : store(core, req, row, job, err);
+    struct job wanted = *job;
+    struct text differences = {0};
+    wanted.labels = change->labels;
+    if (job_diff(job, &wanted, &differences) > 0)
+        status = store(core, req, row, &wanted, differences.data, err);
+    text_free(&differences);
+    return status;
 }
 
 enum ht_status aip_patch(struct core *core, struct request *req,

@@ -180,7 +180,7 @@ static const char tenth_schema[] =
     "CREATE INDEX studies_project ON studies(project, name)"
     " WHERE state <> 8;";
 
-/* Limits of a job count from the start of its first trial. */
+/* Limits of a job count from when its first attempt ran. */
 static const char eleventh_schema[] =
     "ALTER TABLE studies ADD COLUMN begun_ms INTEGER NOT NULL DEFAULT 0;";
 

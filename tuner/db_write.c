@@ -153,6 +153,22 @@ enum ht_status db_study_set_used(struct db *db, int64_t study, int64_t used_ms,
                   study, used_ms);
 }
 
+enum ht_status db_study_has_run(struct db *db, int64_t study, bool *has_run,
+                                struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    int64_t found;
+    enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT 1 FROM attempts WHERE study=? AND started_ms>0 LIMIT 1", "i",
+        study);
+    if (status == HT_OK)
+        status = db_integer(db, stmt, 0, &found, err);
+    if (status == HT_OK)
+        *has_run = found != 0;
+    return status;
+}
+
 enum ht_status db_study_set_refusals(struct db *db, int64_t study,
                                      int64_t refusals, struct ht_error *err)
 {

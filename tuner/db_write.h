@@ -60,6 +60,9 @@ enum ht_status db_study_set_progress(struct db *db, int64_t study,
                                      struct ht_error *err);
 enum ht_status db_study_set_used(struct db *db, int64_t study, int64_t used_ms,
                                  struct ht_error *err);
+/* Whether any attempt of the study has ever run. */
+enum ht_status db_study_has_run(struct db *db, int64_t study, bool *has_run,
+                                struct ht_error *err);
 /* Attempts in a row that no runner could begin. */
 enum ht_status db_study_set_refusals(struct db *db, int64_t study,
                                      int64_t refusals, struct ht_error *err);

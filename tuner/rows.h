@@ -75,7 +75,7 @@ struct study_row {
     int64_t used_ms;          /* time spent RUNNING, for until.time */
     int64_t created_ms, started_ms, ended_ms, updated_ms;
     enum job_kind kind;    /* never changes */
-    int64_t begun_ms;      /* used_ms when its first trial started */
+    int64_t begun_ms;      /* used_ms when its first attempt ran; 0: none */
     int64_t gain_ms;       /* used_ms when the best objective last grew */
     int64_t refusals;      /* attempts in a row that no runner could begin */
     int64_t confirmations; /* of the trials made, those that confirm others */

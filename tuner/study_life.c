@@ -168,6 +168,16 @@ static const char *running_reason(struct settling *now)
                         wanted_reason(now, slots));
 }
 
+/* Whether the first attempt has run since this was looked at. */
+static enum ht_status begins_now(struct settling *now, bool *begins,
+                                 struct ht_error *err)
+{
+    *begins = false;
+    if (now->row.begun_ms > 0 || now->row.kind == JOB_STUDY)
+        return HT_OK;
+    return db_study_has_run(core_db(now->core), now->row.id, begins, err);
+}
+
 /* Kept true on the row without an event: it follows from moves that have one,
  * and from runners coming and going. */
 static enum ht_status save_reason(struct settling *now, struct ht_error *err)
@@ -175,13 +185,16 @@ static enum ht_status save_reason(struct settling *now, struct ht_error *err)
     const char *reason = running_reason(now);
     const bool starts =
         now->row.started_ms == 0 && now->counts.of[TRIAL_ACTIVE] > 0;
-    if (!starts && strcmp(reason, now->row.reason) == 0)
-        return HT_OK;
+    bool begins;
+    const enum ht_status status = begins_now(now, &begins, err);
+    if (status != HT_OK ||
+        (!starts && !begins && strcmp(reason, now->row.reason) == 0))
+        return status;
     now->row.reason = reason;
-    if (starts) {
+    if (starts)
         now->row.started_ms = core_wall_ms(now->core);
-        now->row.begun_ms = now->used_ms;
-    }
+    if (begins)
+        now->row.begun_ms = now->used_ms > 0 ? now->used_ms : 1;
     return db_study_save(core_db(now->core), &now->row, err);
 }
 

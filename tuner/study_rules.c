@@ -183,11 +183,13 @@ struct limit {
     int64_t left_ms; /* until it is over */
 };
 
-/* The one that counts now. */
+/* The one that counts now; what others run is theirs to end. */
 static struct limit limit_of(const struct settling *now)
 {
     const struct cancelling *after = &now->job->cancel_after;
-    if (now->row.started_ms == 0)
+    if (now->row.kind == JOB_STUDY)
+        return (struct limit){0};
+    if (now->row.begun_ms == 0)
         return (struct limit){after->waiting_ms,
                               after->waiting_ms - now->used_ms};
     return (struct limit){after->running_ms,
@@ -204,7 +206,7 @@ static enum ht_status limit_over(struct settling *now, struct ending *end,
         *end = (struct ending){
             STUDY_CANCELLED,
             reason_make(now->arena,
-                        now->row.started_ms == 0
+                        now->row.begun_ms == 0
                             ? "no trial started within its limit of %s"
                             : "it ran longer than its limit of %s",
                         clock_duration(text, limit.ms))};

@@ -269,6 +269,7 @@ enum ht_status trial_started(struct core *core, struct trial_pair *pair,
     if (status != HT_OK || pair->attempt.state != ATTEMPT_STARTING)
         return status;
     status = refusal_forget(core, pair->trial.study, err);
+    core_touch(core, pair->trial.study); /* a limit may count from now on */
     return status == HT_OK ? state_move_attempt(core, &pair->attempt,
                                                 ATTEMPT_RUNNING, "", err)
                            : status;

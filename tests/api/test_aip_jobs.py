@@ -224,7 +224,8 @@ def labels_are_replaced_as_a_whole():
     cleared = good("PATCH", labels_path("labelled"), {})
     tap.equal("labels" in cleared, False)
     changes = events("labelled", "study.changed")
-    tap.equal(changes, ["its labels were changed by user"] * 2)
+    tap.equal(changes, ["labels.team: red -> blue\nlabels.old: 1 -> none\n",
+                        "labels.team: blue -> none\n"])
     back = good("PATCH", labels_path("labelled"),
                 {"labels": {"old": "1", "team": "red"}})
     tap.equal(back["etag"], made["etag"])
@@ -334,8 +335,9 @@ def a_job_without_a_search_that_runs_too_long_is_cancelled():
 def flexible(name, wait):
     """A job of Vertex that waits no longer than that."""
     made = api.job(name)
-    made["trialJobSpec"]["scheduling"] = {"strategy": "FLEX_START",
-                                          "maxWaitDuration": wait}
+    made["trialJobSpec"] = {
+        "workerPoolSpecs": [{"replicaCount": 1, "containerSpec": IMAGE}],
+        "scheduling": {"strategy": "FLEX_START", "maxWaitDuration": wait}}
     good("POST", "/v1/projects/p/locations/r/hyperparameterTuningJobs", made)
 
 
@@ -374,6 +376,18 @@ def a_job_that_waits_too_long_is_cancelled():
 
 
 # --- going on from an earlier job ---
+
+def preparing_is_waiting_too():
+    with runner() as one:
+        flexible("slow_start", "0.3s")
+        attempt = one.one()
+        tap.equal(job("slow_start")["state"], "PREPARING")
+        wait_for("slow_start", "CANCELLING")
+        attempt.ended("stopped")
+        ended = wait_for("slow_start", "CANCELLED")
+    tap.equal(ended["errorMessage"],
+              "no trial started within its limit of 300ms")
+
 
 def a_search_goes_on_from_another():
     search("first_part", maxTrials=1)
@@ -455,6 +469,7 @@ def main():
             the_limit_counts_from_the_start,
             too_many_failures_fail_the_job,
             a_job_that_waits_too_long_is_cancelled,
+            preparing_is_waiting_too,
             a_search_goes_on_from_another,
             only_the_same_search_goes_on,
             a_restart_keeps_everything,

@@ -27,7 +27,7 @@ struct facts {
     int64_t max_trials, max_failed;
     int64_t created, succeeded, failed, open;
     int64_t used_ms, gain_ms, stale;
-    int64_t begun_ms; /* -1: no trial has started */
+    int64_t begun_ms; /* 0: no trial has started */
     enum study_state state;
     enum job_kind kind;
 };
@@ -63,7 +63,6 @@ static enum ht_status judge_here(struct core *core, struct request *req,
                                    .state = facts->state,
                                    .next_trial = facts->created + 1,
                                    .stale_trials = facts->stale,
-                                   .started_ms = facts->begun_ms >= 0,
                                    .begun_ms = facts->begun_ms,
                                    .gain_ms = facts->gain_ms},
                            .job = &job,
@@ -136,6 +135,10 @@ static void a_job_is_cancelled_when_its_limit_of_running_is_over(void)
     facts.state = STUDY_PAUSED;
     facts.until.min_time_ms = 0;
     CHECK(judge(&f, facts).next_ms == -1);
+    facts.state = STUDY_RUNNING;
+    facts.kind = JOB_STUDY; /* it is not run here */
+    facts.cancel_after.running_ms = 1;
+    CHECK(!judge(&f, facts).ends && the_judgement.next_ms == -1);
     fixture_close(&f);
 }
 
@@ -160,7 +163,7 @@ static void a_job_that_waits_too_long_is_cancelled(void)
         .created = 1,
         .open = 1,
         .used_ms = 60000,
-        .begun_ms = -1,
+
         .cancel_after = {.waiting_ms = 60001, .running_ms = 1}};
     CHECK(!judge(&f, facts).ends);
     CHECK(the_judgement.next_ms == 1);
