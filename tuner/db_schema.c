@@ -186,11 +186,11 @@ static const char eleventh_schema[] =
 
 /* Append only: the index of a migration is the user_version it starts from. */
 const struct db_migration db_migrations[] = {
-    {first_schema, NULL},   {second_schema, NULL},
-    {third_schema, NULL},   {fourth_schema, NULL},
-    {fifth_schema, NULL},   {sixth_schema, NULL},
-    {seventh_schema, NULL}, {eighth_schema, front_mark_all},
-    {ninth_schema, NULL},   {tenth_schema, NULL},
+    {first_schema, NULL},    {second_schema, NULL},
+    {third_schema, NULL},    {fourth_schema, NULL},
+    {fifth_schema, NULL},    {sixth_schema, NULL},
+    {seventh_schema, NULL},  {eighth_schema, front_mark_all},
+    {ninth_schema, NULL},    {tenth_schema, NULL},
     {eleventh_schema, NULL},
 };
 const int db_migration_count =
