@@ -2,6 +2,7 @@
 #ifndef HT_TUNER_DB_CURVE_H
 #define HT_TUNER_DB_CURVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,5 +21,39 @@ enum ht_status db_curve_records(struct db *db, struct arena *arena,
                                 const char *master,
                                 struct measurement_list *list,
                                 struct ht_error *err);
+
+/* The trials whose curves tell most: those with the best objectives that ended
+ * with a result, at most `top`, the best first, then those that run, at most
+ * `running`, the newest first. Trials that confirm others are left out. */
+struct curve_choice {
+    int64_t study;
+    bool maximize;
+    size_t top, running;
+};
+enum ht_status db_curve_choose(struct db *db, struct arena *arena,
+                               const struct curve_choice *choice,
+                               struct trial_list *list, struct ht_error *err);
+
+/* What a trial's master (or its client) measured of one metric, by rising
+ * step: of a longer curve `most` >= 2 points spread evenly, the first and the
+ * last among them. What a further attempt measures again is void, and so is
+ * what is no number. */
+struct curve_question {
+    const struct trial_row *trial;
+    const char *master, *metric;
+    size_t most;
+};
+struct curve_point {
+    int64_t step;
+    double value;
+};
+struct curve_points {
+    size_t n;
+    struct curve_point *points;
+};
+enum ht_status db_curve_points(struct db *db, struct arena *arena,
+                               const struct curve_question *question,
+                               struct curve_points *points,
+                               struct ht_error *err);
 
 #endif

@@ -86,6 +86,7 @@ reader_handler read_table;                                /* reader_table.c */
 reader_handler read_best, read_logs;                      /* reader_trials.c */
 reader_handler read_confirmation;                         /* reader_trials.c */
 reader_handler read_measurements;            /* reader_measurements.c */
+reader_handler read_curves;                  /* reader_curves.c */
 reader_handler read_importances, read_slice; /* reader_insight.c */
 reader_handler read_replay, read_preview;    /* reader_replay.c */
 reader_handler read_server, read_runners, read_events; /* reader_facts.c */

@@ -162,6 +162,7 @@ const struct route route_table[] = {
     MODEL(ANY, OURS "/studies/{study}/preview", read_preview),
     QUERY(ANY, OURS "/studies/{study}/events", read_events),
     QUERY(ANY, OURS "/studies/{study}/measurements", read_measurements),
+    QUERY(ANY, OURS "/studies/{study}/curves", read_curves),
     QUERY(ANY, OURS "/studies/{study}/trials/{trial}/logs", read_logs),
     {.method = "GET",
      .pattern = OURS "/events",
