@@ -17,10 +17,10 @@ void http_error_text(struct text *out, const struct ht_error *err,
                      const struct diag *diag);
 
 struct http_reply {
-    int code;          /* HTTP status */
-    const char *allow; /* Allow header, or NULL */
+    int code;           /* HTTP status */
+    const char *allow;  /* Allow header, or NULL */
     const char *cookie; /* Set-Cookie header, or NULL */
-    bool close;        /* end the connection after this answer */
+    bool close;         /* end the connection after this answer */
 };
 
 /* Queues the body, which is taken over. False: the connection must end. */

@@ -15,11 +15,11 @@
 #include "tuner/request.h"
 
 enum route_lane {
-    LANE_CORE,   /* `core` runs on the core thread */
-    LANE_READER, /* `read` runs on a reader thread */
-    LANE_MODEL,  /* `read` runs on the thread of questions that take long,
-                    since they need a model of the study */
-    LANE_STREAM, /* `read` prepares, then events are streamed */
+    LANE_CORE,    /* `core` runs on the core thread */
+    LANE_READER,  /* `read` runs on a reader thread */
+    LANE_MODEL,   /* `read` runs on the thread of questions that take long,
+                     since they need a model of the study */
+    LANE_STREAM,  /* `read` prepares, then events are streamed */
     LANE_INSTANT, /* `instant` is the answer */
     LANE_LOGIN,   /* `login` runs on the HTTP thread */
     LANE_PAGE     /* a file of the dashboard is the answer, see page.h */
