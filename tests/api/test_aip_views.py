@@ -7,6 +7,7 @@ import copy
 import os
 import re
 import sqlite3
+import time
 import urllib.parse
 
 import api
@@ -18,7 +19,7 @@ JOBS = "/v1/projects/p/jobs"
 EUROPE = "/v1/projects/p/locations/europe-west4"
 TUNING = EUROPE + "/hyperparameterTuningJobs"
 CUSTOM = EUROPE + "/customJobs"
-SUCCEEDED = 4  # tuner/rows.h
+SUCCEEDED, FAILED = 4, 6  # tuner/rows.h
 IMAGE = {"imageUri": "gcr.io/demo/trainer:latest"}
 INPUT = {
     "scaleTier": "CUSTOM", "masterType": "n1-standard-4",
@@ -606,6 +607,19 @@ def units_are_those_of_all_replicas_of_all_attempts():
               round(1.5 * 3 * 0.19 / 0.49, 4))
 
 
+def units_of_what_runs_grow():
+    run_plain("growing")
+    with runner() as one:
+        one.one().started()
+    tap.equal(job("growing")["trainingOutput"]["consumedMLUnits"] < 0.01, True)
+    hour_ago = int(time.time() * 1000) - 3600 * 1000
+    change(("UPDATE attempts SET started_ms=? WHERE study=(SELECT id FROM "
+            "studies WHERE name='growing')", (hour_ago,)))
+    units = job("growing")["trainingOutput"]["consumedMLUnits"]
+    tap.equal(0.3877 < units < 0.4, True, units)  # of a BASIC machine
+    cancel("growing")
+
+
 def damage_hides_no_other_job():
     for name in ("before", "torn", "behind"):
         tune(name, {"team": "torn"})
@@ -647,19 +661,20 @@ def a_long_job_comes_whole():
             "INSERT INTO trials(study, id, state, params, replicate, ordinal,"
             " objective, final_metrics, reason, created_ms, started_ms,"
             " ended_ms) VALUES(?,?,?,?,?,?,?,'{}','',1,2,3)",
-            [(number, i, SUCCEEDED, point, i, i, i / trials)
-             for i in range(first, trials + 1)])
-        db.execute("INSERT INTO trial_counts(study, state, n) VALUES(?,?,?)",
-                   (number, SUCCEEDED, trials + 1 - first))
+            [(number, i, SUCCEEDED if i < trials else FAILED, point, i, i,
+              i / trials) for i in range(first, trials + 1)])
+        db.executemany(
+            "INSERT INTO trial_counts(study, state, n) VALUES(?,?,?)",
+            [(number, SUCCEEDED, trials - first), (number, FAILED, 1)])
     db.close()
     server.start()
     answer = api.ask(server, "GET", JOBS + "/long")
     tap.equal(answer.headers.get("transfer-encoding"), "chunked")
     output = answer.json()["trainingOutput"]
     tap.equal([trial["trialId"] for trial in output["trials"]],
-              [str(i) for i in range(trials, first - 1, -1)] +
-              [str(i) for i in range(1, first)])
-    tap.equal(output["completedTrialCount"], str(trials + 1 - first))
+              [str(i) for i in range(trials - 1, first - 1, -1)] +
+              [str(i) for i in range(1, first)] + [str(trials)])
+    tap.equal(output["completedTrialCount"], str(trials - first))
     tap.equal(output["trials"][0]["hyperparameters"],
               {"lr": "0.01", "units": "8", "batch": "16", "opt": "adam"})
 
@@ -687,6 +702,7 @@ with harness.Server("--runner", "none") as server:
         an_unknown_job_is_named,
         a_head_has_no_body,
         units_are_those_of_all_replicas_of_all_attempts,
+        units_of_what_runs_grow,
         filters_see_what_is_preparing,
         # From here on many jobs wait.
         pages_of_any_size_hold_every_job_once,
