@@ -172,6 +172,7 @@ struct job {
     bool has_seed;
     int64_t seed; /* >= 0 */
     enum job_selection selection;
+    bool selection_said; /* by Google's client, who gets LAST back, too */
     struct early_stop early_stop;
     enum job_noise noise;
     struct strings warm_start;  /* earlier studies, names or numbers */

@@ -121,6 +121,12 @@ void keep_any(const struct field_reader *reader, struct place at,
 }
 
 /* Google's clients must never get the number of an enumeration back. */
+void keep_name(const struct field_reader *reader, struct place at,
+               const struct field_choice *choice)
+{
+    keep_json(reader, at, arena_printf(reader->arena, "\"%s\"", choice->name));
+}
+
 void keep_choice(const struct field_reader *reader, struct place at,
                  const struct field *field, void *into)
 {
@@ -128,7 +134,7 @@ void keep_choice(const struct field_reader *reader, struct place at,
     const struct field_choice *choice = field_choice(reader, at, field);
     if (choice == NULL)
         return;
-    keep_json(reader, at, arena_printf(reader->arena, "\"%s\"", choice->name));
+    keep_name(reader, at, choice);
     if (choice->number != 0)
         warn(reader, at);
 }

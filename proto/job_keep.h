@@ -33,6 +33,9 @@ void keep_message(const struct field_reader *reader, struct place at,
 
 /* Keeps the value at `at` without a word. */
 void keep_silently(const struct field_reader *reader, struct place at);
+/* The same of an enumeration's value, by its name. */
+void keep_name(const struct field_reader *reader, struct place at,
+               const struct field_choice *choice);
 
 /* Whether a text from outside can be such a path: names, some with the index
  * of an item behind them, joined by dots. */

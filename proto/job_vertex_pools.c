@@ -403,12 +403,13 @@ static const struct field_choice strategies[] = {
 static void read_strategy(const struct field_reader *reader, struct place at,
                           const struct field *field, void *into)
 {
-    int strategy = 0;
     const struct field row = {.name = field->name, .choices = strategies};
-    field_choose(reader, at, &row, &strategy);
-    ((struct vertex_draft *)into)->flex_start = strategy == FLEX_START;
-    if (strategy == FLEX_START)
-        keep_silently(reader, at);
+    const struct field_choice *choice = field_choice(reader, at, &row);
+    if (choice == NULL)
+        return;
+    ((struct vertex_draft *)into)->flex_start = choice->value == FLEX_START;
+    if (choice->value == FLEX_START)
+        keep_name(reader, at, choice);
     else
         keep_choice(reader, at, &row, into);
 }

@@ -196,6 +196,17 @@ static const struct field_choice noises[] = {
     {"HIGH", 2, JOB_NOISE_HIGH},
     {NULL, 0, 0}};
 
+static void read_selection(const struct field_reader *reader, struct place at,
+                           const struct field *field, void *into)
+{
+    struct job *job = &((struct vertex_draft *)into)->draft.job;
+    const struct field_choice *choice = field_choice(reader, at, field);
+    if (choice == NULL)
+        return;
+    job->selection = (enum job_selection)choice->value;
+    job->selection_said = choice->number > 0;
+}
+
 /* The rows of early stopping rules carry the rule in `min`. */
 static const struct field study_rows[] = {
     {.name = "metrics",
@@ -209,8 +220,7 @@ static const struct field study_rows[] = {
      .offset = JOB(algorithm),
      .choices = algorithms},
     {.name = "measurementSelectionType",
-     .read = field_choose,
-     .offset = JOB(selection),
+     .read = read_selection,
      .choices = selections},
     {.name = "medianAutomatedStoppingSpec",
      .read = read_curve_rule,

@@ -308,6 +308,8 @@ void vertex_add_study(cJSON *root, const struct job *job)
         json_add_string(study, "algorithm", "RANDOM_SEARCH");
     if (job->selection == SELECT_BEST)
         json_add_string(study, "measurementSelectionType", "BEST_MEASUREMENT");
+    else if (job->selection_said)
+        json_add_string(study, "measurementSelectionType", "LAST_MEASUREMENT");
     if (job->noise != JOB_NOISE_UNKNOWN)
         json_add_string(study, "observationNoise",
                         job->noise == JOB_NOISE_LOW ? "LOW" : "HIGH");
