@@ -13,6 +13,7 @@ export class Dimension {
     this.log = false;     // whether its own scale is logarithmic
     this.integer = false;
     this.values = null;   // of categories, as told: texts
+    this.steps = null;    // of a list of numbers, as declared
     this.range = null;    // [least, most] as declared
     this.goal = null;     // of a metric: "MAXIMIZE", "MINIMIZE"
     this.bound = null;    // of a safety metric: the value it must keep
@@ -45,7 +46,7 @@ function readSpec(spec) {
   if (spec.integerValueSpec) return {range: ends(spec.integerValueSpec), log, integer: true};
   if (spec.discreteValueSpec) {
     const values = spec.discreteValueSpec.values.map(Number);
-    return {range: [Math.min(...values), Math.max(...values)], log, integer: values.every(Number.isInteger)};
+    return {range: [Math.min(...values), Math.max(...values)], log, integer: values.every(Number.isInteger), steps: values};
   }
   return {values: spec.categoricalValueSpec.values.map(String)};
 }
@@ -61,6 +62,7 @@ function join(found, spec) {
   known.range = [Math.min(known.range[0], read.range[0]), Math.max(known.range[1], read.range[1])];
   known.log &&= read.log;
   known.integer &&= read.integer;
+  known.steps = null;
   return found;
 }
 

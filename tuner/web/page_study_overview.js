@@ -1,11 +1,19 @@
 // page_study_overview.js - the first tab of a study: how the search goes.
+import {element, replace} from "./dom.js";
 import {showPlots} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
+import {bestCard, failuresCard} from "./page_study_lists.js";
+import {curvesPlot} from "./plot_curves.js";
 import {historyPlot} from "./plot_history.js";
 import {importancesPlot} from "./plot_importances.js";
 import {paretoPlot} from "./plot_pareto.js";
 
 export function overviewTab(root, store, selection) {
   const several = dimensionsOf(store).metrics.length > 1;
-  return showPlots(root, store, selection, [historyPlot, importancesPlot, ...several ? [paretoPlot] : []]);
+  const plots = element("div"), lists = element("div.lists");
+  replace(root, plots, lists);
+  const ends = [
+    showPlots(plots, store, selection, [historyPlot, curvesPlot, ...several ? [paretoPlot] : [], importancesPlot]),
+    failuresCard(lists, store), bestCard(lists, store)];
+  return () => ends.forEach(end => end());
 }

@@ -1,14 +1,15 @@
 // plot_axes.js - the two axes of a plot: their scales, ticks, grid and labels,
 // and choosing a part of them with the pointer.
 //
-// An axis is {label, low, high, log, time, integer, categories}: numbers from
-// low to high, times in ms, or the categories.
+// An axis is {label, low, high, log, time, integer, steps, categories}: numbers
+// from low to high (steps: the only ones there), times in ms, or categories.
 import * as format from "./format.js";
 
 const MARGIN = {top: 26, right: 18, bottom: 42, left: 62};
 const CATEGORY_LEFT = 110;
 const BAR = 74;             // room for a bar of colours
 const TICK_PIXELS = {x: 80, y: 45};
+const STEP_PIXELS = 24;     // between the only values of a parameter
 const WIDE_RANGE = 3;       // decades from which a log axis has ticks at powers only
 const SLACK = 0.04;         // of the range, beyond the outermost values
 const DRAG = 6;             // pixels; less is a click
@@ -40,7 +41,7 @@ export function axisOf(dimension, values = [], log = dimension.log) {
   if (dimension.isCategory) return {label: dimension.name, categories: dimension.values};
   const [least, most] = dimension.range ?? [];
   const ends = span(least === undefined ? values : [least, most], log) ?? {low: 0, high: 1};
-  return {label: dimension.name, ...ends, log, integer: dimension.integer};
+  return {label: dimension.name, ...ends, log, integer: dimension.integer, steps: dimension.steps};
 }
 
 export function scaleOf(axis, pixels) {
@@ -49,8 +50,19 @@ export function scaleOf(axis, pixels) {
   return make().domain([axis.low, axis.high]).range(pixels);
 }
 
+// Of the values those that leave each other room for their labels.
+function spread(values, scale, pixels) {
+  let before = -Infinity;
+  return values.filter(value => {
+    if (Math.abs(scale(value) - before) < pixels) return false;
+    before = scale(value);
+    return true;
+  });
+}
+
 function ticksOf(axis, scale, room) {
   if (axis.categories) return axis.categories;
+  if (axis.steps) return spread(axis.steps, scale, STEP_PIXELS);
   const n = Math.max(2, Math.floor(room));
   if (axis.log) {
     const decades = Math.log10(axis.high / axis.low);
@@ -63,10 +75,11 @@ function ticksOf(axis, scale, room) {
   return axis.integer ? ticks.filter(Number.isInteger) : ticks;
 }
 
-// A d3 axis with ticks that fit into its length.
-export function tickedAxis(make, axis, scale, pixelsPerTick) {
+// A d3 axis with ticks that fit into its length, and categories that fit into
+// `room` pixels each.
+export function tickedAxis(make, axis, scale, pixelsPerTick, room = pixelsPerTick) {
   const [from, to] = scale.range();
-  const letters = axis.categories ? Math.max(4, Math.floor(pixelsPerTick / 7)) : Infinity;
+  const letters = axis.categories ? Math.max(4, Math.floor(room / 7)) : Infinity;
   return make(scale).tickValues(ticksOf(axis, scale, Math.abs(to - from) / pixelsPerTick))
     .tickFormat(axis.time ? scale.tickFormat() : value => shorten(format.number(value), letters)).tickSizeOuter(0);
 }

@@ -33,6 +33,7 @@ function drawSoon(card) {
 export class PlotCard {
   // plot: {
   //   title, name (of saved files), wide: whether it takes a whole row,
+  //   front: whether axes lie above the marks,
   //   height: pixels, or a function (width, data),
   //   controls: elements beside the title,
   //   prepare(): what is to be drawn, or {missing: why it cannot be},
@@ -81,11 +82,12 @@ export class PlotCard {
     this.toText = element("button", {ariaPressed: "false", onclick: () => this.turn()}, "As table");
     this.saving = ["SVG", "PNG"].map(kind => element("button", {ariaLabel: `Save ${title} as ${kind}`,
       onclick: () => this.save(kind)}, kind));
-    this.element = element(`section.card.plot${this.plot.wide ? ".wide" : ""}`, {ariaLabel: title},
+    this.element = element("section.card.plot", {ariaLabel: title},
       element("div.row.between", {},
         element("h2", {}, title),
         element("div.row.tools", {}, this.plot.controls, this.reset, this.toText, this.saving)),
       this.ground, this.empty, this.text, this.note, this.spoken);
+    for (const looks of ["wide", "front"]) this.element.classList.toggle(looks, Boolean(this.plot[looks]));
   }
 
   watchSize() {

@@ -1,13 +1,13 @@
 // plot_contour.js - a pair of parameters: what the model expects over both, or
 // how unsure it is, with the trials and the points that come next.
-import {element} from "./dom.js";
 import {studyPath} from "./api.js";
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
 import {axisOf, drawAxes, drawBar, drawLegend} from "./plot_axes.js";
+import {slicePath} from "./plot_slice.js";
 import {choice, toggle} from "./plot_controls.js";
 import {Question} from "./question.js";
-import {describeTrial, drawMarks, shapes} from "./marks.js";
+import {describeTrial, shapes} from "./marks.js";
 import {shade} from "./theme.js";
 import * as format from "./format.js";
 
@@ -80,8 +80,7 @@ export function contourPlot(store, selection) {
   };
   const model = new Question(store, () => {
     const {x, y, metric} = pick();
-    return x && y && x !== y && metric ? `${studyPath(store.key)}/slice?points=${POINTS}&x=${encodeURIComponent(x.name)}` +
-      `&y=${encodeURIComponent(y.name)}&metric=${encodeURIComponent(metric.name)}` : null;
+    return x && y && x !== y && metric ? slicePath(store, {points: POINTS, x: x.name, y: y.name, metric: metric.name}) : null;
   }, () => card.changed());
   const preview = new Question(store, () => `${studyPath(store.key)}/preview?count=${NEXT}`,
     () => card.changed(), {pauseMs: PREVIEW_PAUSE_MS});
@@ -110,8 +109,9 @@ export function contourPlot(store, selection) {
       .map((point, i) => ({next: point, label: `next ${i}`, x: frame.x(params(point, x)), y: frame.y(params(point, y))}));
     pen.inside(frame.inner, () => {
       (even ? drawContours : drawCells)(area, frame, field, values, colour);
-      drawMarks(pen, marks.filter(({trial}) => selection.accepts(trial)), theme,
-        {radius: 2.5, look: () => ({colour: theme.text, alpha: 0.8})});
+      const picked = marks.filter(({trial}) => selection.accepts(trial));
+      pen.path(to => picked.forEach(mark => shapes.circle(to, mark.x, mark.y, 2.8)),
+        {fill: theme.text, stroke: theme.card, width: 1});
       pen.path(to => coming.forEach(mark => shapes.diamond(to, mark.x, mark.y, 7)),
         {fill: theme.bad, stroke: theme.card, width: 1.5});
     });
@@ -132,7 +132,7 @@ export function contourPlot(store, selection) {
   }
 
   const card = new PlotCard(store, selection, {
-    title: "Contour", name: "contour", height: 420, follows: true,
+    title: "Contour", name: "contour", height: 380, follows: true,
     controls: [xChoice.element, yChoice.element, metricChoice.element, deviation.element], prepare, paint,
     summary: summarise,
     table: ({x, y, answer, values: [xs, ys]}) => ({heads: [x.name, y.name, "16 %", "Median", "84 %"],

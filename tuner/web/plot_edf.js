@@ -53,7 +53,7 @@ export function edfPlot(store, selection) {
   }
 
   const card = new PlotCard(store, selection, {
-    title: "Distribution of results", name: "distribution", height: 320, follows: true,
+    title: "Distribution of results", name: "distribution", height: 380, follows: true,
     controls: [metricChoice.element, log.element], prepare, paint,
     table: ({metric, steps}) => ({heads: ["Trial", metric.name, "Share at most that"],
       rows: steps.map(({trial, value, share}) => [trial.id, value, share])}),

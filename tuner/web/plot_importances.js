@@ -4,6 +4,7 @@ import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
 import {drawLegend, shorten} from "./plot_axes.js";
 import {choice} from "./plot_controls.js";
+import {shapes} from "./marks.js";
 import {Question} from "./question.js";
 import {movesFreely} from "./theme.js";
 import * as format from "./format.js";
@@ -34,9 +35,10 @@ function paint(area, {items}) {
   layer.selectAll("text.figure").data(items).join("text").attr("class", "figure")
     .attr("x", item => LABELS + Math.min(1, Math.max(item.share, item.total ?? 0)) * length + 6)
     .attr("y", (_, i) => TOP + i * ROW + 13).text(item => share(item.share));
-  drawLegend(area, [{label: "share of good results", colour: area.theme.accent},
+  const {accent, warn} = area.theme, shape = shapes.square;
+  drawLegend(area, [{label: "share of good results", colour: accent, shape},
     ...items.some(item => item.alone !== undefined)
-      ? [{label: "variance alone", colour: area.theme.warn}, {label: "with interactions (pale)", colour: area.theme.warn}] : []]);
+      ? [{label: "variance alone", colour: warn, shape}, {label: "pale: with interactions", colour: warn, shape}] : []]);
   return items.map((item, i) => ({item, label: item.parameter, x: LABELS + item.share * length, y: TOP + i * ROW + 9}));
 }
 

@@ -50,7 +50,7 @@ function drawAxes(area, axes) {
   groups.each(function draw({dimension, axis, scale, lacks, lacking}) {
     const group = d3.select(this), [bottom, top] = scale.range();
     group.selectAll("g.ticks").data([0]).join("g").attr("class", "ticks")
-      .call(tickedAxis(d3.axisLeft, axis, scale, TICK_PIXELS).tickSizeInner(4).tickPadding(4));
+      .call(tickedAxis(d3.axisLeft, axis, scale, TICK_PIXELS, gap / 2).tickSizeInner(4).tickPadding(4));
     group.selectAll("line.stem").data([0]).join("line").attr("class", "stem").attr("y1", top).attr("y2", bottom);
     const label = group.selectAll("text.label").data([0]).join("text").attr("class", "label")
       .attr("transform", `translate(0,${top - 12})${gap < TILTED ? " rotate(-25)" : ""}`)
@@ -100,7 +100,7 @@ function drawBrushes(area, axes, selection, dragged) {
 // --- the lines ---
 
 // One path for all lines of a shade, the good ones last.
-function drawLines(area, marks, colour, selection) {
+function drawLines(area, marks, selection) {
   const groups = new Map(), left = [];
   for (const mark of marks) {
     if (!selection.accepts(mark.trial)) left.push(mark);
@@ -161,7 +161,7 @@ export function parallelPlot(store, selection) {
       const good = share(metric.of(trial)), points = linePoints(trial, axes);
       return {trial, points, share: good, colour: shade(good), x: points[0][0], y: points[0][1], order: -good};
     });
-    drawLines(area, marks, shade, selection);
+    drawLines(area, marks, selection);
     drawAxes(area, axes);
     drawBrushes(area, axes, selection, dragged);
     drawBar(area, {left: 0, width: area.width - 76, top: MARGIN.top, height: area.height - MARGIN.top - MARGIN.bottom},
@@ -170,7 +170,7 @@ export function parallelPlot(store, selection) {
   }
 
   const card = new PlotCard(store, selection, {
-    title: "Parallel coordinates", name: "parallel", height: 380, follows: true, wide: true,
+    title: "Parallel coordinates", name: "parallel", height: 380, follows: true, wide: true, front: true,
     controls: [metricChoice.element, clear], prepare, paint, find: findLine, ring: ringLines,
     summary: ({trials}) => selection.ranges.size === 0
       ? "Drag on an axis to pick a range; a click there lets it go."

@@ -13,6 +13,17 @@ const SPREAD = 0.35; // of the room of a category, so that its trials are told a
 // A place of its own for each trial, from -1 to 1, the same every time.
 const jitter = trial => ((trial.id * 0.618034) % 1) * 2 - 1;
 
+// Of the model cut along the axes of `query`, through the best trial that has
+// both: the best of all has none for what its other parameters leave out.
+export function slicePath(store, query) {
+  const names = [query.x, query.y].filter(name => name !== undefined);
+  const has = trial => names.every(name => (store.parameter(trial, name) ?? null) !== null);
+  const better = (a, b) => a === null || store.direction * (b.objective - a.objective) > 0 ? b : a;
+  const through = store.best === null || has(store.best) ? null : store.results.filter(has).reduce(better, null);
+  const asked = new URLSearchParams(through === null ? query : {...query, trial: through.id});
+  return `${studyPath(store.key)}/slice?${asked}`;
+}
+
 // [{value, low, median, high}] where the parameter has a place.
 function expectedOf(answer) {
   return (answer?.axes[0].values ?? []).map((value, i) =>
@@ -49,7 +60,7 @@ export const slicePlot = key => (store, selection) => {
   };
   const question = new Question(store, () => {
     const {parameter, metric} = find();
-    return metric && `${studyPath(store.key)}/slice?x=${encodeURIComponent(parameter.name)}&metric=${encodeURIComponent(metric.name)}`;
+    return metric ? slicePath(store, {x: parameter.name, metric: metric.name}) : null;
   }, () => card.changed());
 
   function prepare() {

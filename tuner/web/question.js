@@ -7,7 +7,7 @@ import {StudyStore} from "./store.js";
 const PAUSE_MS = 4000;
 
 // Changes with every result that comes or goes.
-function stateOfResults(store) {
+export function stateOfResults(store) {
   let n = 0, newest = 0;
   for (const trial of store.trials) {
     if (!StudyStore.hasResult(trial)) continue;

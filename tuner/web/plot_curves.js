@@ -1,0 +1,100 @@
+// plot_curves.js - how a metric went, step by step, in the best trials and in
+// those that run; the server thins long curves.
+import {studyPath} from "./api.js";
+import {PlotCard} from "./plot_card.js";
+import {dimensionsOf} from "./dimension.js";
+import {drawAxes, drawBar, drawLegend, span, zoomable} from "./plot_axes.js";
+import {choice, logSwitch} from "./plot_controls.js";
+import {Question, stateOfResults} from "./question.js";
+import {describeTrial} from "./marks.js";
+import {StudyStore} from "./store.js";
+import {goodness, shade} from "./theme.js";
+import * as format from "./format.js";
+
+// How many trials, and how many points of each, so that a picture of all is no
+// more to fetch than one of a few.
+const SIZES = [{key: "10", name: "best 10", points: 100}, {key: "50", name: "best 50", points: 100},
+  {key: "1000", name: "all", points: 30}];
+
+// Changes with every step of a trial that runs, too.
+function stateOfCurves(store) {
+  const steps = store.trials.reduce((sum, trial) => sum + (trial.endMs ? 0 : trial.step), 0);
+  return `${stateOfResults(store)} ${steps}`;
+}
+
+function traceCurve(to, {places}) {
+  places.forEach(([x, y], i) => i === 0 ? to.moveTo(x, y) : to.lineTo(x, y));
+}
+
+function ringCurves(group, marks, colour) {
+  const curves = [...new Set(marks.map(mark => mark.curve))];
+  group.selectAll("path").data(curves).join("path").attr("class", "ring").attr("stroke", colour).attr("d", curve => {
+    const to = d3.path();
+    traceCurve(to, curve);
+    return to.toString();
+  });
+}
+
+export function curvesPlot(store, selection) {
+  const metricChoice = choice("Metric", () => card.zoom(null));
+  const sizeChoice = choice("Show", () => card.changed());
+  const log = logSwitch("Log y", () => card.changed());
+  const pick = () => ({metric: metricChoice.pick(dimensionsOf(store).metrics), size: sizeChoice.pick(SIZES)});
+  const question = new Question(store, () => {
+    const {metric, size} = pick();
+    return metric ? `${studyPath(store.key)}/curves?top=${size.key}&points=${size.points}` +
+      `&metric=${encodeURIComponent(metric.name)}` : null;
+  }, () => card.changed(), {state: stateOfCurves});
+
+  function prepare() {
+    const {metric} = pick();
+    const {answer, problem} = question.look();
+    if (problem) return {missing: problem.message};
+    if (answer === null) return {missing: metric ? "Asking the server …" : "The study has no metric."};
+    const curves = answer.curves.map(curve => ({...curve, trial: store.trial(curve.trial)}))
+      .filter(({trial, steps}) => trial && steps.length > 1);
+    if (curves.length === 0) return {missing: "No trial has told this metric more than once."};
+    log.offer(curves.every(({values}) => values.every(value => value > 0)));
+    return {metric, curves, left: answer.left};
+  }
+
+  function paint(area, {metric, curves}) {
+    const {pen, theme} = area;
+    const frame = drawAxes(area,
+      {label: "step", integer: true, ...ends(curves.map(({steps}) => steps))},
+      {label: metric.name, log: log.on, ...span(curves.flatMap(({values}) => values), log.on)}, {bar: true});
+    const {x, y, inner} = frame;
+    const share = goodness(curves.filter(({trial}) => StudyStore.hasResult(trial)).map(last), metric.goal === "MINIMIZE" ? -1 : 1);
+    const placed = curves.map(curve => ({...curve, places: curve.steps.map((step, i) => [x(step), y(curve.values[i])])}));
+    // The best come first and are drawn last.
+    pen.inside(inner, () => placed.slice().reverse().forEach(curve => {
+      const ended = StudyStore.hasResult(curve.trial), accepted = selection.accepts(curve.trial);
+      pen.path(to => traceCurve(to, curve), {stroke: !accepted ? theme.idle : ended ? shade(share(last(curve))) : theme.run,
+        alpha: accepted ? 0.85 : 0.12, width: 1.4, dash: ended ? [] : [5, 3]});
+    }));
+    if (curves.some(({trial}) => StudyStore.hasResult(trial)))
+      drawBar(area, inner, shade, format.number(share.poor), format.number(share.good));
+    drawLegend(area, curves.some(({trial}) => !StudyStore.hasResult(trial))
+      ? [{label: "not ended (dashed)", colour: theme.run}] : []);
+    zoomable(area, frame, "xy");
+    return placed.flatMap(curve => curve.places.map(([left, top], i) => ({trial: curve.trial, curve, label: curve.steps[i],
+      value: curve.values[i], x: left, y: top})))
+      .filter(mark => mark.x >= inner.left && mark.x <= inner.left + inner.width && mark.y >= inner.top && mark.y <= inner.top + inner.height);
+  }
+
+  const card = new PlotCard(store, selection, {
+    title: "Metric curves", name: "curves", height: 320, follows: true,
+    controls: [metricChoice.element, sizeChoice.element, log.element], prepare, paint, ring: ringCurves,
+    summary: ({curves, left}) => `${format.plural(curves.length, "trial")}, coloured by the newest value.` +
+      (left > 0 ? ` ${left} more would take the server too long.` : ""),
+    table: ({metric, curves}) => ({heads: ["Trial", "First step", "Last step", `First ${metric.name}`, `Last ${metric.name}`],
+      rows: curves.map(curve => [curve.trial.id, curve.steps[0], curve.steps[curve.steps.length - 1], curve.values[0], last(curve)])}),
+    describe: mark => [["Step", String(mark.label)], ["Value there", format.number(mark.value)], ...describeTrial(store, mark.trial)],
+    end: () => question.end(),
+  });
+  return card;
+}
+
+const last = ({values}) => values[values.length - 1];
+
+const ends = steps => ({low: d3.min(steps, curve => curve[0]), high: d3.max(steps, curve => curve[curve.length - 1])});
