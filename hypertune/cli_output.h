@@ -24,10 +24,6 @@ void cli_output_object(enum cli_format format, cJSON *object, size_t index,
                        struct text *out);
 void cli_output_end(enum cli_format format, size_t n, struct text *out);
 
-/* Appends a node as block YAML 1.2; every text that could be read as another
- * kind is quoted. */
-void cli_output_yaml(const struct node *node, struct text *out);
-
 /* "1d", "2h14m": the age of a wall time. */
 void cli_output_age(int64_t then_ms, int64_t now_ms, struct text *out);
 

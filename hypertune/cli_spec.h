@@ -31,9 +31,4 @@ void cli_spec_describe(struct cli *cli, const struct cli_spec *spec,
 /* The part of it that any job has. */
 void cli_spec_body(struct cli *cli, const struct job *job, struct text *out);
 
-/* One parameter as its range: "[1e-05, 0.1]  log", "32, 64". */
-void cli_spec_range(const struct param *param, struct text *out);
-/* "GP bandit", "grid search", "random search", "default search". */
-const char *cli_spec_algorithm(enum job_algorithm algorithm);
-
 #endif

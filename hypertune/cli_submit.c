@@ -10,6 +10,7 @@
 #include "hypertune/cli_tail.h"
 #include "hypertune/cli_watch.h"
 #include "proto/diag.h"
+#include "proto/job_plan.h"
 #include "proto/json.h"
 
 /* ---- the study of a spec ---- */
@@ -148,7 +149,7 @@ static void say_created(struct cli *cli, const struct job *job,
     cli_say(cli,
             "created study %s (id %s): %lld trials, %lld at a time, %s, %s %s",
             study->name, study->id, (long long)job->max_trials,
-            (long long)job->parallel, cli_spec_algorithm(job->algorithm),
+            (long long)job->parallel, job_plan_algorithm(job->algorithm),
             job->metrics[0].maximize ? "maximize" : "minimize",
             job->metrics[0].name);
 }

@@ -8,6 +8,7 @@
 
 #include "proto/diag.h"
 #include "proto/json.h"
+#include "proto/yaml_write.h"
 #include "tests/check.h"
 
 static const struct node *parse(struct arena *arena, const char *json)
@@ -26,7 +27,7 @@ static void yaml_reads_back_as_the_same_tree(void)
     struct arena *arena = arena_new();
     struct text yaml = {0}, again = {0};
     struct diag diag;
-    cli_output_yaml(parse(arena, json), &yaml);
+    yaml_write(parse(arena, json), &yaml);
     diag_init(&diag, arena, "yaml", yaml.data, yaml.len);
     const struct node *back = node_read_yaml(arena, yaml.data, yaml.len, &diag);
     CHECK(back != NULL);
