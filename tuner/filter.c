@@ -94,7 +94,7 @@ static bool matches_phrase(const struct filter *filter, const char *value)
                strcasestr(value, filter->value) != NULL;
     case FILTER_MATCHES:
     case FILTER_DIFFERS:
-        return regexec(filter->pattern, value, 0, NULL, 0) == 0;
+        return expression_is_found(filter->expression, value);
     case FILTER_LESS:
     case FILTER_AT_MOST:
     case FILTER_MORE:

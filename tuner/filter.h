@@ -9,7 +9,7 @@
  *
  * Log entries are asked for in a larger language of the same form: phrases are
  * compared without regard to case and ordered, ":" asks for a part of one, =~
- * and !~ for a POSIX extended regular expression; keys may be quoted; values
+ * and !~ for a regular expression (expression.h); keys may be quoted; values
  * may be a list, ("a" OR "b"); AND may be left out; a value alone is searched
  * in the message; "--" begins a comment. */
 #ifndef HT_TUNER_FILTER_H
@@ -61,13 +61,11 @@ struct filter; /* NULL: everything is wanted */
 enum ht_status filter_read(struct arena *arena, const char *text,
                            const struct filter_field fields[],
                            const struct filter **filter, struct ht_error *err);
-/* The same in the language of log entries; the result holds what the arena
- * does not own until filter_release(). */
+/* The same in the language of log entries. */
 enum ht_status filter_read_log(struct arena *arena, const char *text,
                                const struct filter_language *language,
                                const struct filter **filter,
                                struct ht_error *err);
-void filter_release(const struct filter *filter); /* accepts NULL */
 
 bool filter_allows(const struct filter *filter, filter_lookup *lookup,
                    void *item);

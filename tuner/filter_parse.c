@@ -1,11 +1,10 @@
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "proto/clock.h"
 #include "tuner/filter_tree.h"
 
-enum { MOST_NODES = 64, MOST_DEPTH = 16, MOST_PATTERN = 256 };
+enum { MOST_NODES = 64, MOST_DEPTH = 16 };
 
 struct parser {
     struct arena *arena;
@@ -233,31 +232,11 @@ static bool read_moment(const char *text, int64_t *ns)
     return clock_read_stamp_ns(day, ns);
 }
 
-/* What would be read otherwise than in Google's dialect, or could take more
- * time and memory than a request may: NULL, or what is wrong. */
-static const char *pattern_fault(const char *pattern)
-{
-    if (strlen(pattern) > MOST_PATTERN)
-        return "is longer than 256 bytes";
-    for (; *pattern != '\0'; pattern++) {
-        if (*pattern == '{')
-            return "has a { } repetition; write it out, or [{] for a bracket";
-        if (*pattern != '\\')
-            continue;
-        pattern++;
-        if (isalnum((unsigned char)*pattern) &&
-            strchr("wWsSbB", *pattern) == NULL)
-            return "has an escape other than \\w \\W \\s \\S \\b \\B";
-        if (*pattern == '\0')
-            break;
-    }
-    return NULL;
-}
-
 /* Gives the value the form that it is compared in. */
 static enum ht_status settle_value(struct parser *parser, struct filter *made)
 {
-    const char *name = made->field->name, *fault = NULL;
+    const char *name = made->field->name;
+    struct ht_error why;
     if (made->field->kind == FILTER_TIME &&
         !read_moment(made->value, &made->moment_ns))
         return ht_fail(parser->err, HT_INVALID,
@@ -270,12 +249,13 @@ static enum ht_status settle_value(struct parser *parser, struct filter *made)
         return ht_fail(parser->err, HT_INVALID,
                        "filter: \"%.64s\" is no %s such as %s", made->value,
                        name, made->ranks[0]);
-    if (made->operation == FILTER_MATCHES || made->operation == FILTER_DIFFERS)
-        fault = pattern_fault(made->value);
-    if (fault != NULL)
+    const bool is_expression =
+        made->operation == FILTER_MATCHES || made->operation == FILTER_DIFFERS;
+    if (is_expression && expression_read(parser->arena, made->value,
+                                         &made->expression, &why) != HT_OK)
         return ht_fail(parser->err, HT_INVALID,
                        "filter: the expression \"%.64s\" %s", made->value,
-                       fault);
+                       why.text);
     return HT_OK;
 }
 
@@ -457,7 +437,7 @@ static enum ht_status take_all(struct parser *parser, struct filter **filter)
 }
 
 static enum ht_status read_filter(struct parser *parser, const char *text,
-                                  struct filter **filter)
+                                  const struct filter **filter)
 {
     struct filter *read = NULL;
     parser->at = text != NULL ? text : "";
@@ -480,41 +460,7 @@ enum ht_status filter_read(struct arena *arena, const char *text,
 {
     const struct filter_language language = {.fields = fields};
     struct parser parser = {.arena = arena, .language = &language, .err = err};
-    struct filter *read;
-    const enum ht_status status = read_filter(&parser, text, &read);
-    if (status == HT_OK)
-        *filter = read;
-    return status;
-}
-
-/* --- regular expressions, which only a whole filter gets --- */
-
-static enum ht_status compile(struct filter *made, struct ht_error *err)
-{
-    char why[128];
-    regex_t *pattern = ht_xcalloc(1, sizeof *pattern);
-    const int code = regcomp(pattern, made->value, REG_EXTENDED | REG_NOSUB);
-    if (code == 0) {
-        made->pattern = pattern;
-        return HT_OK;
-    }
-    regerror(code, pattern, why, sizeof why);
-    free(pattern);
-    return ht_fail(err, HT_INVALID, "filter: the expression \"%.64s\": %s",
-                   made->value, why);
-}
-
-static enum ht_status compile_all(struct filter *filter, struct ht_error *err)
-{
-    if (filter == NULL)
-        return HT_OK;
-    if (filter->shape == FILTER_COMPARISON)
-        return filter->operation == FILTER_MATCHES ||
-                       filter->operation == FILTER_DIFFERS
-                   ? compile(filter, err)
-                   : HT_OK;
-    const enum ht_status status = compile_all(filter->left, err);
-    return status == HT_OK ? compile_all(filter->right, err) : status;
+    return read_filter(&parser, text, filter);
 }
 
 enum ht_status filter_read_log(struct arena *arena, const char *text,
@@ -524,25 +470,5 @@ enum ht_status filter_read_log(struct arena *arena, const char *text,
 {
     struct parser parser = {
         .arena = arena, .language = language, .is_log = true, .err = err};
-    struct filter *read;
-    enum ht_status status = read_filter(&parser, text, &read);
-    if (status != HT_OK)
-        return status;
-    status = compile_all(read, err);
-    if (status == HT_OK)
-        *filter = read;
-    else
-        filter_release(read);
-    return status;
-}
-
-void filter_release(const struct filter *filter)
-{
-    if (filter == NULL)
-        return;
-    filter_release(filter->left);
-    filter_release(filter->right);
-    if (filter->pattern != NULL)
-        regfree(filter->pattern);
-    free(filter->pattern);
+    return read_filter(&parser, text, filter);
 }

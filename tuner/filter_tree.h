@@ -2,8 +2,7 @@
 #ifndef HT_TUNER_FILTER_TREE_H
 #define HT_TUNER_FILTER_TREE_H
 
-#include <regex.h>
-
+#include "tuner/expression.h"
 #include "tuner/filter.h"
 
 enum filter_operation {
@@ -36,7 +35,7 @@ struct filter {
     int64_t moment_ns;        /* the value of a time */
     const char *const *ranks; /* and of a FILTER_RANK, its place there */
     size_t rank;
-    regex_t *pattern; /* of FILTER_MATCHES and FILTER_DIFFERS; owned */
+    const struct expression *expression; /* of FILTER_MATCHES, _DIFFERS */
 };
 
 /* The place of a name among ranks, whatever its case; false: none of them. */

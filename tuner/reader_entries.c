@@ -51,7 +51,7 @@ static const struct field question_fields[] = {
 /* A question that was understood. */
 struct asked {
     struct strings projects;
-    const struct filter *filter; /* to be released */
+    const struct filter *filter;
     bool down;
     size_t size;
     bool has_after; /* a later page: what is up to `after` has been told */
@@ -301,9 +301,6 @@ enum ht_status read_entries(struct reader *reader, struct request *req,
                             struct ht_error *err)
 {
     struct asked asked = {0};
-    enum ht_status status = read_question(req, &asked, err);
-    if (status == HT_OK)
-        status = answer(reader, req, &asked, err);
-    filter_release(asked.filter);
-    return status;
+    const enum ht_status status = read_question(req, &asked, err);
+    return status == HT_OK ? answer(reader, req, &asked, err) : status;
 }
