@@ -292,6 +292,7 @@ void job_read_aip_change(const struct node *root, struct aip_change *change,
         .diag = diag, .arena = diag->arena, .null_is_absent = true};
     *change = (struct aip_change){0};
     field_read_map(&reader, (struct place){root, ""}, rows, change);
+    job_check_labels(&reader, (struct place){root, ""});
 }
 
 struct job *job_read_aip(const struct node *root, struct diag *diag)

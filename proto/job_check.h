@@ -42,9 +42,11 @@ void job_check_run(const struct field_reader *reader,
                    const struct job_draft *draft);
 
 /* Checks what Google demands of a new resource, in its members `displayName`
- * (a name of ours in `hypertune` will do, too) and `labels`; what is stored
- * already may have more. */
+ * (a name of ours in `hypertune` will do, too), `labels` and `env`; what is
+ * stored already may have more. */
 void job_check_new(const struct field_reader *reader, struct place root);
+/* Of these `labels` alone. */
+void job_check_labels(const struct field_reader *reader, struct place root);
 
 /* Checks metrics and parameters, resolves conditions, looks at constraints and
  * the grid and the rule that stops trials early. */

@@ -1,11 +1,13 @@
 #include <string.h>
 
 #include "proto/job_check.h"
+#include "proto/limits.h"
 #include "proto/node.h"
 
 enum {
     MAX_DISPLAY = 128, /* characters, as Google counts them */
-    MAX_LABEL = 64     /* of a key or a value */
+    MAX_LABEL = 64,    /* of a key or a value */
+    MAX_VARIABLES = 100
 };
 
 static size_t characters(const char *text)
@@ -47,9 +49,55 @@ static void check_label(const struct field_reader *reader, struct place at)
         field_error(reader, at, "the value %s", value_fault);
 }
 
-void job_check_new(const struct field_reader *reader, struct place root)
+void job_check_labels(const struct field_reader *reader, struct place root)
 {
     const struct place labels = field_member(reader, root, "labels");
+    if (labels.node == NULL || labels.node->kind != NODE_MAP)
+        return;
+    for (const struct node *node = labels.node->first; node != NULL;
+         node = node->next)
+        check_label(reader, field_member(reader, labels, node->key));
+}
+
+/* ---- variables ---- */
+
+static void check_variables(const struct field_reader *reader,
+                            struct place pool, const char *task)
+{
+    const struct place spec = field_member(reader, pool, task);
+    if (spec.node == NULL || spec.node->kind != NODE_MAP)
+        return;
+    const struct place env = field_member(reader, spec, "env");
+    if (env.node != NULL && env.node->kind == NODE_LIST &&
+        env.node->count > MAX_VARIABLES && env.node->count <= HT_MAX_ENV)
+        field_error(reader, env, "has %zu variables, at most %d",
+                    env.node->count, MAX_VARIABLES);
+}
+
+static void check_pools(const struct field_reader *reader, struct place root,
+                        const char *spec)
+{
+    const struct place job = field_member(reader, root, spec);
+    if (job.node == NULL || job.node->kind != NODE_MAP)
+        return;
+    const struct place pools = field_member(reader, job, "workerPoolSpecs");
+    if (pools.node == NULL || pools.node->kind != NODE_LIST)
+        return;
+    size_t i = 0;
+    for (const struct node *node = pools.node->first; node != NULL;
+         node = node->next, i++) {
+        const struct place pool = field_item(reader, pools, node, i);
+        if (node->kind != NODE_MAP)
+            continue;
+        check_variables(reader, pool, "containerSpec");
+        check_variables(reader, pool, "pythonPackageSpec");
+    }
+}
+
+void job_check_new(const struct field_reader *reader, struct place root)
+{
+    if (root.node->kind != NODE_MAP)
+        return;
     const struct place display = field_member(reader, root, "displayName");
     const struct place ours = field_member(reader, root, "hypertune");
     const char *text = node_string(display.node);
@@ -58,9 +106,7 @@ void job_check_new(const struct field_reader *reader, struct place root)
         field_missing(reader, root, "displayName", NULL);
     else if (text != NULL && characters(text) > MAX_DISPLAY)
         field_error(reader, display, "is over %d characters", MAX_DISPLAY);
-    if (labels.node == NULL || labels.node->kind != NODE_MAP)
-        return;
-    for (const struct node *node = labels.node->first; node != NULL;
-         node = node->next)
-        check_label(reader, field_member(reader, labels, node->key));
+    job_check_labels(reader, root);
+    check_pools(reader, root, "trialJobSpec");
+    check_pools(reader, root, "jobSpec");
 }

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "proto/job_check.h"
 #include "proto/json.h"
 #include "tuner/aip.h"
 #include "tuner/core.h"
@@ -11,9 +12,12 @@
 #define RESUMED "trainingInput.hyperparameters.resumePreviousJobId"
 #define NOWHERE "local" /* the location of a job without a region */
 
-/* What a file may leave to the command line beside it, a request must say. */
-static void require_all(const struct node *body, struct diag *diag)
+/* What a file may leave to the command line beside it, a request must say; and
+ * what is new keeps Google's rules of labels. */
+static void check_new(const struct node *body, struct diag *diag)
 {
+    const struct field_reader reader = {.diag = diag, .arena = diag->arena};
+    job_check_labels(&reader, (struct place){body, ""});
     const struct node *input = node_find(body, "trainingInput");
     const struct node *master = node_find(input, "masterConfig");
     if (body->kind == NODE_MAP && node_find(body, "jobId") == NULL)
@@ -34,7 +38,7 @@ static struct job *read_job(struct request *req, struct ht_error *err)
     }
     struct diag *diag = study_diag(req);
     struct job *job = job_read_aip(req->body, diag);
-    require_all(req->body, diag);
+    check_new(req->body, diag);
     if (diag->errors == 0)
         return job;
     study_fail_by_diag(diag, err);

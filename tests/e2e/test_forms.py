@@ -153,6 +153,7 @@ parameters: {x: {type: double, min: 0, max: 1}, y: [1, 2]}
 constraints: [x * y <= 1, x < 0.9]
 noise: high
 earlyStopping: {rule: asha, minSteps: 3, pause: true}
+cancelAfter: {running: 24h, waiting: 30m}
 warmStart: [one, two]
 command: [sh, -c, "true"]
 """)
@@ -162,7 +163,8 @@ command: [sh, -c, "true"]
                 "  safety      memory <= 4 for 90% of trials, heat <= 80\n",
                 "  constraints x * y <= 1\n              x < 0.9\n",
                 ", high noise, trials pause early by asha, "
-                "learns from one and two\n"):
+                "cancelled unless a trial starts within 30m, "
+                "cancelled after running 1d, learns from one and two\n"):
             tap.equal(line in out, True, out)
 
 
@@ -239,8 +241,8 @@ def forms_are_converted_and_losses_told():
         tap.equal(vertex["studySpec"]["metrics"],
                   [{"metricId": "training/hptuning/metric",
                     "goal": "MAXIMIZE"}])
-        tap.equal("xgboost-iris.yaml:5:11: warning: trainingInput.region" in
-                  err, True, err)
+        tap.equal("xgboost-iris.yaml:6:19: warning: "
+                  "trainingInput.runtimeVersion" in err, True, err)
         again = home.write("vertex.json", out)
         back = json.loads(home.cli("check", again, "-o", "json")[0])
         native = home.write("native.yaml",

@@ -195,7 +195,7 @@ static inline struct request *fixture_submit(struct fixture *fixture,
     struct diag diag;
     diag_init(&diag, arena, "spec.yaml", yaml, strlen(yaml));
     const struct node *root = node_read_yaml(arena, yaml, strlen(yaml), &diag);
-    const struct job *job = root == NULL ? NULL : job_read_native(root, &diag);
+    struct job *job = root == NULL ? NULL : job_read_native(root, &diag);
     struct text text = {0};
     if (job == NULL)
         diag_print(&diag, &text);
@@ -204,6 +204,8 @@ static inline struct request *fixture_submit(struct fixture *fixture,
         printf("# %s\n", text.data);
         abort();
     }
+    if (job->display == NULL)
+        job->display = "spec"; /* as a file's name would be */
     json_print(job_write_vertex(job), &text);
     struct request *req = fixture_call(fixture, study_create, NULL, text.data);
     text_free(&text);
