@@ -49,9 +49,20 @@ export function kindOf(trial) {
   return trial.state === "CANCELLED" || trial.state === "STOPPED" ? "cancelled" : "running";
 }
 
-// Draws marks, [{x, y, trial}], one path for all that look alike. `look(mark)`
+// Calls `take` with `size` items after the other.
+export function inChunks(items, size, take) {
+  for (let from = 0; from < items.length; from += size) take(items.slice(from, from + size));
+}
+
+// In pixels, so that many still can be told apart.
+export const radiusFor = n => Math.max(1.2, Math.min(3.5, 3.5 * (400 / n) ** 0.3));
+
+const PATH_MARKS = 500; // in one path; where several overlap it is darker
+
+// Draws marks, [{x, y, trial}], those that look alike together. `look(mark)`
 // may give {colour, alpha}; what it leaves out is as the trial's state is.
-export function drawMarks(pen, marks, theme, {radius = 3.5, look = () => ({})} = {}) {
+export function drawMarks(pen, marks, theme, look = () => ({})) {
+  const radius = radiusFor(marks.length);
   const groups = new Map();
   for (const mark of marks) {
     const kind = kindOf(mark.trial), {colour = theme[KINDS[kind].colour], alpha = 0.85} = look(mark);
@@ -59,13 +70,11 @@ export function drawMarks(pen, marks, theme, {radius = 3.5, look = () => ({})} =
     if (!groups.has(key)) groups.set(key, {kind: KINDS[kind], colour, alpha, marks: []});
     groups.get(key).marks.push(mark);
   }
-  const trace = ({kind, marks: alike}) => to => {
-    for (const {x, y} of alike) kind.shape(to, x, y, radius);
-  };
   // Faint ones first, so that they hide none.
   for (const group of [...groups.values()].sort((a, b) => a.alpha - b.alpha)) {
     const paint = group.kind.hollow ? {stroke: group.colour, width: 1.5} : {fill: group.colour};
-    pen.path(trace(group), {...paint, alpha: group.alpha});
+    inChunks(group.marks, PATH_MARKS, some =>
+      pen.path(to => some.forEach(({x, y}) => group.kind.shape(to, x, y, radius)), {...paint, alpha: group.alpha}));
   }
 }
 

@@ -2,8 +2,13 @@
 // an SVG, which can be saved.
 //
 // path(trace, look): trace(context) gets what moveTo, lineTo, arc, rect and
-// closePath can be called on; look: {fill, stroke, width, alpha, dash}.
+// closePath can be called on; look: {fill, stroke, width, alpha, dash}. A width
+// of HAIR is the thinnest line there is, which a canvas draws many times faster
+// than any other.
 const SVG = "http://www.w3.org/2000/svg";
+
+export const HAIR = 0;
+const HAIR_IN_SVG = 0.6;
 
 export class CanvasPen {
   // `size`: {width, height} in CSS pixels.
@@ -13,6 +18,7 @@ export class CanvasPen {
     canvas.height = Math.round(size.height * ratio);
     this.context = canvas.getContext("2d");
     this.context.scale(ratio, ratio);
+    this.hair = 1 / ratio;
   }
 
   path(trace, {fill, stroke, width = 1, alpha = 1, dash = []}) {
@@ -26,7 +32,7 @@ export class CanvasPen {
     }
     if (!stroke) return;
     context.strokeStyle = stroke;
-    context.lineWidth = width;
+    context.lineWidth = width === HAIR ? this.hair : width;
     context.lineJoin = "round";
     context.setLineDash(dash);
     context.stroke();
@@ -62,7 +68,7 @@ export class SvgPen {
     const line = d3.path();
     trace(line);
     make(this.parent, "path", {d: line.toString(), fill: fill ?? "none", stroke,
-      "stroke-width": stroke ? width : undefined, "stroke-linejoin": stroke ? "round" : undefined,
+      "stroke-width": stroke ? width || HAIR_IN_SVG : undefined, "stroke-linejoin": stroke ? "round" : undefined,
       "stroke-dasharray": dash.length > 0 ? dash.join(" ") : undefined,
       opacity: alpha < 1 ? alpha : undefined});
   }

@@ -80,8 +80,8 @@ export class PlotCard {
     this.spoken = element("p.unseen", {role: "status"});
     this.reset = element("button", {hidden: true, onclick: () => this.zoom(null)}, "Whole range");
     this.toText = element("button", {ariaPressed: "false", onclick: () => this.turn()}, "As table");
-    this.saving = ["SVG", "PNG"].map(kind => element("button", {ariaLabel: `Save ${title} as ${kind}`,
-      onclick: () => this.save(kind)}, kind));
+    this.saving = element("details.menu", {}, element("summary.button", {}, "Save"),
+      element("div.card", {}, ["SVG", "PNG"].map(kind => element("button", {onclick: () => this.save(kind)}, `As ${kind}`))));
     this.element = element("section.card.plot", {ariaLabel: title},
       element("div.row.between", {},
         element("h2", {}, title),
@@ -114,8 +114,9 @@ export class PlotCard {
   }
 
   picked(what) {
-    if (what === "ranges" && this.plot.follows) this.changed();
+    if (what === "metric") this.zoom(null);
     else if (what !== "ranges") this.pointer.showRings();
+    else if (this.plot.follows) this.changed();
   }
 
   zoom(view) {
@@ -140,7 +141,8 @@ export class PlotCard {
     this.ground.hidden = Boolean(missing) || this.asText;
     this.text.hidden = Boolean(missing) || !this.asText;
     this.reset.hidden = this.view === null || this.asText;
-    for (const button of [this.toText, ...this.saving]) button.disabled = Boolean(missing);
+    this.toText.hidden = Boolean(missing);
+    this.saving.hidden = Boolean(missing) || this.asText;
     this.note.textContent = missing ? "" : this.plot.summary?.(this.data) ?? "";
     if (missing) this.marks = [];
     else if (this.asText) showTable(this.text, this.plot.table(this.data));
@@ -170,6 +172,7 @@ export class PlotCard {
   }
 
   async save(kind) {
+    this.saving.open = false;
     try {
       await save(this, kind);
     } catch (problem) {

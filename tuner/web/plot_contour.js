@@ -5,13 +5,13 @@ import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
 import {axisOf, drawAxes, drawBar, drawLegend} from "./plot_axes.js";
 import {slicePath} from "./plot_slice.js";
-import {choice, toggle} from "./plot_controls.js";
+import {choice, metricMenu, toggle} from "./plot_controls.js";
 import {Question} from "./question.js";
-import {describeTrial, shapes} from "./marks.js";
+import {describeTrial, radiusFor, shapes} from "./marks.js";
 import {shade} from "./theme.js";
 import * as format from "./format.js";
 
-const POINTS = 36, LEVELS = 12, NEXT = 5;
+const POINTS = 36, LEVELS = 12, NEXT = 5, CROWD = 1000;
 const PREVIEW_PAUSE_MS = 10000; // it is searched for as if it were run
 
 // --- the model's cells ---
@@ -72,7 +72,7 @@ function describeNext({next}) {
 
 export function contourPlot(store, selection) {
   const xChoice = choice("x", () => card.changed(), 0), yChoice = choice("y", () => card.changed(), 1);
-  const metricChoice = choice("Metric", () => card.changed());
+  const metricChoice = metricMenu(selection);
   const deviation = toggle("Deviation", () => card.changed());
   const pick = () => {
     const {parameters, metrics} = dimensionsOf(store);
@@ -110,8 +110,9 @@ export function contourPlot(store, selection) {
     pen.inside(frame.inner, () => {
       (even ? drawContours : drawCells)(area, frame, field, values, colour);
       const picked = marks.filter(({trial}) => selection.accepts(trial));
-      pen.path(to => picked.forEach(mark => shapes.circle(to, mark.x, mark.y, 2.8)),
-        {fill: theme.text, stroke: theme.card, width: 1});
+      const radius = radiusFor(picked.length) * 0.8, many = picked.length > CROWD;
+      pen.path(to => picked.forEach(mark => shapes.circle(to, mark.x, mark.y, radius)),
+        {fill: theme.text, alpha: many ? 0.5 : 1, stroke: many ? undefined : theme.card});
       pen.path(to => coming.forEach(mark => shapes.diamond(to, mark.x, mark.y, 7)),
         {fill: theme.bad, stroke: theme.card, width: 1.5});
     });

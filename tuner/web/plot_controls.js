@@ -26,6 +26,17 @@ export function choice(label, changed, at = 0) {
   return made;
 }
 
+// The menu of metrics: the one in focus is the same in all plots of the page.
+export function metricMenu(selection) {
+  const made = choice("Metric", () => selection.focus(made.chosen));
+  const pick = made.pick;
+  made.pick = metrics => {
+    made.chosen = selection.metric;
+    return pick(metrics);
+  };
+  return made;
+}
+
 // A switch that may be on or off.
 export function toggle(label, changed, on = false) {
   const box = element("input", {type: "checkbox", checked: on, onchange: changed});

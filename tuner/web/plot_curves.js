@@ -4,9 +4,10 @@ import {studyPath} from "./api.js";
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
 import {drawAxes, drawBar, drawLegend, span, zoomable} from "./plot_axes.js";
-import {choice, logSwitch} from "./plot_controls.js";
+import {choice, logSwitch, metricMenu} from "./plot_controls.js";
 import {Question, stateOfResults} from "./question.js";
 import {describeTrial} from "./marks.js";
+import {HAIR} from "./pen.js";
 import {StudyStore} from "./store.js";
 import {goodness, shade} from "./theme.js";
 import * as format from "./format.js";
@@ -15,6 +16,8 @@ import * as format from "./format.js";
 // more to fetch than one of a few.
 const SIZES = [{key: "10", name: "best 10", points: 100}, {key: "50", name: "best 50", points: 100},
   {key: "1000", name: "all", points: 30}];
+
+const MANY = 200; // curves, from which they are thin
 
 // Changes with every step of a trial that runs, too.
 function stateOfCurves(store) {
@@ -36,7 +39,7 @@ function ringCurves(group, marks, colour) {
 }
 
 export function curvesPlot(store, selection) {
-  const metricChoice = choice("Metric", () => card.zoom(null));
+  const metricChoice = metricMenu(selection);
   const sizeChoice = choice("Show", () => card.changed());
   const log = logSwitch("Log y", () => card.changed());
   const pick = () => ({metric: metricChoice.pick(dimensionsOf(store).metrics), size: sizeChoice.pick(SIZES)});
@@ -70,7 +73,7 @@ export function curvesPlot(store, selection) {
     pen.inside(inner, () => placed.slice().reverse().forEach(curve => {
       const ended = StudyStore.hasResult(curve.trial), accepted = selection.accepts(curve.trial);
       pen.path(to => traceCurve(to, curve), {stroke: !accepted ? theme.idle : ended ? shade(share(last(curve))) : theme.run,
-        alpha: accepted ? 0.85 : 0.12, width: 1.4, dash: ended ? [] : [5, 3]});
+        alpha: accepted ? 0.85 : 0.12, width: curves.length > MANY ? HAIR : 1.4, dash: ended ? [] : [5, 3]});
     }));
     if (curves.some(({trial}) => StudyStore.hasResult(trial)))
       drawBar(area, inner, shade, format.number(share.poor), format.number(share.good));

@@ -3,7 +3,7 @@
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
 import {drawAxes, drawLegend, span, zoomable} from "./plot_axes.js";
-import {choice, logSwitch} from "./plot_controls.js";
+import {logSwitch, metricMenu} from "./plot_controls.js";
 import {describeTrial} from "./marks.js";
 
 // [{trial, value, share}] by rising value.
@@ -26,7 +26,7 @@ function traceSteps(to, steps, {x, y, inner}) {
 }
 
 export function edfPlot(store, selection) {
-  const metricChoice = choice("Metric", () => card.zoom(null));
+  const metricChoice = metricMenu(selection);
   const log = logSwitch("Log x", () => card.changed());
 
   function prepare() {

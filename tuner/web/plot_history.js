@@ -2,7 +2,7 @@
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
 import {drawAxes, drawLegend, span, zoomable} from "./plot_axes.js";
-import {choice, logSwitch} from "./plot_controls.js";
+import {logSwitch, metricMenu} from "./plot_controls.js";
 import {describeTrial, drawMarks, kindOf, KINDS} from "./marks.js";
 import {StudyStore} from "./store.js";
 
@@ -33,7 +33,7 @@ function traceSteps(to, steps, x, y, end) {
 }
 
 export function historyPlot(store, selection) {
-  const metricChoice = choice("Metric", () => card.zoom(null));
+  const metricChoice = metricMenu(selection);
   const log = logSwitch("Log y", () => card.changed());
 
   function prepare() {
@@ -63,7 +63,7 @@ export function historyPlot(store, selection) {
       ...without.map(trial => ({trial, x: x(trial.id), y: bottom}))];
     area.pen.inside(inner, () => {
       drawMarks(area.pen, marks, area.theme,
-        {look: ({trial}) => selection.accepts(trial) ? {} : {colour: area.theme.idle, alpha: 0.15}});
+        ({trial}) => selection.accepts(trial) ? {} : {colour: area.theme.idle, alpha: 0.15});
       area.pen.path(to => traceSteps(to, steps, x, y, inner.left + inner.width), {stroke: area.theme.accent, width: 2});
     });
     const kinds = new Set(marks.map(mark => kindOf(mark.trial)));

@@ -3,7 +3,7 @@ import {studyPath} from "./api.js";
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
 import {drawLegend, shorten} from "./plot_axes.js";
-import {choice} from "./plot_controls.js";
+import {metricMenu} from "./plot_controls.js";
 import {shapes} from "./marks.js";
 import {Question} from "./question.js";
 import {movesFreely} from "./theme.js";
@@ -48,7 +48,7 @@ function describe({item}) {
 }
 
 export function importancesPlot(store, selection) {
-  const metricChoice = choice("Metric", () => card.changed());
+  const metricChoice = metricMenu(selection);
   const question = new Question(store, () => {
     const metric = metricChoice.pick(dimensionsOf(store).metrics);
     return metric ? `${studyPath(store.key)}/importances?metric=${encodeURIComponent(metric.name)}` : null;

@@ -5,8 +5,9 @@ import {element} from "./dom.js";
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
 import {axisOf, drawBar, scaleOf, shorten, tickedAxis} from "./plot_axes.js";
-import {choice} from "./plot_controls.js";
-import {describeTrial} from "./marks.js";
+import {metricMenu} from "./plot_controls.js";
+import {describeTrial, inChunks} from "./marks.js";
+import {HAIR} from "./pen.js";
 import {goodness, shade} from "./theme.js";
 import * as format from "./format.js";
 
@@ -15,6 +16,8 @@ const REACH = 10;       // pixels between the pointer and a line
 const BRUSH_WIDTH = 24;
 const TILTED = 62;      // pixels between axes below which labels are tilted
 const TICK_PIXELS = 40;
+const MANY = 500;       // lines, from which they are thin
+const LINES = 64;       // in one path; where several cross it is darker
 
 // --- the axes ---
 
@@ -108,10 +111,11 @@ function drawLines(area, marks, selection) {
     else groups.set(mark.colour, [mark]);
   }
   const trace = lines => to => lines.forEach(({points}) => traceLine(to, points));
-  const alpha = Math.max(0.25, Math.min(0.9, 40 / Math.sqrt(marks.length + 1) / 4));
-  area.pen.path(trace(left), {stroke: area.theme.idle, alpha: 0.12});
+  const many = marks.length > MANY;
+  const looks = many ? {alpha: 0.35, width: HAIR} : {alpha: 0.8, width: 1.2};
+  area.pen.path(trace(left), {stroke: area.theme.idle, alpha: 0.12, width: HAIR});
   const order = [...groups].sort((a, b) => a[1][0].share - b[1][0].share);
-  for (const [stroke, lines] of order) area.pen.path(trace(lines), {stroke, alpha, width: 1.2});
+  for (const [stroke, lines] of order) inChunks(lines, LINES, some => area.pen.path(trace(some), {stroke, ...looks}));
 }
 
 // The line whose height at x is nearest to y.
@@ -141,7 +145,7 @@ function ringLines(group, marks, colour) {
 }
 
 export function parallelPlot(store, selection) {
-  const metricChoice = choice("Colour", () => card.changed());
+  const metricChoice = metricMenu(selection);
   const clear = element("button", {hidden: true, onclick: () => selection.clearRanges()}, "Clear ranges");
   const dragged = {key: null};
 

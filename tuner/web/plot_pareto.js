@@ -85,7 +85,7 @@ export function paretoPlot(store, selection) {
     const look = ({trial}) => !selection.accepts(trial) ? {colour: theme.idle, alpha: 0.12}
       : safe.has(trial) ? {colour: theme.idle, alpha: 0.6} : {colour: theme.bad, alpha: 0.35};
     pen.inside(frame.inner, () => {
-      drawMarks(pen, marks, theme, {look});
+      drawMarks(pen, marks, theme, look);
       pen.path(to => traceFront(to, front.map(place), corner), {stroke: theme.accent, width: 1.5});
       pen.path(to => traceBounds(to, frame, xMetric, yMetric), {stroke: theme.bad, dash: [5, 4]});
       pen.path(to => best.forEach(mark => shapes.diamond(to, mark.x, mark.y, 5)), {fill: theme.accent});

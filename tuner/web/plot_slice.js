@@ -4,7 +4,7 @@ import {studyPath} from "./api.js";
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
 import {axisOf, drawAxes, drawLegend, span, zoomable} from "./plot_axes.js";
-import {choice, logSwitch} from "./plot_controls.js";
+import {logSwitch, metricMenu} from "./plot_controls.js";
 import {Question} from "./question.js";
 import {describeTrial, drawMarks, shapes} from "./marks.js";
 
@@ -52,7 +52,7 @@ function drawBand(area, {x, y}, expected, isCategory) {
 
 // A maker of the plot of the parameter with that key.
 export const slicePlot = key => (store, selection) => {
-  const metricChoice = choice("Metric", () => card.zoom(null));
+  const metricChoice = metricMenu(selection);
   const log = logSwitch("Log y", () => card.changed());
   const find = () => {
     const {parameters, metrics} = dimensionsOf(store);
@@ -81,8 +81,8 @@ export const slicePlot = key => (store, selection) => {
     const room = parameter.isCategory ? x.step() * SPREAD : 0;
     const marks = trials.map(trial => ({trial, x: x(parameter.of(trial)) + room * jitter(trial), y: y(metric.of(trial))}));
     area.pen.inside(inner, () => {
-      drawMarks(area.pen, marks, area.theme, {radius: 3,
-        look: ({trial}) => selection.accepts(trial) ? {alpha: 0.65} : {colour: area.theme.idle, alpha: 0.12}});
+      drawMarks(area.pen, marks, area.theme,
+        ({trial}) => selection.accepts(trial) ? {alpha: 0.65} : {colour: area.theme.idle, alpha: 0.12});
       drawBand(area, frame, log.on ? expected.filter(({low}) => low > 0) : expected, parameter.isCategory);
     });
     drawLegend(area, [{label: "result", colour: area.theme.good, shape: shapes.circle},
@@ -94,7 +94,7 @@ export const slicePlot = key => (store, selection) => {
 
   const card = new PlotCard(store, selection, {
     title: key.replace(/^parameter:/, ""), name: `slice-${key.replace(/^parameter:/, "")}`, height: 260, follows: true,
-    controls: [metricChoice.element, log.element], prepare, paint, end: () => question.end(),
+    controls: [log.element], prepare, paint, end: () => question.end(),
     summary: ({through, problem}) => through ? `The model is cut through trial ${through}.`
       : problem ? `Without a model: ${problem.message}.` : "",
     table: ({parameter, metric, expected, trials}) => expected.length > 0

@@ -68,7 +68,8 @@ export function timelinePlot(store, selection) {
 
   function prepare() {
     const bars = barsOf(store.trials, Date.now());
-    if (bars.length === 0) return {missing: "No trial has started yet."};
+    if (bars.length === 0)
+      return {missing: store.trials.length > 0 ? "Nothing has run here: the trials were added as they are." : "No trial has started yet."};
     const lanes = layLanes(bars), from = bars[0].from;
     if (lanes.some(lane => lane.runner !== CLIENTS)) hosts.look();
     const to = Math.max(from + 1, bars.reduce((latest, bar) => Math.max(latest, bar.to), 0));

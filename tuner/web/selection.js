@@ -8,11 +8,12 @@ export class Selection {
                               // or {dimension, values: Set} for categories
     this.hovered = null;      // id of a trial
     this.marked = new Set();  // ids, in the order of marking
+    this.metric = null;       // key of the one in focus, null: the objective
     this.watchers = new Set();
   }
 
-  // Calls `changed(what)` with "ranges", "hovered" or "marked". Returns the
-  // function that ends it.
+  // Calls `changed(what)` with "ranges", "hovered", "marked" or "metric". Returns
+  // the function that ends it.
   watch(changed) {
     this.watchers.add(changed);
     return () => this.watchers.delete(changed);
@@ -39,6 +40,11 @@ export class Selection {
     if (this.hovered === id) return;
     this.hovered = id;
     this.tell("hovered");
+  }
+
+  focus(metric) {
+    this.metric = metric;
+    this.tell("metric");
   }
 
   toggleMark(id) {
