@@ -10,7 +10,6 @@
 #include "hypertune/cli_tail.h"
 #include "hypertune/cli_watch.h"
 #include "proto/clock.h"
-#include "proto/job_native.h"
 #include "proto/json.h"
 #include "proto/token.h"
 
@@ -32,24 +31,16 @@ static const struct node *tree_of(struct cli *cli, cJSON *object)
 static int find_form(struct cli *cli, const struct job *job,
                      struct diag *losses, const struct node **tree)
 {
-    const char *name = cli->set.output;
-    bool vertex = strcmp(name, "vertex") == 0;
-    if (vertex || (job->kind == JOB_CUSTOM && cli->format != FORMAT_TABLE)) {
-        *tree = tree_of(cli, job_write_vertex(job));
-    } else if (space_shares_names(&job->space)) {
-        return cli_fail(cli, CLI_USAGE,
-                        "only -o vertex has words for parameters that share a "
-                        "name");
-    } else if (strcmp(name, "aip") == 0) {
-        *tree = tree_of(cli, job_write_aip(job, losses));
-    } else if (job->kind == JOB_CUSTOM) {
-        return cli_fail(cli, CLI_USAGE,
-                        "a job without hyperparameters has no native form; "
-                        "there are -o vertex and -o aip");
-    } else {
-        job_native_omits(job, losses);
-        *tree = tree_of(cli, job_write_native(job));
-    }
+    struct ht_error err;
+    cJSON *object;
+    const bool vertex = strcmp(cli->set.output, "vertex") == 0;
+    const bool as_it_is = cli->format != FORMAT_TABLE;
+    const char *form = !as_it_is                 ? cli->set.output
+                       : job->kind == JOB_CUSTOM ? "vertex"
+                                                 : "native";
+    if (job_write_form(job, form, losses, &object, &err) != HT_OK)
+        return cli_fail(cli, CLI_USAGE, "%s", err.text);
+    *tree = tree_of(cli, object);
     if (cli->format == FORMAT_TABLE)
         cli->format = vertex ? FORMAT_JSON : FORMAT_YAML;
     return CLI_DONE;

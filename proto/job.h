@@ -261,6 +261,14 @@ cJSON *job_write_aip(const struct job *job, struct diag *diag);
  * The caller owns the result. */
 cJSON *job_write_native(const struct job *job);
 
+/* The job in the form that is called "native", "vertex" or "aip"; what that
+ * form cannot say is named in a warning each. The caller owns *out.
+ * HT_INVALID       there is no such form
+ * HT_PRECONDITION  the form has no words for such a job */
+enum ht_status job_write_form(const struct job *job, const char *form,
+                              struct diag *losses, cJSON **out,
+                              struct ht_error *err);
+
 /* Parses stored Vertex JSON of any kind, told apart by its members.
  * HT_CORRUPT when it cannot be read back. */
 enum ht_status job_parse(struct arena *arena, const char *json,

@@ -69,6 +69,11 @@ cJSON *job_native_tree(const struct job *job, enum native_detail detail);
  * that job_write_native() leaves it out. */
 void job_native_omits(const struct job *job, struct diag *diag);
 
+/* Appends a commented spec to begin with: that command (YAML) in the folder of
+ * the spec, or in `workdir` where no file is, so that it has a name, too. */
+void job_native_template(const char *command, const char *workdir,
+                         struct text *out);
+
 /* Appends every field that the reader knows, one a line, such as
  * "until.time" or "parameters.*.min". */
 void job_native_fields(struct text *out);
