@@ -34,6 +34,31 @@ static void describe_predicted(const struct node *predicted, struct text *out)
     }
 }
 
+/* "given opt=adam, bits=8 (night shift)" */
+static void describe_context(const struct node *context, struct text *out)
+{
+    const struct node *given = node_find(context, "parameters");
+    const char *description = node_get_string(context, "description", "");
+    if (given == NULL && description[0] == '\0')
+        return;
+    text_puts(out, "given ");
+    if (given == NULL)
+        text_puts(out, "nothing");
+    for (const struct node *item = given == NULL ? NULL : given->first;
+         item != NULL; item = item->next) {
+        text_escape(out, item->key);
+        text_puts(out, "=");
+        text_escape(out, cli_scalar(item));
+        text_puts(out, item->next == NULL ? "" : ", ");
+    }
+    if (description[0] != '\0') {
+        text_puts(out, " (");
+        text_escape(out, description);
+        text_puts(out, ")");
+    }
+    text_puts(out, "\n");
+}
+
 void cli_why_describe(const struct node *trial, struct text *out)
 {
     const struct node *why = node_find(node_find(trial, "hypertune"), "why");
@@ -49,6 +74,7 @@ void cli_why_describe(const struct node *trial, struct text *out)
                     node_get_double(nearest, "distance", 0));
     }
     text_puts(out, "\n");
+    describe_context(node_find(why, "context"), out);
     describe_predicted(node_find(why, "predicted"), out);
     if (node_find(why, "acquisition") != NULL)
         text_printf(out, "promise %.4g (what the search maximised)\n",

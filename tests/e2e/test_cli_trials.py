@@ -59,6 +59,30 @@ def post(home, path, body):
         return json.load(answer)
 
 
+
+def what_was_given_is_shown():
+    with Home() as home:
+        a_home_with(home)
+        post(home, "/studies", {"displayName": "mine", "studySpec": {
+            "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
+            "parameters": [
+                {"parameterId": "bits",
+                 "discreteValueSpec": {"values": [8, 16.5]}},
+                {"parameterId": "opt",
+                 "categoricalValueSpec": {"values": ["a", "b"]}}]}})
+        post(home, "/studies/mine/trials:suggest", {
+            "suggestionCount": 3, "contexts": [
+                {"description": "night shift", "parameters": [
+                    {"parameterId": "opt", "value": "b"},
+                    {"parameterId": "bits", "value": 16.5}]},
+                {"parameters": [{"parameterId": "opt", "value": "a"}]}, {}]})
+        shown = [[line for line in home.cli("trial", "mine/%d" % trial)[0]
+                  .splitlines() if line.startswith("given")]
+                 for trial in (1, 2, 3)]
+        tap.equal(shown, [["given bits=16.5, opt=b (night shift)"],
+                          ["given opt=a"], []])
+
+
 def with_input(home, text, *arguments, want=0):
     process = subprocess.run(
         [os.path.join(sys.argv[1], "hypertune")] + list(arguments),
@@ -366,4 +390,5 @@ if __name__ == "__main__":
              an_export_that_cannot_be_written_leaves_no_file,
              an_export_goes_through_all_pages,
              a_limit_ends_the_questions,
+             what_was_given_is_shown,
              custom_jobs_and_studies_are_found_like_tuning_jobs])
