@@ -29,6 +29,7 @@ ROUTES = [
     ("GET", api.OURS + "/studies/none/measurements", 404),
     ("GET", api.OURS + "/studies/none/trials/1/logs", 404),
     ("GET", api.OURS + "/events", 400),
+    ("POST", "/v2/entries:list", 400),
 ]
 
 PLACE = "the one in the file token of the server's data folder"

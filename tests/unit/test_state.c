@@ -1,5 +1,6 @@
 /* Every pair of states: allowed exactly as written down here a second time. */
 #include "tests/unit/core_fixture.h"
+#include "tuner/db_event.h"
 #include "tuner/state.h"
 
 /* Row = from, column = to; '+' is an allowed move. */
@@ -109,6 +110,46 @@ static enum ht_status try_attempts(struct core *core, struct request *req,
     return ht_fail(err, HT_CONFLICT, "rolled back on purpose");
 }
 
+static int64_t moment_of(struct core *core, int64_t wall_ms, int64_t *revision)
+{
+    CHECK(db_study_add_revision(core_db(core), 1, &wall_ms, revision, NULL) ==
+          HT_OK);
+    const struct event_row event = {.study = 1,
+                                    .revision = *revision,
+                                    .time_ms = wall_ms,
+                                    .kind = "study.changed",
+                                    .from = "",
+                                    .to = "",
+                                    .reason = "",
+                                    .data = ""};
+    CHECK(db_event_insert(core_db(core), &event, NULL) == HT_OK);
+    return wall_ms;
+}
+
+/* The clock is set back by half an hour, then by two. */
+static enum ht_status set_clocks(struct core *core, struct request *req,
+                                 struct ht_error *err)
+{
+    const int64_t hour = 3600000, start = 4102444800000; /* the year 2100 */
+    int64_t first, revision, found;
+    (void)req;
+    CHECK(moment_of(core, start, &first) == start);
+    CHECK(moment_of(core, start - hour / 2, &revision) == start);
+    CHECK(revision == first + 1);
+    CHECK(moment_of(core, start + 5, &revision) == start + 5);
+    CHECK(db_event_seek(core_db(core), 1, revision, start, &found, NULL) ==
+              HT_OK &&
+          found == first);
+    CHECK(db_event_seek(core_db(core), 1, revision, start + 1, &found, NULL) ==
+              HT_OK &&
+          found == first + 2);
+    CHECK(db_event_seek(core_db(core), 1, revision, start + 6, &found, NULL) ==
+              HT_OK &&
+          found == revision + 1);
+    CHECK(moment_of(core, start - 2 * hour, &revision) == start - 2 * hour);
+    return ht_fail(err, HT_CONFLICT, "rolled back on purpose");
+}
+
 static void in_a_core(request_handler *handler)
 {
     struct fixture f;
@@ -125,6 +166,11 @@ static void in_a_core(request_handler *handler)
     fixture_succeed(&f, &leased, "0.5"); /* memory and file still agree */
     CHECK(fixture_await_study(&f, 1, STUDY_SUCCEEDED));
     fixture_close(&f);
+}
+
+static void the_moments_of_a_study_fall_only_with_the_clock_by_hours(void)
+{
+    in_a_core(set_clocks);
 }
 
 static void studies_move_as_the_table_says(void)
@@ -144,6 +190,7 @@ static void attempts_move_as_the_table_says(void)
 
 int main(void)
 {
+    RUN(the_moments_of_a_study_fall_only_with_the_clock_by_hours);
     RUN(studies_move_as_the_table_says);
     RUN(trials_move_as_the_table_says);
     RUN(attempts_move_as_the_table_says);
