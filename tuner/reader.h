@@ -24,6 +24,7 @@ enum { READER_SLICE_MS = 2000, READERS_MOST = 4 };
 /* What the server tells about itself; set once before the first request. */
 struct server_facts {
     const char *server_id, *http, *report, *control; /* borrowed */
+    const char *folder;                              /* data, borrowed, too */
     int64_t started_ms;                              /* monotonic */
 };
 
@@ -92,5 +93,6 @@ reader_handler read_replay, read_preview;    /* reader_replay.c */
 reader_handler read_server, read_runners, read_events; /* reader_facts.c */
 reader_handler read_revisions; /* reader_facts.c: seeds a stream */
 reader_handler read_entries;   /* reader_entries.c */
+reader_handler read_spec, read_template, read_draft; /* reader_spec.c */
 
 #endif

@@ -1,10 +1,39 @@
 #include "tuner/reader.h"
 
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
 #include "proto/clock.h"
 #include "proto/json.h"
 #include "tuner/reader_page.h"
 #include "tuner/sse.h"
 #include "tuner/view.h"
+
+/* --- the server --- */
+
+static int64_t size_of(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 ? (int64_t)info.st_size : 0;
+}
+
+/* Left out where the system does not tell. */
+static void add_disk(cJSON *object, struct arena *arena, const char *folder)
+{
+    struct statvfs info;
+    json_add_string(object, "folder", folder);
+    json_add_int(
+        object, "databaseBytes",
+        size_of(arena_printf(arena, "%s/hypertune.db", folder)) +
+            size_of(arena_printf(arena, "%s/hypertune.db-wal", folder)));
+    if (statvfs(folder, &info) != 0)
+        return;
+    cJSON *disk = json_add_object(object, "disk");
+    json_add_int(disk, "freeBytes",
+                 (int64_t)(info.f_bavail * (uint64_t)info.f_frsize));
+    json_add_int(disk, "totalBytes",
+                 (int64_t)(info.f_blocks * (uint64_t)info.f_frsize));
+}
 
 enum ht_status read_server(struct reader *reader, struct request *req,
                            struct ht_error *err)
@@ -25,6 +54,7 @@ enum ht_status read_server(struct reader *reader, struct request *req,
     json_add_bool(object, "readOnly", reader->damage != NULL);
     if (reader->damage != NULL)
         json_add_string(object, "readOnlyReason", reader->damage);
+    add_disk(object, req->arena, facts->folder);
     json_print(object, &req->reply);
     return HT_OK;
 }

@@ -256,6 +256,7 @@ static enum ht_status start_readers(struct server *server, struct ht_error *err)
         .http = server->http_url,
         .report = endpoint_url(server->report),
         .control = endpoint_url(server->control),
+        .folder = server->dir.path,
         .started_ms = clock_monotonic_ms(),
     };
     struct readers_options options = {.path = path,

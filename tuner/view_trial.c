@@ -181,12 +181,33 @@ static enum ht_status add_measurements(cJSON *object, struct db *db,
     return HT_OK;
 }
 
-static void add_detail(cJSON *object, const struct attempt_list *attempts)
+static void add_attempts(cJSON *object, const struct attempt_list *attempts)
 {
     cJSON *array = json_add_array(
         cJSON_GetObjectItemCaseSensitive(object, "hypertune"), "attempts");
     for (size_t i = 0; i < attempts->n; i++)
         add_attempt(array, &attempts->rows[i]);
+}
+
+/* What the replicas of each type run. */
+static void add_commands(cJSON *object, struct arena *arena,
+                         const struct job *job, const struct value point[],
+                         int64_t seed)
+{
+    cJSON *array = json_add_array(
+        cJSON_GetObjectItemCaseSensitive(object, "hypertune"), "commands");
+    for (size_t i = 0; i < job->n_pools; i++) {
+        const struct pool *pool = &job->pools[i];
+        const struct strings line = command_line(arena, job, pool, point, seed);
+        cJSON *item = json_push_object(array);
+        json_add_string(item, "type", pool->type);
+        json_add_int(item, "replicas", pool->count);
+        if (pool->image != NULL)
+            json_add_string(item, "image", pool->image);
+        cJSON *words = json_add_array(item, "words");
+        for (size_t k = 0; k < line.n; k++)
+            json_push_string(words, line.items[k]);
+    }
 }
 
 static void add_vertex(cJSON *object, struct arena *arena,
@@ -237,8 +258,10 @@ enum ht_status view_trial(struct db *db, struct arena *arena,
     add_parameters(object, &job->space, point);
     add_final(object, arena, study, trial);
     add_own(object, trial, &args, &attempts);
-    if (with_attempts)
-        add_detail(object, &attempts);
+    if (with_attempts) {
+        add_attempts(object, &attempts);
+        add_commands(object, arena, job, point, trial->replicate);
+    }
     if (with_attempts || study->kind == JOB_STUDY)
         status = add_measurements(
             object, db, arena, trial,

@@ -1,0 +1,182 @@
+"""Specs that are written in the dashboard, specs of studies, the server."""
+
+import json
+import os
+
+import api
+import harness
+import tap
+
+server = None
+
+SPEC = """\
+spec: 1
+name: written
+goal: maximize accuracy
+parameters:
+  lr: {type: double, min: 1e-5, max: 1e-1, scale: log}
+  opt: [adam, sgd]
+trials: 4
+command: [python3, train.py]
+workdir: /tmp
+"""
+
+
+def check(text):
+    answer = api.send(server, "POST", api.OURS + "/specs:check",
+                      {"text": text})
+    tap.equal(answer.status, 200, answer.body)
+    return answer.json()
+
+
+def get(path, status=200):
+    answer = api.ask(server, "GET", api.OURS + path)
+    tap.equal(answer.status, status, answer.body)
+    return answer.json()
+
+
+def findings(text):
+    told = check(text)
+    tap.equal(told["ok"], False, told)
+    tap.equal([key in told for key in ("plan", "resource")], [False, False])
+    return told["findings"]
+
+
+def a_right_spec_is_shown_as_it_would_run():
+    told = check(SPEC)
+    tap.equal((told["ok"], told["findings"]), (True, []))
+    plan = told["plan"]
+    tap.equal((plan["name"], plan["goal"], plan["safety"], plan["folder"]),
+              ("written", "maximize accuracy", "", "/tmp"))
+    tap.equal(plan["search"], "default search, 4 trials, 1 at a time")
+    tap.equal(plan["parameters"], [
+        {"name": "lr", "type": "DOUBLE", "range": "[1e-05, 0.1]  log",
+         "when": ""},
+        {"name": "opt", "type": "CATEGORICAL", "range": "adam, sgd",
+         "when": ""}])
+    tap.equal([words[:2] for words in plan["examples"]],
+              [["python3", "train.py"]] * 3)
+    tap.equal(plan["examples"][0][2], "--lr=0.001")
+    tap.equal(get("/studies")["studies"], [])
+
+
+def what_was_checked_is_created_by_its_own_collection():
+    told = check(SPEC)
+    made = api.send(server, "POST", told["collection"], told["resource"])
+    tap.equal(made.status, 200, made.body)
+    tap.equal(made.json()["hypertuneStatus"]["name"], "written")
+    custom = check("displayName: once\njobSpec:\n  workerPoolSpecs:\n"
+                   "  - {replicaCount: 1, containerSpec: "
+                   "{imageUri: 'example.org/i:1'}}\n")
+    tap.equal(custom["ok"], True, custom)
+    tap.equal(custom["collection"].rsplit("/", 1)[1], "customJobs")
+    tap.equal(len(custom["plan"]["examples"]), 1)
+    tap.equal(custom["plan"]["image"], "example.org/i:1")
+
+
+def faults_have_their_place_and_a_hint():
+    found = findings(SPEC.replace("trials: 4", "trails: 4"))
+    tap.equal(len(found), 1, found)
+    tap.equal((found[0]["severity"], found[0]["line"], found[0]["column"],
+               found[0]["path"]), ("ERROR", 7, 1, "trails"))
+    tap.equal("trials" in found[0]["message"] + found[0]["hint"], True)
+    found = findings(SPEC.replace("{type: double", "{type: double]"))
+    tap.equal(found[0]["line"], 5, found)
+
+
+def every_form_is_read():
+    job = api.job("vertex")
+    job["trialJobSpec"]["workerPoolSpecs"][0]["containerSpec"]["imageUri"] = \
+        "example.org/i:1"
+    del job["hypertune"]["seed"]
+    tap.equal(check(json.dumps(job))["ok"], True)
+    told = check("trainingInput:\n  scaleTier: CUSTOM\n  masterType: n1-standard-4\n"
+                 "  masterConfig: {imageUri: 'example.org/i:1'}\n"
+                 "  region: here\njobId: old\n")
+    tap.equal((told["ok"], told["plan"]["name"]), (True, "old"), told)
+
+
+def what_a_shell_would_add_must_be_said():
+    found = findings(SPEC.replace("name: written\n", "")
+                     .replace("workdir: /tmp\n", ""))
+    tap.equal([one["path"] for one in found], ["name", "workdir"])
+    found = findings(SPEC.replace("/tmp", "code"))
+    tap.equal([(one["path"], one["line"]) for one in found], [("workdir", 9)])
+    tap.equal(check(SPEC.replace("workdir: /tmp", "image: example.org/i:1"))
+              ["ok"], True)
+    warned = check(SPEC + "passEnv: [TOKEN]\n")
+    tap.equal([(one["severity"], one["path"]) for one in warned["findings"]],
+              [("WARNING", "passEnv")])
+    tap.equal(warned["ok"], True)
+
+
+def a_body_without_text_is_refused():
+    for body in ({}, {"text": 3}, []):
+        answer = api.send(server, "POST", api.OURS + "/specs:check", body)
+        tap.equal(answer.status, 400, body)
+
+
+def the_template_needs_nothing_but_a_folder():
+    told = check(get("/specs:template")["yaml"])
+    tap.equal((told["ok"], told["findings"]), (True, []))
+
+
+def a_study_shows_its_spec_in_every_form():
+    native = get("/studies/written/spec")
+    tap.equal((native["form"], native["omitted"]), ("native", []))
+    tap.equal(native["spec"]["goal"], "maximize accuracy")
+    tap.equal(native["spec"]["command"], ["python3", "train.py"])
+    again = check(native["yaml"])
+    tap.equal(again["ok"], True, again)
+    tap.equal(again["resource"]["studySpec"],
+              get("/studies/written/spec?form=vertex")["spec"]["studySpec"])
+    aip = get("/studies/written/spec?form=aip")
+    tap.equal("trainingInput" in aip["spec"], True)
+    tap.equal([one["path"] for one in aip["omitted"]].count("workdir"), 1,
+              aip["omitted"])
+    get("/studies/written/spec?form=toml", 400)
+    get("/studies/none/spec", 404)
+
+
+def a_trial_shows_the_commands_of_its_replicas():
+    job = api.job("commands")
+    pool = job["trialJobSpec"]["workerPoolSpecs"][0]
+    pool["containerSpec"] = {"command": ["python3", "train.py"],
+                             "args": ["--fast"]}
+    job["hypertune"]["workdir"] = "/tmp"
+    made = api.send(server, "POST", api.JOBS, job)
+    tap.equal(made.status, 200, made.body)
+    point = [{"parameterId": "lr", "value": 0.5}]
+    added = api.send(server, "POST", api.OURS + "/studies/commands/trials",
+                     {"parameters": point})
+    tap.equal(added.status, 200, added.body)
+    trial = get("/studies/commands/trials/" + added.json()["id"])
+    tap.equal(trial["hypertune"]["commands"],
+              [{"type": "master", "replicas": 1,
+                "words": ["python3", "train.py", "--fast", "--lr=0.5"]}])
+
+
+def the_server_tells_of_its_disk():
+    told = get("/server")
+    tap.equal(told["folder"], os.path.realpath(server.data))
+    disk = os.statvfs(server.data)
+    tap.equal(told["disk"]["totalBytes"], disk.f_blocks * disk.f_frsize)
+    tap.equal(0 < told["disk"]["freeBytes"] <= told["disk"]["totalBytes"],
+              True)
+    tap.equal(told["databaseBytes"] >= os.path.getsize(
+        os.path.join(server.data, "hypertune.db")), True)
+
+
+with harness.Server("--runner", "none") as server:
+    tap.run([
+        a_right_spec_is_shown_as_it_would_run,
+        what_was_checked_is_created_by_its_own_collection,
+        faults_have_their_place_and_a_hint,
+        every_form_is_read,
+        what_a_shell_would_add_must_be_said,
+        a_body_without_text_is_refused,
+        the_template_needs_nothing_but_a_folder,
+        a_study_shows_its_spec_in_every_form,
+        a_trial_shows_the_commands_of_its_replicas,
+        the_server_tells_of_its_disk,
+    ])
