@@ -178,6 +178,23 @@ def operations_of_a_project_are_listed():
     tap.equal(call("GET", "/v1/projects/p/operations/" + name)[0], 404)
 
 
+def each_trial_has_its_own_job_dir():
+    plain("one_dir", jobDir="gs://b/out")
+    search("no_dir")
+    given = dict(PLAIN, jobDir="gs://b/out/", hyperparameters=SEARCH)
+    good("POST", JOBS, {"jobId": "own_dirs", "trainingInput": given})
+    with runner() as one:
+        attempts = [one.one().started() for _ in range(3)]
+        cancel("one_dir", "no_dir", "own_dirs")
+        for attempt in attempts:
+            attempt.ended("stopped")
+    said = {attempt.name["study"]: [
+        word for word in attempt.said["replicas"][0]["argv"]
+        if word.startswith("--job-dir")] for attempt in attempts}
+    tap.equal([said[study] for study in sorted(said)],
+              [["--job-dir=gs://b/out"], [], ["--job-dir=gs://b/out/1"]])
+
+
 # --- warnings ---
 
 def what_has_no_effect_is_told_in_the_events():
@@ -455,6 +472,7 @@ def main():
             the_same_is_there_below_ml,
             numbers_are_kept_as_they_were_written,
             operations_of_a_project_are_listed,
+            each_trial_has_its_own_job_dir,
             what_has_no_effect_is_told_in_the_events,
             other_forms_tell_theirs_too,
             labels_are_replaced_as_a_whole,
