@@ -395,6 +395,16 @@ void field_bytes(const struct field_reader *reader, struct place at,
     }
 }
 
+/* protobuf's JSON has seconds only: "3600s", "1.5s". */
+static bool is_seconds(const struct node *node)
+{
+    const char *text = node_string(node);
+    if (text == NULL)
+        return false;
+    const size_t len = strspn(text, "0123456789.");
+    return len > 0 && strcmp(text + len, "s") == 0;
+}
+
 void field_duration(const struct field_reader *reader, struct place at,
                     const struct field *field, void *into)
 {
@@ -402,6 +412,9 @@ void field_duration(const struct field_reader *reader, struct place at,
     int64_t ms;
     if (!scalar) {
         field_wrong_kind(reader, at, "a duration");
+    } else if (reader->null_is_absent && !is_seconds(at.node)) {
+        field_error(reader, at, "\"%s\" is no duration", at.node->text);
+        diag_hint(reader->diag, "write seconds: 90s, 1.5s");
     } else if (!clock_read_duration(at.node->text, &ms)) {
         field_error(reader, at, "\"%s\" is no duration", at.node->text);
         diag_hint(reader->diag, "write 90s, 10m, 1.5h, 2h30m or 3d");

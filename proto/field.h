@@ -26,7 +26,8 @@ struct kept_list; /* proto/job_keep.h */
 struct field_reader {
     struct diag *diag;
     struct arena *arena; /* home of everything that is read */
-    bool null_is_absent; /* Google's JSON: a null member was not said */
+    bool null_is_absent; /* Google's JSON: a null member was not said, and a
+                            duration is in seconds */
     const struct field_synonym *synonyms; /* NULL: none */
     struct kept_list *kept; /* takes what has no effect; NULL: no such form */
 };

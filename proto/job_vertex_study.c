@@ -243,11 +243,12 @@ void vertex_study(const struct field_reader *reader, struct place at,
 {
     (void)field;
     struct job_draft *draft = &((struct vertex_draft *)into)->draft;
+    const bool is_map = at.node->kind == NODE_MAP;
     draft->metrics = field_member(reader, at, "metrics");
     draft->parameters = field_member(reader, at, "parameters");
-    if (draft->metrics.node == NULL)
+    if (is_map && draft->metrics.node == NULL)
         field_missing(reader, at, "metrics", "name the metric and its goal");
-    if (draft->parameters.node == NULL)
+    if (is_map && draft->parameters.node == NULL)
         field_missing(reader, at, "parameters", "a study needs parameters");
     field_read_map(reader, at, study_rows, into);
 }
@@ -317,6 +318,17 @@ static void read_metric(const struct field_reader *reader, struct place at,
     metric->safe_share = said.safe_share;
 }
 
+/* A metric that could not be read has no name. */
+static void check_unnamed(const struct field_reader *reader, struct place at,
+                          const struct metric_goal metrics[], size_t n)
+{
+    const char *name = metrics[n].name;
+    for (size_t i = 0; name && name[0] != '\0' && i < n; i++)
+        if (metrics[i].name && strcmp(metrics[i].name, name) == 0)
+            field_error(reader, field_member(reader, at, "metricId"),
+                        "the metric %s is named twice", name);
+}
+
 static void read_metrics(const struct field_reader *reader,
                          struct job_draft *draft)
 {
@@ -330,8 +342,12 @@ static void read_metrics(const struct field_reader *reader,
     struct metric_goal *metrics =
         arena_alloc(reader->arena, at.node->count, sizeof *metrics);
     size_t n = 0, before = reader->diag->errors;
-    for (const struct node *node = at.node->first; node; node = node->next, n++)
-        read_metric(reader, field_item(reader, at, node, n), &metrics[n]);
+    for (const struct node *node = at.node->first; node;
+         node = node->next, n++) {
+        const struct place item = field_item(reader, at, node, n);
+        read_metric(reader, item, &metrics[n]);
+        check_unnamed(reader, item, metrics, n);
+    }
     if (reader->diag->errors > before)
         return;
     draft->job.metrics = metrics;

@@ -64,10 +64,9 @@ static enum ht_status write_trials(struct reader *reader, struct request *req,
 enum ht_status read_optimal(struct reader *reader, struct request *req,
                             struct ht_error *err)
 {
-    static const struct field none[] = {{0}};
     struct asked asked;
     struct id_list ids = {0};
-    enum ht_status status = trial_body_read(req, none, NULL, err);
+    enum ht_status status = trial_body_none(req, err);
     if (status == HT_OK)
         status = db_study_find(reader->db, req->arena, &req->scope, req->study,
                                &asked.study, err);

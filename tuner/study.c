@@ -9,6 +9,7 @@
 #include "tuner/study_end.h"
 #include "tuner/study_life.h"
 #include "tuner/study_reply.h"
+#include "tuner/trial_body.h"
 #include "tuner/view.h"
 
 /* --- shared by the handlers --- */
@@ -150,6 +151,8 @@ enum ht_status study_cancel(struct core *core, struct request *req,
 {
     struct study_row row;
     enum ht_status status = find(core, req, &row, err);
+    if (status == HT_OK)
+        status = trial_body_none(req, err);
     if (status != HT_OK)
         return status;
     /* Google's clients expect that to cancel what has ended is no error. */

@@ -17,6 +17,7 @@
 #include "tuner/reason.h"
 #include "tuner/refusal.h"
 #include "tuner/state.h"
+#include "tuner/trial_body.h"
 #include "tuner/trial_pause.h"
 #include "tuner/view.h"
 
@@ -429,6 +430,8 @@ enum ht_status trial_stop(struct core *core, struct request *req,
     struct study_row study;
     struct trial_row trial = {0};
     enum ht_status status = trial_find_named(core, req, &study, &trial, err);
+    if (status == HT_OK)
+        status = trial_body_none(req, err);
     if (status != HT_OK)
         return status;
     if (trial_state_is_final(trial.state))

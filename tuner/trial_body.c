@@ -18,6 +18,17 @@ enum ht_status trial_body_check(struct request *req, struct ht_error *err)
     return diag->errors == 0 ? HT_OK : study_fail_by_diag(diag, err);
 }
 
+bool trial_body_is_message(const struct request *req)
+{
+    return req->body == NULL || req->body->kind == NODE_MAP;
+}
+
+enum ht_status trial_body_none(struct request *req, struct ht_error *err)
+{
+    static const struct field none[] = {{0}};
+    return trial_body_read(req, none, NULL, err);
+}
+
 enum ht_status trial_body_read(struct request *req, const struct field fields[],
                                void *into, struct ht_error *err)
 {
@@ -25,6 +36,13 @@ enum ht_status trial_body_read(struct request *req, const struct field fields[],
     if (req->body != NULL)
         field_read_map(&reader, (struct place){req->body, ""}, fields, into);
     return trial_body_check(req, err);
+}
+
+static void require(const struct field_reader *reader, struct place at,
+                    const char *key)
+{
+    if (at.node->kind == NODE_MAP && field_member(reader, at, key).node == NULL)
+        field_missing(reader, at, key, NULL);
 }
 
 static bool is_list(const struct field_reader *reader, struct place at)
@@ -52,11 +70,10 @@ static bool read_parameter(const struct field_reader *reader, struct place at,
     const size_t errors = reader->diag->errors;
     *parameter = (struct trial_parameter){0};
     field_read_map(reader, at, parameter_fields, parameter);
-    if (parameter->name == NULL || parameter->value.node == NULL) {
-        if (at.node->kind == NODE_MAP)
-            field_error(reader, at, "needs parameterId and value");
+    require(reader, at, "parameterId");
+    require(reader, at, "value");
+    if (reader->diag->errors > errors)
         return false;
-    }
     if (space_find(space, parameter->name) < 0)
         field_error(reader, field_member(reader, at, "parameterId"),
                     "the study has no parameter \"%.64s\"", parameter->name);
@@ -204,7 +221,7 @@ static void read_metric(const struct field_reader *reader, struct place at,
         return;
     const struct place name = field_member(reader, at, "metricId");
     if (metric.name == NULL)
-        field_error(reader, at, "needs metricId");
+        require(reader, at, "metricId");
     else if (!is_metric(job, metric.name))
         field_error(reader, name, "the study has no metric \"%.64s\"",
                     metric.name);
@@ -246,7 +263,7 @@ bool trial_body_measurement(const struct field_reader *reader, struct place at,
     if (at.node->kind != NODE_MAP)
         return false;
     if (draft.metrics.node == NULL || draft.metrics.node->first == NULL) {
-        field_error(reader, at, "has no metrics");
+        field_missing(reader, at, "metrics", NULL);
         return false;
     }
     if (!is_list(reader, draft.metrics))

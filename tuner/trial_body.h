@@ -32,6 +32,10 @@ struct field_reader trial_body_reader(struct request *req);
  * HT_INVALID  with the violations */
 enum ht_status trial_body_read(struct request *req, const struct field fields[],
                                void *into, struct ht_error *err);
+/* The same where Google's message has no members. */
+enum ht_status trial_body_none(struct request *req, struct ht_error *err);
+/* Whether its members can be looked at, whatever faults were found in some. */
+bool trial_body_is_message(const struct request *req);
 /* HT_INVALID when the reader found a fault, with the first one. */
 enum ht_status trial_body_check(struct request *req, struct ht_error *err);
 

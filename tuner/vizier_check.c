@@ -5,6 +5,7 @@
 #include "tuner/memory.h"
 #include "tuner/operation.h"
 #include "tuner/trial.h"
+#include "tuner/trial_body.h"
 #include "tuner/vizier.h"
 
 enum { HOLD_MS = 20000 }; /* a request waits for the judge, at most */
@@ -60,7 +61,9 @@ enum ht_status trial_check_stop(struct core *core, struct request *req,
                                 struct ht_error *err)
 {
     struct vizier_call call = {.core = core, .req = req};
-    const enum ht_status status = find(&call, err);
+    enum ht_status status = find(&call, err);
+    if (status == HT_OK)
+        status = trial_body_none(req, err);
     if (status != HT_OK || waits(&call))
         return status;
     req->held_until_ms = 0;

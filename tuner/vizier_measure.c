@@ -39,9 +39,9 @@ static enum ht_status read_measurement(struct vizier_call *call,
                                        struct ht_error *err)
 {
     struct place place = {0};
-    enum ht_status status =
+    const enum ht_status status =
         trial_body_read(call->req, measure_fields, &place, err);
-    if (status != HT_OK)
+    if (!trial_body_is_message(call->req))
         return status;
     const struct field_reader reader = trial_body_reader(call->req);
     if (place.node == NULL)
@@ -167,7 +167,7 @@ static enum ht_status read_completion(struct vizier_call *call,
     struct completion completion = {0};
     const enum ht_status status =
         trial_body_read(call->req, complete_fields, &completion, err);
-    if (status != HT_OK)
+    if (!trial_body_is_message(call->req))
         return status;
     const struct field_reader reader = trial_body_reader(call->req);
     if (completion.infeasible)

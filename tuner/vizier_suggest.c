@@ -96,18 +96,16 @@ static enum ht_status read_contexts(struct suggesting *now,
 static enum ht_status read_body(struct suggesting *now, struct ht_error *err)
 {
     struct request *req = now->call.req;
-    enum ht_status status = trial_body_read(req, suggest_fields, now, err);
-    if (status != HT_OK)
-        return status;
     const struct field_reader reader = trial_body_reader(req);
-    if (now->count == 0)
+    const bool read = trial_body_read(req, suggest_fields, now, err) == HT_OK;
+    if (read && now->count == 0)
         diag_error(reader.diag, 0, 0, "suggestionCount", "is missing");
     if (now->client == NULL || now->client[0] == '\0')
         now->client = "default";
     if (strlen(now->client) > HT_MAX_NAME)
         diag_error(reader.diag, 0, 0, "clientId", "is over %d bytes",
                    HT_MAX_NAME);
-    status = trial_body_check(req, err);
+    const enum ht_status status = trial_body_check(req, err);
     if (status != HT_OK)
         return status;
     now->slots =

@@ -94,7 +94,7 @@ static enum ht_status read_addition(struct vizier_call *call,
 {
     struct request *req = call->req;
     enum ht_status status = trial_body_read(req, trial_fields, addition, err);
-    if (status != HT_OK)
+    if (!trial_body_is_message(req))
         return status;
     const struct field_reader reader = trial_body_reader(req);
     const struct space *space = &call->job->space;

@@ -141,7 +141,7 @@ def wrong_contexts_are_refused():
             (of(z=1), given + "[0].parameterId"),
             ({"parameters": vizier.parameters(x=1) * 2},
              given + "[1].parameterId"),
-            ({"parameters": [{"parameterId": "x"}]}, given + "[0]"),
+            ({"parameters": [{"parameterId": "x"}]}, given + "[0].value"),
             ({"parameters": {"x": 1}}, given),
             (of(momentum=0.5, opt="b"), given + "[0].value"),
             (of(rate=0.5, opt="c"), given + "[0].value"),

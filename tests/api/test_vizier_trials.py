@@ -55,11 +55,11 @@ def a_wrong_point_names_every_wrong_parameter():
               ["parameters[3].parameterId"])
     tap.equal(fields(vizier.parameters(x=0.5, layers=1, opt="a") +
                      vizier.parameters(x=0.6)), ["parameters[3].parameterId"])
-    tap.equal(fields([{"parameterId": "x"}]), ["parameters[0]"])
+    tap.equal(fields([{"parameterId": "x"}]), ["parameters[0].value"])
     tap.equal(fields("x=1"), ["parameters"])
     tap.equal(study.refused("POST", path, {}), INVALID + (["parameters"],))
     tap.equal(study.refused("POST", path, {"colour": 1, "state": "LOST"}),
-              INVALID + (["colour", "state"],))
+              INVALID + (["colour", "parameters", "state"],))
     tap.equal(study.trials(), [])
 
 
@@ -165,12 +165,13 @@ def a_wrong_measurement_names_every_fault():
     trial = study.one()
     for wrong, fields in (
             ({}, ["measurement"]),
-            ({"measurement": {}}, ["measurement"]),
+            ({"measurement": {}}, ["measurement.metrics"]),
             ({"measurement": {"metrics": [{"metricId": "other", "value": 1},
                                           {"value": 1},
                                           {"metricId": "loss",
                                            "value": "much"}]}},
-             ["measurement.metrics[0].metricId", "measurement.metrics[1]",
+             ["measurement.metrics[0].metricId",
+              "measurement.metrics[1].metricId",
               "measurement.metrics[2].value"]),
             ({"measurement": measured(1, -1)}, ["measurement.stepCount"]),
             ({"measurement": measured(1, elapsedDuration="soon")},
@@ -202,7 +203,8 @@ def a_wrong_completion_changes_nothing():
     study = Study(server, metrics=[METRIC, second])
     trial = study.one()
     for wrong, fields in (
-            ({"finalMeasurement": {"stepCount": "1"}}, ["finalMeasurement"]),
+            ({"finalMeasurement": {"stepCount": "1"}},
+             ["finalMeasurement.metrics"]),
             ({"finalMeasurement": measured(1)}, ["finalMeasurement.metrics"]),
             ({"finalMeasurement": {"metrics": [
                 {"metricId": "depth", "value": 1}]}},
