@@ -12,6 +12,13 @@
 #define RESUMED "trainingInput.hyperparameters.resumePreviousJobId"
 #define NOWHERE "local" /* the location of a job without a region */
 
+/* Google's clients may send null for what they do not say. */
+static bool is_said(const struct node *map, const char *key)
+{
+    const struct node *member = node_find(map, key);
+    return member != NULL && member->kind != NODE_NULL;
+}
+
 /* What a file may leave to the command line beside it, a request must say; and
  * what is new keeps Google's rules of labels. */
 static void check_new(const struct node *body, struct diag *diag)
@@ -20,11 +27,10 @@ static void check_new(const struct node *body, struct diag *diag)
     job_check_labels(&reader, (struct place){body, ""});
     const struct node *input = node_find(body, "trainingInput");
     const struct node *master = node_find(input, "masterConfig");
-    if (body->kind == NODE_MAP && node_find(body, "jobId") == NULL)
+    if (body->kind == NODE_MAP && !is_said(body, "jobId"))
         diag_error(diag, 0, 0, "jobId", "is missing");
     if (input == NULL || input->kind != NODE_MAP ||
-        node_find(master, "imageUri") != NULL ||
-        node_find(input, "pythonModule") != NULL)
+        is_said(master, "imageUri") || is_said(input, "pythonModule"))
         return;
     diag_error(diag, 0, 0, "trainingInput.masterConfig.imageUri", "is missing");
     diag_hint(diag, "or pythonModule, where the runners start processes");
