@@ -11,10 +11,19 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import harness  # noqa: E402
+import tap  # noqa: E402
 
 PROGRAM = shutil.which(os.environ.get("GCLOUD", "gcloud"))
-ABSENT = "gcloud is not installed"
 AT_ONCE = 4  # most of a command is waiting, for its own modules
+
+
+def need(what):
+    """Ends the test, with one skipped case of that name, without gcloud."""
+    def absent():
+        raise tap.Skip("gcloud is not installed")
+    absent.__name__ = what
+    if PROGRAM is None:
+        tap.run([absent])
 
 
 class Done:
@@ -49,12 +58,19 @@ class Done:
         return self
 
 
-class Gcloud:
-    """A context manager: a state folder of its own, removed at the end."""
+def to_server(server):
+    """The variables that name a server of the tests."""
+    return {"HYPERTUNE_SERVER": server.http,
+            "HYPERTUNE_TOKEN_FILE": server.token_file}
 
-    def __init__(self, server, arguments="", **variables):
+
+class Gcloud:
+    """A context manager: a home folder of its own, removed at the end. Which
+    server gcloud-env finds is in the variables."""
+
+    def __init__(self, variables, arguments=""):
         self.folder = tempfile.mkdtemp(prefix="ht-gcloud-")
-        self.environment = self._evaluate(server, arguments, variables)
+        self.environment = self._evaluate(variables, arguments)
 
     def __enter__(self):
         return self
@@ -62,7 +78,7 @@ class Gcloud:
     def __exit__(self, *_):
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _evaluate(self, server, arguments, variables):
+    def _evaluate(self, variables, arguments):
         clean = {k: v for k, v in os.environ.items()
                  if not k.startswith(("CLOUDSDK_", "HYPERTUNE_"))}
         program = os.path.join(harness.bin_dir(), "hypertune")
@@ -72,8 +88,7 @@ class Gcloud:
             ["sh", "-c", script], check=True, stdout=subprocess.PIPE,
             env={**clean, "HOME": self.folder, "TZ": "UTC",
                  "HYPERTUNE_STATE": os.path.join(self.folder, "state"),
-                 "HYPERTUNE_SERVER": server.http,
-                 "HYPERTUNE_TOKEN_FILE": server.token_file, **variables})
+                 **variables})
         return dict(entry.split("=", 1)
                     for entry in done.stdout.decode().split("\0")
                     if "=" in entry)

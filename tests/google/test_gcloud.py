@@ -268,8 +268,8 @@ def logs_are_streamed_to_their_end():
 
 def without_tokens_gcloud_needs_no_credentials():
     with harness.Server("--auth", "none", "--runner", "none") as other, \
-            gcloud.Gcloud(other, "--project demo --region europe-west4",
-                          HYPERTUNE_TOKEN_FILE="") as open_sdk:
+            gcloud.Gcloud({"HYPERTUNE_SERVER": other.http},
+                          "--project demo --region europe-west4") as open_sdk:
         made = open_sdk.run(*SUBMIT, "open", "--master-image-uri", IMAGE)
         tap.equal(made.lines(), ["jobId: open", "state: QUEUED"])
         shown, absent = open_sdk.together(
@@ -293,14 +293,8 @@ CASES = [the_command_of_a_distributed_job_is_taken_as_it_is,
          without_tokens_gcloud_needs_no_credentials]
 
 
-def skipped():
-    raise tap.Skip(gcloud.ABSENT)
-
-
-if gcloud.PROGRAM is None:
-    skipped.__name__ = "the real gcloud talks to a real server"
-    tap.run([skipped])
+gcloud.need("the real gcloud talks to a real server")
 # Pages of two, so that every list has to be followed.
 with harness.Server("--runner", "none", "--max-page", "2") as server, \
-        gcloud.Gcloud(server) as sdk:
+        gcloud.Gcloud(gcloud.to_server(server)) as sdk:
     tap.run(CASES)
