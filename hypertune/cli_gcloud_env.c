@@ -362,6 +362,9 @@ int cli_gcloud_env(struct cli *cli)
     bool has_images;
     if (!cli_wants(cli, 0))
         return CLI_USAGE;
+    if (cli->set.output != NULL && cli->format != FORMAT_JSON &&
+        cli_own_format(cli) == NULL)
+        return cli_fail(cli, CLI_USAGE, "-o is sh, fish or json here");
     const char *record = shell_value(cli->environment, record_name);
     if (record != NULL)
         shell_read_record(cli->arena, record, &env.before);

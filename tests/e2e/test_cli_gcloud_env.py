@@ -298,6 +298,8 @@ def nothing_is_printed_without_a_server():
         tap.equal(out, "")
         assert "cannot reach" in err, err
         tap.equal(home.cli("gcloud-env", "now", want=2)[0], "")
+        _, err = home.cli("gcloud-env", "-o", "csv", want=2)
+        assert "sh, fish or json" in err, err
 
 
 def talk_goes_to_stderr_and_warns_without_images():
