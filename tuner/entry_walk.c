@@ -149,10 +149,10 @@ static void sift_down(struct entry_walk *walk, size_t at)
 
 enum ht_status entry_walk_open(struct db *db, struct logs *logs,
                                struct arena *arena,
-                               const struct entry_jobs *jobs,
                                const struct entry_range *range,
                                struct entry_walk **out, struct ht_error *err)
 {
+    const struct entry_jobs *jobs = range->jobs;
     struct entry_walk *walk = arena_alloc(arena, 1, sizeof *walk);
     *walk = (struct entry_walk){.db = db, .logs = logs, .range = range};
     walk->sources = arena_alloc(arena, 2 * jobs->n, sizeof *walk->sources);

@@ -13,6 +13,7 @@
 struct logs;
 
 struct entry_range {
+    const struct entry_jobs *jobs;
     struct entry_key from; /* the first group, or (`down`) the last one */
     int64_t until_us;      /* the last moment, or (`down`) the first one */
     bool down;
@@ -30,7 +31,6 @@ struct entry_walk;
 /* The walk lives in the arena and borrows everything. */
 enum ht_status entry_walk_open(struct db *db, struct logs *logs,
                                struct arena *arena,
-                               const struct entry_jobs *jobs,
                                const struct entry_range *range,
                                struct entry_walk **walk, struct ht_error *err);
 /* The next group, in the arena, which may be another one for each.

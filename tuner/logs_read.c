@@ -125,11 +125,14 @@ enum ht_status logs_step(struct logs *logs, int64_t study,
     return status;
 }
 
-/* The last `len` bytes of the stream's text before `next`, which are there. */
+/* The text that is open before that end of the stream. */
 static enum ht_status read_open(struct logs *logs, struct arena *arena,
-                                const struct log_key *key, int64_t next,
-                                size_t len, char **text, struct ht_error *err)
+                                const struct log_key *key,
+                                const struct log_end *end, char **text,
+                                struct ht_error *err)
 {
+    const size_t len = (size_t)end->open;
+    int64_t next = end->next;
     char *joined = arena_alloc(arena, len + 1, 1);
     struct arena *scratch = arena_new();
     enum ht_status status = HT_OK;
@@ -182,9 +185,9 @@ static enum ht_status read_text(struct logs *logs, struct arena *arena,
     read.len = chunk.len;
     read.gap = head->start - (before.offset + before.raw);
     if (open > 0 && (read.gap > 0 || ends_line(&read, (size_t)open))) {
+        const struct log_end end = {head->start, open};
         char *line;
-        status =
-            read_open(logs, arena, key, head->start, (size_t)open, &line, err);
+        status = read_open(logs, arena, key, &end, &line, err);
         read.open = status == HT_OK ? line : "";
     }
     read.open_len = (size_t)open;
@@ -215,8 +218,7 @@ static enum ht_status add_tail(struct logs *logs, struct arena *arena,
     enum ht_status status = db_logs_end(logs->reader, key, &end, err);
     if (status != HT_OK || end.open == 0)
         return status;
-    status =
-        read_open(logs, arena, key, end.next, (size_t)end.open, &line, err);
+    status = read_open(logs, arena, key, &end, &line, err);
     if (status != HT_OK)
         return status;
     tails->items = db_grow(arena, tails->items, tails->n, sizeof *tails->items);

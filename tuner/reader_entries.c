@@ -276,9 +276,10 @@ static enum ht_status write_page(struct writing *writing, struct ht_error *err)
         range.from = asked->after;
     enum ht_status status = entry_jobs_find(reader->db, arena, &asked->projects,
                                             asked->filter, &jobs, err);
+    range.jobs = &jobs;
     if (status == HT_OK)
-        status = entry_walk_open(reader->db, reader->logs, arena, &jobs, &range,
-                                 &walk, err);
+        status = entry_walk_open(reader->db, reader->logs, arena, &range, &walk,
+                                 err);
     return status == HT_OK ? write_groups(writing, walk, err) : status;
 }
 
