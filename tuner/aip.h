@@ -1,4 +1,5 @@
-/* aip.h - AI Platform Training's jobs: creation, labels, cancellation.
+/* aip.h - AI Platform Training's jobs: creation and labels. They are cancelled
+ * as all others are.
  *
  * An AI Platform job is a study like any other, found by its id over all
  * locations of its project. The request_handlers are what the HTTP routes
@@ -17,8 +18,7 @@ request_handler aip_create;
 enum ht_status aip_reply(struct core *core, struct request *req, int64_t id,
                          struct ht_error *err);
 
-/* aip_change.c */
-request_handler aip_patch;  /* body: {"labels", "etag"}, ?updateMask=labels */
-request_handler aip_cancel; /* {}; what has ended stays as it is */
+/* aip_change.c; body: {"labels", "etag"}, ?updateMask=labels */
+request_handler aip_patch;
 
 #endif

@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "proto/field.h"
 #include "proto/json.h"
 #include "tuner/aip.h"
 #include "tuner/core.h"
@@ -8,11 +7,8 @@
 #include "tuner/memory.h"
 #include "tuner/reason.h"
 #include "tuner/state.h"
-#include "tuner/study.h"
 #include "tuner/study_reply.h"
 #include "tuner/view_aip.h"
-
-/* --- labels --- */
 
 /* Labels are all that may change; an etag only guards them. */
 static void read_mask(struct request *req)
@@ -101,18 +97,4 @@ enum ht_status aip_patch(struct core *core, struct request *req,
         return study_fail_by_diag(study_diag(req), err);
     status = change_labels(core, req, &row, &change, err);
     return status == HT_OK ? aip_reply(core, req, row.id, err) : status;
-}
-
-/* --- cancellation --- */
-
-enum ht_status aip_cancel(struct core *core, struct request *req,
-                          struct ht_error *err)
-{
-    static const struct field nothing[] = {{0}};
-    struct diag *diag = study_diag(req);
-    const struct field_reader reader = {.diag = diag, .arena = req->arena};
-    if (req->body != NULL)
-        field_read_map(&reader, (struct place){req->body, ""}, nothing, NULL);
-    return diag->errors == 0 ? study_cancel(core, req, err)
-                             : study_fail_by_diag(diag, err);
 }

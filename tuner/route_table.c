@@ -126,7 +126,7 @@ const struct route route_table[] = {
     QUERY(RUNNING_ITSELF, AIP_JOBS, read_aip_jobs),
     QUERY(RUNNING_ITSELF, AIP_JOBS "/{study}", read_aip_job),
     CHANGE("PATCH", RUNNING_ITSELF, AIP_JOBS "/{study}", aip_patch),
-    CHANGE("POST", RUNNING_ITSELF, AIP_JOBS "/{study}:cancel", aip_cancel),
+    CHANGE("POST", RUNNING_ITSELF, AIP_JOBS "/{study}:cancel", study_cancel),
     OPERATIONS(ANY, AIP),
     LOOK(ANY, "/v2/entries:list", read_entries),
     {.method = "GET",
