@@ -126,6 +126,21 @@ def given_values_are_asked_for_again():
         tap.equal(ahead["why"]["context"], {"parameters": {"layers": 4}})
 
 
+def children_that_share_a_name_are_told_apart_again():
+    study = Study(server, X, vizier.BRANCHES, algorithm="ALGORITHM_UNSPECIFIED")
+    contexts = [{"parameters": vizier.parameters(**point)} for point in (
+        {"rate": 0.5, "opt": "a"}, {"opt": "b", "rate": 0.5},
+        {"momentum": 0.25}, {"momentum": 0.25, "rate": 0.125})]
+    for step in range(4):
+        for trial in study.suggest(4, contexts=contexts)["trials"]:
+            point = vizier.values(trial["parameters"])
+            study.complete("/v1/" + trial["name"],
+                           point["x"] + (point["opt"] == "c"))
+    found = verdicts(study)
+    tap.equal((len(found), {item["verdict"] for item in found}),
+              (16, {"SAME"}))
+
+
 def a_replay_may_begin_anywhere():
     study = searched(3)
     tap.equal([item["trial"] for item in verdicts(study, "?from=8")],
@@ -271,6 +286,7 @@ with harness.Server("--runner", "none") as server:
         random_and_grid_are_too,
         what_else_a_search_knows_is_known_again,
         given_values_are_asked_for_again,
+        children_that_share_a_name_are_told_apart_again,
         a_replay_may_begin_anywhere,
         trials_of_others_are_left_out,
         what_was_forgotten_since_cannot_be_told,
