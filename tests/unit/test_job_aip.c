@@ -283,6 +283,44 @@ static void another_rule_than_decay_is_told_as_a_loss(void)
     CHECK(loses(job, "earlyStopping"));
 }
 
+static const struct node *parse(cJSON *tree, struct diag *diag)
+{
+    struct text json = {0};
+    json_print(tree, &json);
+    const char *text = arena_strdup(arena, json.data);
+    text_free(&json);
+    return read_node(text, diag);
+}
+
+/* The member of "scheduling" when the job is written, NULL without one. */
+static const char *scheduled(const struct job *job, const char *member)
+{
+    struct diag diag;
+    diag_init(&diag, arena, "job", NULL, 0);
+    const struct node *root = parse(job_write_aip(job, &diag), &diag);
+    const struct node *input = node_find(root, "trainingInput");
+    return node_get_string(node_find(input, "scheduling"), member, NULL);
+}
+
+static void limits_are_written_as_far_as_google_has_them(void)
+{
+    struct diag diag;
+    struct job *job = sample("flowers-grid.yaml", &diag);
+    if (job == NULL)
+        return;
+    CHECK(scheduled(job, "maxRunningTime") == NULL);
+    job->cancel_after =
+        (struct cancelling){.waiting_ms = 1800000, .running_ms = 90000};
+    CHECK_TEXT(scheduled(job, "maxRunningTime"), "90s");
+    CHECK_TEXT(scheduled(job, "maxWaitTime"), "1800s");
+    CHECK(!loses(job, "cancelAfter.waiting") && !loses(job, "until.time"));
+    job->cancel_after.waiting_ms--; /* Google refuses it */
+    CHECK(scheduled(job, "maxWaitTime") == NULL);
+    CHECK(loses(job, "cancelAfter.waiting"));
+    job->until.time_ms = 1; /* it ends as if it had succeeded */
+    CHECK(loses(job, "until.time"));
+}
+
 static void gcloud_s_own_words_raise_no_warning(void)
 {
     struct diag diag;
@@ -462,15 +500,6 @@ static void every_fault_has_its_place(void)
 
 /* ---- through all forms ---- */
 
-static const struct node *parse(cJSON *tree, struct diag *diag)
-{
-    struct text json = {0};
-    json_print(tree, &json);
-    const char *text = arena_strdup(arena, json.data);
-    text_free(&json);
-    return read_node(text, diag);
-}
-
 static const char *as_aip(const struct job *job)
 {
     struct diag diag;
@@ -577,6 +606,7 @@ int main(void)
     RUN(a_resumed_job_is_one_to_learn_from);
     RUN(its_service_account_is_the_jobs);
     RUN(what_is_kept_has_vertex_s_names);
+    RUN(limits_are_written_as_far_as_google_has_them);
     RUN(gcloud_s_own_words_raise_no_warning);
     RUN(another_rule_than_decay_is_told_as_a_loss);
     RUN(a_bucket_is_passed_on_untouched);
