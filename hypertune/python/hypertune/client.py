@@ -10,7 +10,7 @@ from hypertune.transport import Transport, segment
 
 Duration = Union[str, float]
 
-_ALGORITHMS = {"grid": "GRID_SEARCH", "random": "RANDOM_SEARCH",
+ALGORITHMS = {"grid": "GRID_SEARCH", "random": "RANDOM_SEARCH",
                "bayesian": None, None: None}  # Google's default has no name
 _GOALS = {"maximize": "MAXIMIZE", "minimize": "MINIMIZE"}
 
@@ -114,14 +114,14 @@ class Client:
         """
         if goal.lower() not in _GOALS:
             raise ValueError("the goal is MAXIMIZE or MINIMIZE: %r" % goal)
-        if algorithm not in _ALGORITHMS:
+        if algorithm not in ALGORITHMS:
             raise ValueError("the algorithm is bayesian, random or grid: %r" %
                              algorithm)
         spec: Dict[str, Any] = {
             "metrics": [{"metricId": metric, "goal": _GOALS[goal.lower()]}],
             "parameters": space.to_vertex(params)}
-        if _ALGORITHMS[algorithm]:
-            spec["algorithm"] = _ALGORITHMS[algorithm]
+        if ALGORITHMS[algorithm]:
+            spec["algorithm"] = ALGORITHMS[algorithm]
         own: Dict[str, Any] = {"name": name}
         if seed is not None:
             own["seed"] = str(int(seed))

@@ -195,6 +195,10 @@ class Trial:
         """Asks whoever evaluates the trial to end it; its results count."""
         self._adopt(self._post(":stop", {}))
 
+    def delete(self) -> None:
+        """Removes the trial; the search forgets it."""
+        self._study._transport.call("DELETE", self._path())
+
     def __enter__(self) -> "Trial":
         return self
 
