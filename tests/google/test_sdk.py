@@ -1,6 +1,7 @@
 """The Python SDK's generated clients over REST, every method of both services,
 against a real server."""
 
+import importlib
 import os
 import sys
 
@@ -452,6 +453,80 @@ def a_wrong_job_raises_invalid_argument_with_its_fields():
         ["labels.Bad Key", "maxTrialCount", "trialJobSpec.workerPoolSpecs"])
 
 
+# --- the classes that people use ---
+
+def searched(module, display, command):
+    """A HyperparameterTuningJob of two trials."""
+    spec = importlib.import_module(
+        "google.cloud.aiplatform.hyperparameter_tuning")
+    return module.HyperparameterTuningJob(
+        display_name=display, custom_job=module.CustomJob(
+            display_name=display, worker_pool_specs=[pool(command)]),
+        metric_spec={"loss": "minimize"}, parameter_spec={
+            "x": spec.DoubleParameterSpec(min=0, max=1, scale="linear")},
+        search_algorithm="random", max_trial_count=2, parallel_trial_count=2)
+
+
+def a_job_of_the_sdk_waits_for_its_end():
+    module = sdk.high_level(server)
+    job = searched(module, "sdk run", REPORT)
+    job.run(sync=True)
+    tap.equal((job.state.name, job.error.code), ("JOB_STATE_SUCCEEDED", 0))
+    tap.equal(sorted((trial.id, trial.final_measurement.metrics[0].value)
+                     for trial in job.trials), [("1", 0.5), ("2", 0.5)])
+    same = module.HyperparameterTuningJob.get(job.resource_name)
+    tap.equal((same.display_name, same.end_time), ("sdk run", job.end_time))
+    listed = module.HyperparameterTuningJob.list(
+        filter='display_name="sdk run"', order_by="create_time desc")
+    tap.equal([one.resource_name for one in listed], [job.resource_name])
+    job.delete()
+    tap.equal(module.HyperparameterTuningJob.list(
+        filter='display_name="sdk run"'), [])
+
+
+def a_job_of_the_sdk_raises_what_went_wrong():
+    module = sdk.high_level(server)
+    job = searched(module, "sdk fails", "exit 7")
+    try:
+        job.run(sync=True)
+    except RuntimeError as error:
+        tap.equal("exit 7" in str(error), True, error)
+    else:
+        raise AssertionError("a job that fails raises nothing")
+    tap.equal((job.state.name, job.error.code), ("JOB_STATE_FAILED", 9))
+
+
+def a_study_of_the_sdk_is_worked_through():
+    sdk.high_level(server)
+    try:
+        classes = importlib.import_module("google.cloud.aiplatform.vizier")
+    except ImportError as error:
+        raise tap.Skip("google-vizier is not here: %s" % error)
+    problem = classes.pyvizier.StudyConfig()
+    problem.algorithm = classes.pyvizier.Algorithm.RANDOM_SEARCH
+    problem.metric_information.append(classes.pyvizier.MetricInformation(
+        name="y", goal=classes.pyvizier.ObjectiveMetricGoal.MAXIMIZE))
+    problem.search_space.select_root().add_float_param("x", -2, 2)
+    made = classes.Study.create_or_load("sdk parabola", problem)
+    for n in range(3):
+        trial, = made.suggest(count=1, worker="me")
+        tap.equal((trial.uid, abs(trial.parameters["x"].value) <= 2), (n + 1, True))
+        measurement = classes.pyvizier.Measurement()
+        measurement.metrics["y"] = n
+        trial.add_measurement(measurement)
+        tap.equal(trial.should_stop(), False)
+        tap.equal(trial.complete().metrics["y"].value, n)
+        tap.equal(trial.status.name, "COMPLETED")
+    tap.equal([trial.uid for trial in made.optimal_trials()], [3])
+    tap.equal([trial.uid for trial in made.trials()], [1, 2, 3])
+    made.get_trial(2).delete()
+    tap.equal([trial.uid for trial in made.trials()], [1, 3])
+    same = classes.Study.from_uid(made.resource_name.rsplit("/", 1)[1])
+    tap.equal(same.resource_name, made.resource_name)
+    made.delete()
+    refused(failure().NotFound, classes.Study, made.resource_name)
+
+
 VIZIER = [every_field_of_a_study_comes_back,
           each_stopping_rule_comes_back,
           what_only_the_beta_has_is_understood,
@@ -520,4 +595,8 @@ with harness.Server("--auth", "none") as server:
     tap.run([of_version(version, service, case)
              for version in ("v1", "v1beta1")
              for service, cases in (("vizier", VIZIER), ("jobs", JOBS))
-             for case in cases] + [a_static_token_opens_the_server])
+             for case in cases] + [
+                 a_job_of_the_sdk_waits_for_its_end,
+                 a_job_of_the_sdk_raises_what_went_wrong,
+                 a_study_of_the_sdk_is_worked_through,
+                 a_static_token_opens_the_server])
