@@ -11,3 +11,4 @@ here=$(cd "$(dirname "$0")" && pwd)
 "$build/bench/bench_report"
 "$build/bench/bench_sync" "${TMPDIR:-/tmp}"
 python3 "$here/bench_server.py" "$build/bin"
+python3 "$here/bench_entries.py" "$build/bin"
