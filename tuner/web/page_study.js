@@ -7,6 +7,7 @@ import {element, replace} from "./dom.js";
 import * as format from "./format.js";
 import {openStudy} from "./open_study.js";
 import {figuresOf, timeLeft} from "./study_figures.js";
+import {rangesBar} from "./page_study_ranges.js";
 import {overviewTab} from "./page_study_overview.js";
 import {parametersTab} from "./page_study_parameters.js";
 import {timelineTab} from "./page_study_timeline.js";
@@ -86,17 +87,22 @@ export function studyPage(root, {parts}) {
   const {store, selection} = openStudy(parts[1]);
   const heading = element("div.title"), banner = element("p.error", {role: "alert"});
   const figures = element("div"), tabs = element("nav.tabs", {ariaLabel: "Parts of the study"});
-  const body = element("div");
+  const ranges = element("div"), body = element("div");
   let endTab = null;
 
   // The tab is made once the study is known, and then follows it by itself.
   function showTab() {
     const offered = TABS.filter(tab => tab.has(store));
     const chosen = parts[2] === undefined ? offered[0] : offered.find(tab => tab.name === parts[2]);
-    replace(root, heading, banner, figures, tabs, body);
+    replace(root, heading, banner, figures, tabs, ranges, body);
     replace(tabs, tabLinks(store, offered, chosen));
-    if (!chosen) return endTab = () => {}, replace(body, refusal("The study has no such page"));
-    endTab = chosen.show(body, store, selection);
+    if (chosen) {
+      const ends = [rangesBar(ranges, store, selection), chosen.show(body, store, selection)];
+      endTab = () => ends.forEach(end => end());
+    } else {
+      replace(body, refusal("The study has no such page"));
+      endTab = () => {};
+    }
   }
 
   function draw() {

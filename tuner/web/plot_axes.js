@@ -5,6 +5,7 @@
 // from low to high (steps: the only ones there), times in ms, or categories.
 import * as format from "./format.js";
 
+const FONT = "11.5px system-ui, sans-serif"; // as plot.css has it
 const MARGIN = {top: 26, right: 18, bottom: 42, left: 62};
 const CATEGORY_LEFT = 110;
 const BAR = 74;             // room for a bar of colours
@@ -14,9 +15,16 @@ const WIDE_RANGE = 3;       // decades from which a log axis has ticks at powers
 const SLACK = 0.04;         // of the range, beyond the outermost values
 const DRAG = 6;             // pixels; less is a click
 
-export function shorten(text, most) {
+const ruler = document.createElement("canvas").getContext("2d");
+
+// The text, cut where it is wider than `pixels`. `weight`: "600" for bold.
+export function fit(text, pixels, weight = "400") {
+  ruler.font = `${weight} ${FONT}`;
+  if (ruler.measureText(text).width <= pixels) return text;
   const letters = [...text];
-  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
+  const n = d3.bisector(end => ruler.measureText(`${letters.slice(0, end).join("")}…`).width)
+    .right(d3.range(1, letters.length), pixels);
+  return `${letters.slice(0, Math.max(1, n)).join("")}…`;
 }
 
 // The ends of an axis that has room for the numbers; null without any.
@@ -79,9 +87,8 @@ function ticksOf(axis, scale, room) {
 // `room` pixels each.
 export function tickedAxis(make, axis, scale, pixelsPerTick, room = pixelsPerTick) {
   const [from, to] = scale.range();
-  const letters = axis.categories ? Math.max(4, Math.floor(room / 7)) : Infinity;
   return make(scale).tickValues(ticksOf(axis, scale, Math.abs(to - from) / pixelsPerTick))
-    .tickFormat(axis.time ? scale.tickFormat() : value => shorten(format.number(value), letters)).tickSizeOuter(0);
+    .tickFormat(axis.time ? scale.tickFormat() : value => axis.categories ? fit(value, room) : format.number(value)).tickSizeOuter(0);
 }
 
 function drawAxis(layer, name, axis, scale, {make, offset, grid, pixels}) {
@@ -91,7 +98,7 @@ function drawAxis(layer, name, axis, scale, {make, offset, grid, pixels}) {
 
 function drawLabel(layer, name, text, room, attributes) {
   const label = layer.selectAll(`text.${name}`).data([text]).join("text").attr("class", `label ${name}`)
-    .text(shorten(text, Math.max(8, Math.floor(room / 7))));
+    .text(fit(text, room));
   for (const [key, value] of Object.entries(attributes)) label.attr(key, value);
   label.append("title").text(text);
 }
@@ -148,7 +155,7 @@ export function drawBar(area, inner, colour, foot, head) {
     .attr("y", i => inner.top + inner.height - (i + 1) * step).attr("height", step + 0.5)
     .attr("fill", i => colour(i / (BAR_STEPS - 1)));
   layer.selectAll("text").data([head, foot]).join("text").attr("x", left + 14)
-    .attr("y", (_, i) => i === 0 ? inner.top + 8 : inner.top + inner.height).text(text => shorten(text, 8));
+    .attr("y", (_, i) => i === 0 ? inner.top + 8 : inner.top + inner.height).text(text => fit(text, BAR - 34));
 }
 
 // --- zoom ---

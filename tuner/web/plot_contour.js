@@ -4,7 +4,7 @@ import {studyPath} from "./api.js";
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
 import {axisOf, drawAxes, drawBar, drawLegend} from "./plot_axes.js";
-import {slicePath} from "./plot_slice.js";
+import {lackOfModel, slicePath} from "./plot_slice.js";
 import {choice, metricMenu, toggle} from "./plot_controls.js";
 import {Question} from "./question.js";
 import {describeTrial, radiusFor, shapes} from "./marks.js";
@@ -80,7 +80,7 @@ export function contourPlot(store, selection) {
   };
   const model = new Question(store, () => {
     const {x, y, metric} = pick();
-    return x && y && x !== y && metric ? slicePath(store, {points: POINTS, x: x.name, y: y.name, metric: metric.name}) : null;
+    return x && y && x !== y && metric && lackOfModel(store) === null ? slicePath(store, {points: POINTS, x: x.name, y: y.name, metric: metric.name}) : null;
   }, () => card.changed());
   const preview = new Question(store, () => `${studyPath(store.key)}/preview?count=${NEXT}`,
     () => card.changed(), {pauseMs: PREVIEW_PAUSE_MS});
@@ -88,6 +88,7 @@ export function contourPlot(store, selection) {
   function prepare() {
     const {x, y, metric} = pick();
     if (!y || x === y) return {missing: y ? "Choose two different parameters." : "Needs two parameters."};
+    if (lackOfModel(store) !== null) return {missing: lackOfModel(store)};
     const {answer, problem} = model.look();
     if (problem) return {missing: `There is no model to draw: ${problem.message}.`};
     if (answer === null) return {missing: "Asking the server …"};
@@ -134,7 +135,7 @@ export function contourPlot(store, selection) {
 
   const card = new PlotCard(store, selection, {
     title: "Contour", name: "contour", height: 380, follows: true,
-    controls: [xChoice.element, yChoice.element, metricChoice.element, deviation.element], prepare, paint,
+    controls: [xChoice.element, yChoice.element, deviation.element], prepare, paint,
     summary: summarise,
     table: ({x, y, answer, values: [xs, ys]}) => ({heads: [x.name, y.name, "16 %", "Median", "84 %"],
       rows: xs.flatMap((a, i) => ys.map((b, j) => [a, b, answer.low[i][j] ?? "", answer.median[i][j] ?? "", answer.high[i][j] ?? ""]))}),

@@ -1,6 +1,5 @@
 // plot_controls.js - the switches and menus beside the title of a plot.
 import {element, replace} from "./dom.js";
-import {shorten} from "./plot_axes.js";
 
 // A menu of dimensions (or of {key, name}), which is hidden while there is
 // nothing to choose. `at`: which one is chosen at first.
@@ -18,7 +17,7 @@ export function choice(label, changed, at = 0) {
       const offered = [...menu.options].map(option => option.value);
       made.element.hidden = items.length < 2;
       if (offered.join("\n") !== items.map(item => item.key).join("\n"))
-        replace(menu, items.map(({key, name}) => element("option", {value: key, title: name}, shorten(name, 40))));
+        replace(menu, items.map(({key, name}) => element("option", {value: key, title: name}, name)));
       if (picked) menu.value = picked.key;
       return picked;
     },

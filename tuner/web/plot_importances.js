@@ -2,7 +2,7 @@
 import {studyPath} from "./api.js";
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {drawLegend, shorten} from "./plot_axes.js";
+import {drawLegend, fit} from "./plot_axes.js";
 import {metricMenu} from "./plot_controls.js";
 import {shapes} from "./marks.js";
 import {Question} from "./question.js";
@@ -30,7 +30,7 @@ function paint(area, {items}) {
   drawBars(layer, "total", items, item => item.total, {...bars, colour: area.theme.warn, opacity: 0.45, top: 17, height: 6});
   drawBars(layer, "alone", items, item => item.alone, {...bars, colour: area.theme.warn, opacity: 1, top: 17, height: 6});
   const names = layer.selectAll("text.name").data(items).join("text").attr("class", "name").attr("text-anchor", "end")
-    .attr("x", LABELS - 8).attr("y", (_, i) => TOP + i * ROW + 15).text(item => shorten(item.parameter, 20));
+    .attr("x", LABELS - 8).attr("y", (_, i) => TOP + i * ROW + 15).text(item => fit(item.parameter, LABELS - 14));
   names.append("title").text(item => item.parameter);
   layer.selectAll("text.figure").data(items).join("text").attr("class", "figure")
     .attr("x", item => LABELS + Math.min(1, Math.max(item.share, item.total ?? 0)) * length + 6)

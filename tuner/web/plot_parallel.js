@@ -1,10 +1,9 @@
 // plot_parallel.js - every trial as a line through all its parameters and
 // metrics. Dragging on an axis picks a range, which all other plots and the
 // table show.
-import {element} from "./dom.js";
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {axisOf, drawBar, scaleOf, shorten, tickedAxis} from "./plot_axes.js";
+import {axisOf, drawBar, fit, scaleOf, tickedAxis} from "./plot_axes.js";
 import {metricMenu} from "./plot_controls.js";
 import {describeTrial, inChunks} from "./marks.js";
 import {HAIR} from "./pen.js";
@@ -57,7 +56,7 @@ function drawAxes(area, axes) {
     group.selectAll("line.stem").data([0]).join("line").attr("class", "stem").attr("y1", top).attr("y2", bottom);
     const label = group.selectAll("text.label").data([0]).join("text").attr("class", "label")
       .attr("transform", `translate(0,${top - 12})${gap < TILTED ? " rotate(-25)" : ""}`)
-      .attr("text-anchor", gap < TILTED ? "start" : "middle").text(shorten(dimension.name, Math.max(8, Math.floor(gap / 7))));
+      .attr("text-anchor", gap < TILTED ? "start" : "middle").text(fit(dimension.name, Math.max(60, gap - 8), "600"));
     label.append("title").text(dimension.name);
     group.selectAll("text.none").data(lacks ? [0] : []).join("text").attr("class", "none")
       .attr("text-anchor", "middle").attr("y", lacking + 14).text("none");
@@ -81,14 +80,13 @@ function pixelsOf({axis, scale}, range) {
 
 // One brush an axis; the one that is being dragged is left alone.
 function drawBrushes(area, axes, selection, dragged) {
-  const brush = d3.brushY();
   const groups = area.svg.select("g.brushes").selectAll("g.brush-y").data(axes, ({dimension}) => dimension.key)
     .join(enter => enter.append("g").attr("class", "brush-y"))
     .attr("transform", ({x}) => `translate(${x},0)`);
   groups.each(function draw(one) {
     const {dimension, scale} = one, [bottom, top] = scale.range(), group = d3.select(this);
     if (dragged.key === dimension.key) return;
-    const own = brush.extent([[-BRUSH_WIDTH / 2, top - 4], [BRUSH_WIDTH / 2, bottom + 4]]);
+    const own = d3.brushY().extent([[-BRUSH_WIDTH / 2, top - 4], [BRUSH_WIDTH / 2, bottom + 4]]);
     own.on("start brush end", () => {
       const {type, selection: pixels, sourceEvent} = d3.event;
       if (!sourceEvent) return;
@@ -113,7 +111,7 @@ function drawLines(area, marks, selection) {
   const trace = lines => to => lines.forEach(({points}) => traceLine(to, points));
   const many = marks.length > MANY;
   const looks = many ? {alpha: 0.35, width: HAIR} : {alpha: 0.8, width: 1.2};
-  area.pen.path(trace(left), {stroke: area.theme.idle, alpha: 0.12, width: HAIR});
+  inChunks(left, LINES, some => area.pen.path(trace(some), {stroke: area.theme.idle, alpha: 0.12, width: HAIR}));
   const order = [...groups].sort((a, b) => a[1][0].share - b[1][0].share);
   for (const [stroke, lines] of order) inChunks(lines, LINES, some => area.pen.path(trace(some), {stroke, ...looks}));
 }
@@ -146,14 +144,12 @@ function ringLines(group, marks, colour) {
 
 export function parallelPlot(store, selection) {
   const metricChoice = metricMenu(selection);
-  const clear = element("button", {hidden: true, onclick: () => selection.clearRanges()}, "Clear ranges");
   const dragged = {key: null};
 
   function prepare() {
     const {parameters, metrics} = dimensionsOf(store);
     const metric = metricChoice.pick(metrics);
     const trials = metric ? store.results.filter(trial => metric.place(trial) !== null) : [];
-    clear.hidden = selection.ranges.size === 0;
     if (trials.length === 0) return {missing: "No trial has a result yet."};
     return {dimensions: [...parameters, ...metrics], metric, trials};
   }
@@ -175,10 +171,8 @@ export function parallelPlot(store, selection) {
 
   const card = new PlotCard(store, selection, {
     title: "Parallel coordinates", name: "parallel", height: 380, follows: true, wide: true, front: true,
-    controls: [metricChoice.element, clear], prepare, paint, find: findLine, ring: ringLines,
-    summary: ({trials}) => selection.ranges.size === 0
-      ? "Drag on an axis to pick a range; a click there lets it go."
-      : `${format.plural(trials.filter(trial => selection.accepts(trial)).length, "result")} of ${trials.length} in the ranges.`,
+    controls: [metricChoice.element], prepare, paint, find: findLine, ring: ringLines,
+    summary: () => "Drag on an axis to pick a range; a click there lets it go.",
     table: ({dimensions, trials}) => ({heads: ["Trial", ...dimensions.map(dimension => dimension.name)],
       rows: trials.filter(trial => selection.accepts(trial))
         .map(trial => [trial.id, ...dimensions.map(dimension => dimension.of(trial) ?? "")])}),

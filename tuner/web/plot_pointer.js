@@ -121,7 +121,7 @@ export class Pointer {
     const pairs = this.card.plot.describe(mark);
     const {tip} = this.card;
     this.at = mark;
-    replace(tip, element("dl", {}, pairs.map(([label, text]) =>
+    replace(tip, element("dl", {}, pairs.flatMap(([label, text]) =>
       [element("dt", {}, element("bdi", {}, label)), element("dd", {}, element("bdi", {}, text))])));
     tip.hidden = false;
     this.place(mark);

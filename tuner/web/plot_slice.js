@@ -8,10 +8,17 @@ import {logSwitch, metricMenu} from "./plot_controls.js";
 import {Question} from "./question.js";
 import {describeTrial, drawMarks, shapes} from "./marks.js";
 
+const LEAST_RESULTS = 3; // as tuner/insight.c has it
 const SPREAD = 0.35; // of the room of a category, so that its trials are told apart
 
 // A place of its own for each trial, from -1 to 1, the same every time.
 const jitter = trial => ((trial.id * 0.618034) % 1) * 2 - 1;
+
+// Why the server has no model of the study, null when it has one.
+export function lackOfModel(store) {
+  const n = store.results.length;
+  return n < LEAST_RESULTS ? `A model needs ${LEAST_RESULTS} results, there ${n === 1 ? "is" : "are"} ${n}.` : null;
+}
 
 // Of the model cut along the axes of `query`, through the best trial that has
 // both: the best of all has none for what its other parameters leave out.
@@ -60,7 +67,7 @@ export const slicePlot = key => (store, selection) => {
   };
   const question = new Question(store, () => {
     const {parameter, metric} = find();
-    return metric ? slicePath(store, {x: parameter.name, metric: metric.name}) : null;
+    return metric && lackOfModel(store) === null ? slicePath(store, {x: parameter.name, metric: metric.name}) : null;
   }, () => card.changed());
 
   function prepare() {
@@ -96,7 +103,7 @@ export const slicePlot = key => (store, selection) => {
     title: key.replace(/^parameter:/, ""), name: `slice-${key.replace(/^parameter:/, "")}`, height: 260, follows: true,
     controls: [log.element], prepare, paint, end: () => question.end(),
     summary: ({through, problem}) => through ? `The model is cut through trial ${through}.`
-      : problem ? `Without a model: ${problem.message}.` : "",
+      : lackOfModel(store) ?? (problem ? `There is no model: ${problem.message}.` : ""),
     table: ({parameter, metric, expected, trials}) => expected.length > 0
       ? {heads: [parameter.name, "16 %", "Median", "84 %"],
         rows: expected.map(({value, low, median, high}) => [value, low, median, high])}

@@ -2,15 +2,16 @@
 // a bar for each attempt, gaps where a slot stood idle.
 import {OURS} from "./api.js";
 import {PlotCard} from "./plot_card.js";
-import {drawLegend, scaleOf, shorten, tickedAxis, zoomable} from "./plot_axes.js";
+import {drawLegend, fit, scaleOf, tickedAxis, zoomable} from "./plot_axes.js";
 import {Question} from "./question.js";
 import {describeTrial} from "./marks.js";
 import * as format from "./format.js";
 
-const MARGIN = {top: 30, right: 18, bottom: 42, left: 150};
+const MARGIN = {top: 30, right: 18, bottom: 28, left: 150};
 const LANE = 20, BAR = 15, LEAST_WIDTH = 1.5, TICK_PIXELS = 110;
 const MOST_LANES = 200;
 const CLIENTS = "clients";
+const GROW_MS = 2000; // how often bars of what runs are drawn anew
 
 // What became of an attempt, by its state in the table.
 const OUTCOMES = {
@@ -56,7 +57,7 @@ function layLanes(bars) {
 function drawLabels(area, lanes, nameOf) {
   const labels = area.svg.select("g.axes").selectAll("text.lane").data(lanes).join("text").attr("class", "lane")
     .attr("text-anchor", "end").attr("x", MARGIN.left - 8).attr("y", (_, i) => MARGIN.top + i * LANE + 12)
-    .text(lane => shorten(`${nameOf(lane.runner)} ${lane.slot}`, 20));
+    .text(lane => fit(`${nameOf(lane.runner)} ${lane.slot}`, MARGIN.left - 14));
   labels.append("title").text(lane => `${nameOf(lane.runner)}, slot ${lane.slot}`);
 }
 
@@ -106,7 +107,7 @@ export function timelinePlot(store, selection) {
 
   const square = (to, x, y, r) => to.rect(x - r, y - r, 2 * r, 2 * r);
 
-  // One path for all of an outcome; a hatch tells later attempts of a trial.
+  // One path for all of an outcome; a dark edge tells further attempts.
   function drawBars({pen, theme}, placed) {
     for (const [name, {colour}] of Object.entries(OUTCOMES))
       for (const accepted of [true, false]) {
@@ -115,7 +116,7 @@ export function timelinePlot(store, selection) {
           {fill: theme[colour], alpha: accepted ? 0.9 : 0.2});
       }
     const again = placed.filter(bar => bar.attempt.n > 1);
-    pen.path(to => again.forEach(bar => to.rect(bar.left, bar.top, Math.min(3, bar.width), BAR)), {fill: theme.text});
+    pen.path(to => again.forEach(bar => to.rect(bar.left, bar.top, Math.min(3, bar.width / 2), BAR)), {fill: theme.text});
   }
 
   const card = new PlotCard(store, selection, {
@@ -134,7 +135,13 @@ export function timelinePlot(store, selection) {
       ["Slot", `${nameOf(lane.runner)} ${lane.slot}`],
       ["Attempt", `${attempt.n}, ${OUTCOMES[outcomeOf(attempt)].label}`],
       ["Began", format.moment(from)], ["Took", format.duration(to - from)], ...describeTrial(store, trial)],
-    end: () => hosts.end(),
+    end: () => {
+      hosts.end();
+      clearInterval(clock);
+    },
   });
+  const clock = setInterval(() => {
+    if (store.trials.some(trial => trial.startMs > 0 && !trial.endMs)) card.changed();
+  }, GROW_MS);
   return card;
 }
