@@ -18,7 +18,10 @@ static const struct renaming spec_names[] = {
     {NULL, NULL}};
 
 static const struct renaming root_names[] = {
-    {"encryptionConfig.kmsKeyName", "encryptionSpec.kmsKeyName"}, {NULL, NULL}};
+    {"encryptionConfig.kmsKeyName", "encryptionSpec.kmsKeyName"},
+    {"hyperparameters.resumePreviousJobId", "hypertune.warmStart"},
+    {"hyperparameters.resumePreviousJobId", "hypertune.warmStart[0]"},
+    {NULL, NULL}};
 
 /* Behind the role on one side, below its pool on the other. */
 static const struct renaming role_names[] = {

@@ -215,6 +215,19 @@ def what_has_no_effect_is_told_in_the_events():
     cancel("quiet")
 
 
+def warnings_name_the_fields_that_were_sent():
+    search("empty_handed")
+    with runner():
+        plain("keyless", serviceAccount="a@b.c")
+        search("heir", resumePreviousJobId="empty_handed",
+               algorithm="ALGORITHM_UNSPECIFIED")
+    for name, field in (("keyless", "serviceAccount"),
+                        ("heir", "hyperparameters.resumePreviousJobId")):
+        told, = events(name, "study.warned")
+        tap.equal(told.split(":")[0], "trainingInput." + field)
+    cancel("empty_handed", "keyless", "heir")
+
+
 def other_forms_tell_theirs_too():
     made = api.job("told")
     made["trialJobSpec"]["network"] = "n"
@@ -474,6 +487,7 @@ def main():
             operations_of_a_project_are_listed,
             each_trial_has_its_own_job_dir,
             what_has_no_effect_is_told_in_the_events,
+            warnings_name_the_fields_that_were_sent,
             other_forms_tell_theirs_too,
             labels_are_replaced_as_a_whole,
             an_etag_guards_labels,
