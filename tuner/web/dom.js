@@ -26,6 +26,17 @@ export function replace(parent, ...children) {
   parent.replaceChildren(...children.flat().filter(child => child));
 }
 
+// The same where what is there may be as it should be already: then nothing is
+// touched, and else the link or button that has the focus keeps it.
+export function renew(parent, ...children) {
+  const made = element("div", {}, ...children);
+  if (made.childNodes.length === parent.childNodes.length &&
+      [...made.childNodes].every((child, i) => child.isEqualNode(parent.childNodes[i]))) return;
+  const at = [...parent.querySelectorAll("a, button")].indexOf(document.activeElement);
+  parent.replaceChildren(...made.childNodes);
+  if (at >= 0) parent.querySelectorAll("a, button")[at]?.focus({preventScroll: true});
+}
+
 // A short message at the edge of the page that goes away by itself.
 export function notice(text, kind = "info") {
   const box = element(`div.notice.${kind}`, {},

@@ -3,7 +3,7 @@
 // Every tab is a function (root, store, selection) that fills `root` and
 // returns the function that ends it; all follow one store and share one
 // selection.
-import {element, replace} from "./dom.js";
+import {element, renew, replace} from "./dom.js";
 import * as format from "./format.js";
 import {openStudy} from "./open_study.js";
 import {figuresOf, timeLeft} from "./study_figures.js";
@@ -109,14 +109,14 @@ export function studyPage(root, {parts}) {
     if (store.job === null)
       return replace(root, store.error ? refusal(complaint(store)) : element("p.quiet", {}, "Loading …"));
     document.title = `${store.status.name} - hypertune`;
-    replace(heading, title(store));
+    renew(heading, title(store));
     banner.textContent = complaint(store) ?? "";
-    replace(figures, figureList(store));
+    renew(figures, figureList(store));
     if (endTab === null) showTab();
   }
 
   const clock = setInterval(() => {
-    if (store.job !== null && !store.status.endTimeMs && !document.hidden) replace(figures, figureList(store));
+    if (store.job !== null && !store.status.endTimeMs && !document.hidden) renew(figures, figureList(store));
   }, CLOCK_MS);
   const unwatch = store.watch(draw);
   draw();

@@ -1,6 +1,6 @@
 // page_study_lists.js - the short lists beside the plots of a study: its best
 // trials, and why others have failed.
-import {element, replace} from "./dom.js";
+import {element, renew} from "./dom.js";
 import * as format from "./format.js";
 
 const BEST = 5, REASONS = 5, EXAMPLES = 3;
@@ -17,7 +17,7 @@ function listCard(root, store, title, fill) {
     seen = store.revision;
     const content = fill(store);
     card.hidden = content === null;
-    if (content !== null) replace(body, content);
+    if (content !== null) renew(body, content);
   });
 }
 

@@ -1,6 +1,6 @@
 // page_study_ranges.js - the ranges that are picked, in words, so that no tab
 // shows a part of the trials without saying so.
-import {element, replace} from "./dom.js";
+import {element, renew} from "./dom.js";
 import * as format from "./format.js";
 
 function chip(selection, {dimension, low, high, values}) {
@@ -13,9 +13,9 @@ function chip(selection, {dimension, low, high, values}) {
 export function rangesBar(root, store, selection) {
   function draw() {
     const ranges = [...selection.ranges.values()];
-    if (ranges.length === 0) return replace(root);
+    if (ranges.length === 0) return renew(root);
     const n = store.trials.filter(trial => selection.accepts(trial)).length;
-    replace(root, element("p.row.ranges", {role: "status"},
+    renew(root, element("p.row.ranges", {role: "status"},
       element("span", {}, `${format.plural(n, "trial")} of ${store.trials.length} picked:`),
       ranges.map(range => chip(selection, range)),
       element("button", {onclick: () => selection.clearRanges()}, "All trials")));

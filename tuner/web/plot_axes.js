@@ -8,7 +8,7 @@ import * as format from "./format.js";
 const FONT = "11.5px system-ui, sans-serif"; // as plot.css has it
 const MARGIN = {top: 26, right: 18, bottom: 42, left: 62};
 const CATEGORY_LEFT = 110;
-const BAR = 74;             // room for a bar of colours
+const BAR = 92;             // room for a bar of colours
 const TICK_PIXELS = {x: 80, y: 45};
 const STEP_PIXELS = 24;     // between the only values of a parameter
 const WIDE_RANGE = 3;       // decades from which a log axis has ticks at powers only
@@ -155,7 +155,7 @@ export function drawBar(area, inner, colour, foot, head) {
     .attr("y", i => inner.top + inner.height - (i + 1) * step).attr("height", step + 0.5)
     .attr("fill", i => colour(i / (BAR_STEPS - 1)));
   layer.selectAll("text").data([head, foot]).join("text").attr("x", left + 14)
-    .attr("y", (_, i) => i === 0 ? inner.top + 8 : inner.top + inner.height).text(text => fit(text, BAR - 34));
+    .attr("y", (_, i) => i === 0 ? inner.top + 8 : inner.top + inner.height).text(text => text);
 }
 
 // --- zoom ---

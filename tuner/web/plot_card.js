@@ -14,18 +14,24 @@ import {Pointer} from "./plot_pointer.js";
 
 // --- when to draw ---
 
+const FRAME_MS = 12; // of drawing, before what is drawn is shown
 const due = new Set();
 let frame = 0;
 
+function drawDue() {
+  const began = performance.now();
+  frame = 0;
+  for (const card of due) {
+    due.delete(card);
+    card.draw();
+    if (performance.now() - began > FRAME_MS) break;
+  }
+  if (due.size > 0) frame ||= requestAnimationFrame(drawDue);
+}
+
 function drawSoon(card) {
   due.add(card);
-  frame ||= requestAnimationFrame(() => {
-    frame = 0;
-    for (const one of due) {
-      due.delete(one);
-      one.draw();
-    }
-  });
+  frame ||= requestAnimationFrame(drawDue);
 }
 
 // --- the card ---

@@ -10,7 +10,7 @@ import {HAIR} from "./pen.js";
 import {goodness, shade} from "./theme.js";
 import * as format from "./format.js";
 
-const MARGIN = {top: 46, right: 80, bottom: 36, left: 50};
+const MARGIN = {top: 46, right: 100, bottom: 36, left: 50};
 const REACH = 10;       // pixels between the pointer and a line
 const BRUSH_WIDTH = 24;
 const TILTED = 62;      // pixels between axes below which labels are tilted
@@ -164,7 +164,7 @@ export function parallelPlot(store, selection) {
     drawLines(area, marks, selection);
     drawAxes(area, axes);
     drawBrushes(area, axes, selection, dragged);
-    drawBar(area, {left: 0, width: area.width - 76, top: MARGIN.top, height: area.height - MARGIN.top - MARGIN.bottom},
+    drawBar(area, {left: 0, width: area.width - 92, top: MARGIN.top, height: area.height - MARGIN.top - MARGIN.bottom},
       shade, format.number(share.poor), format.number(share.good));
     return marks;
   }
