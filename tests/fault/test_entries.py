@@ -1,18 +1,22 @@
 """Who follows a log as gcloud does misses no line, gets none twice and none
-late, although the server dies again and again while trials print."""
+late, although the server dies again and again while trials print. No line is
+lost either when its clock is set back."""
 
 import datetime
+import glob
 import os
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import harness  # noqa: E402
 import tap  # noqa: E402
 
-LINES = 600
+LINES = 400
+LIBRARIES = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
 LAG = 2.0  # seconds; gcloud leaves five
-KILLS = (1.0, 2.5, 4.0)
+KILLS = (1.0, 2.0, 3.0)
 SPEC = {
     "spec": 1, "name": "stream", "goal": "maximize score",
     "parameters": {"x": [1, 2]}, "trials": 2, "parallel": 2, "args": "none",
@@ -20,6 +24,9 @@ SPEC = {
     "command": ["sh", "-c", "i=0; while [ $i -lt %d ]; do echo out $i; "
                 "echo err $i >&2; i=$((i+1)); sleep 0.01; done; "
                 "echo score=1; printf last" % LINES]}
+
+STREAMS = [(trial, stream) for trial in ("1", "2")
+           for stream in ("stdout", "stderr")]
 
 server = None
 
@@ -42,11 +49,12 @@ def stamp(seconds):
 class Follower:
     """Remembers what it was told last, and asks for what comes behind it."""
 
-    def __init__(self):
+    def __init__(self, more):
+        self.more = more
         self.entries = []
 
     def poll(self, until):
-        more = ' AND timestamp<"%s"' % stamp(until)
+        more = self.more + ' AND timestamp<"%s"' % stamp(until)
         if self.entries:
             last = self.entries[-1]
             more += (' AND ((timestamp="%s" AND insertId>"%s") OR '
@@ -58,45 +66,92 @@ class Follower:
             self.entries += found
 
 
-def run():
-    """Lets the job run, the server dying; what a follower was told."""
-    follower = Follower()
+def follow(disturbances, more=""):
+    """Lets the job run and does each of the disturbances, functions, at its
+    second; what a follower was told."""
+    follower = Follower(more)
     begin = time.monotonic()
-    kills = list(KILLS)
+    left = list(disturbances)
+    server.submit(SPEC)
     while server.study("stream")["state"] == "RUNNING":
-        if kills and time.monotonic() - begin > kills[0]:
-            kills.pop(0)
-            server.kill()
-            server.start()
+        if left and time.monotonic() - begin > left[0][0]:
+            left.pop(0)[1]()
         follower.poll(time.time() - LAG)
         time.sleep(0.1)
-    tap.equal(kills, [], "kills left")
+    tap.equal(left, [])
     end = time.time()
     harness.wait_until(lambda: time.time() > end + LAG, 10, "the lag")
     follower.poll(time.time() - LAG + 1)
     return follower.entries
 
 
-def a_follower_misses_nothing_while_the_server_dies():
-    server.submit(SPEC)
-    told = run()
+def lines(told, trial, stream):
+    """What is among the entries of a stream, in that order."""
+    found = [entry["textPayload"] for entry in told
+             if entry["labels"].get("trial_id") == trial and
+             entry["labels"].get("stream") == stream]
+    printed = ["%s %d" % (stream[3:], number) for number in range(LINES)]
+    tap.equal(found[:LINES], printed, (trial, stream))
+    return found
+
+
+def keys_grow(told):
+    keys = [(entry["timestamp"], entry["insertId"]) for entry in told]
+    tap.equal(keys, sorted(set(keys)))
+
+
+def check(told):
+    """They are all there are, in order, and each line is among them once."""
     tap.equal(server.study("stream")["state"], "SUCCEEDED")
     whole, token = [], ""
     while token is not None:
         found, token = ask("", token)
         whole += found
     tap.equal(told, whole)
-    keys = [(entry["timestamp"], entry["insertId"]) for entry in told]
-    tap.equal(keys, sorted(set(keys)))
-    for trial in ("1", "2"):
-        for stream, last in (("stdout", ["score=1", "last"]), ("stderr", [])):
-            wanted = ["%s %d" % (stream[3:], number)
-                      for number in range(LINES)] + last
-            tap.equal([entry["textPayload"] for entry in told
-                       if entry["labels"].get("trial_id") == trial and
-                       entry["labels"].get("stream") == stream], wanted,
-                      (trial, stream))
+    keys_grow(told)
+    for trial, stream in STREAMS:
+        last = ["score=1", "last"] if stream == "stdout" else []
+        tap.equal(lines(told, trial, stream)[LINES:], last)
 
 
-with harness.Server(slots=2) as server:
-    tap.run([a_follower_misses_nothing_while_the_server_dies])
+def die():
+    server.kill()
+    server.start()
+
+
+def a_follower_misses_nothing_while_the_server_dies():
+    global server
+    with harness.Server(slots=2) as server:
+        check(follow([(second, die) for second in KILLS]))
+
+
+def a_follower_misses_nothing_when_the_clock_is_set_back():
+    global server
+    if not LIBRARIES:
+        raise tap.Skip("faketime is not installed")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "clock")
+
+        def set_clock(offset):
+            with open(path + ".new", "w", encoding="ascii") as file:
+                file.write(offset + "\n")
+            os.replace(path + ".new", path)
+        set_clock("+0")
+        faked = dict(LD_PRELOAD=LIBRARIES[0], FAKETIME_NO_CACHE="1",
+                     FAKETIME_TIMESTAMP_FILE=path,
+                     FAKETIME_DONT_FAKE_MONOTONIC="1")
+        os.environ.update(faked)
+        try:
+            with harness.Server(slots=2) as server:
+                told = follow([(1.0, lambda: set_clock("-30m")), (2.0, die)],
+                              " AND textPayload=~\"^(out|err) \"")
+                tap.equal([len(lines(told, *of)) for of in STREAMS],
+                          [LINES] * len(STREAMS))
+                keys_grow(told)
+        finally:
+            for name in faked:
+                del os.environ[name]
+
+
+tap.run([a_follower_misses_nothing_while_the_server_dies,
+         a_follower_misses_nothing_when_the_clock_is_set_back])
