@@ -161,7 +161,7 @@ export class PlotCard {
     this.canvas.style.width = `${size.width}px`;
     this.canvas.style.height = `${size.height}px`;
     this.svg.attr("width", size.width).attr("height", size.height);
-    this.paintOn(new CanvasPen(this.canvas, size));
+    this.marks = this.paintWith(new CanvasPen(this.canvas, size));
     this.ground.ariaLabel = `${this.plot.title}. ${this.note.textContent} Arrow keys go through the points.`;
     this.pointer.marksChanged();
   }
@@ -172,8 +172,9 @@ export class PlotCard {
     return {width, height: typeof height === "function" ? height(width, this.data) : height};
   }
 
-  paintOn(pen) {
-    this.marks = this.plot.paint({pen, svg: this.svg, ...this.size(), theme: colours(),
+  // Returns the marks.
+  paintWith(pen) {
+    return this.plot.paint({pen, svg: this.svg, ...this.size(), theme: colours(),
       view: this.view, zoom: view => this.zoom(view)}, this.data) ?? [];
   }
 

@@ -6,7 +6,7 @@ import {colours} from "./theme.js";
 const HEAD = 30;  // pixels for the title
 const SCALE = 2;  // pixels of a PNG for one on the screen
 const KEPT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family",
-  "font-weight", "text-anchor"];
+  "font-weight", "text-anchor", "paint-order"];
 
 // The style sheet does not come along: what it says is written down.
 function copyLooks(from, to) {
@@ -14,6 +14,13 @@ function copyLooks(from, to) {
   if (from instanceof SVGGraphicsElement)
     for (const name of KEPT) to.setAttribute(name, style.getPropertyValue(name));
   [...from.children].forEach((child, i) => copyLooks(child, to.children[i]));
+}
+
+function copyLayer(card, name) {
+  const layer = card.svg.select(`g.${name}`).node(), copy = layer.cloneNode(true);
+  copyLooks(layer, copy);
+  for (const ground of copy.querySelectorAll(".overlay")) ground.remove();
+  return copy;
 }
 
 function compose(card) {
@@ -24,13 +31,12 @@ function compose(card) {
   svg.append("text").attr("x", 8).attr("y", 20 - HEAD).attr("fill", theme.text)
     .attr("font-family", "sans-serif").attr("font-size", 15).attr("font-weight", 600)
     .text(`${card.store.status.name}: ${card.plot.title}`);
-  card.paintOn(new SvgPen(svg.append("g").node()));
-  for (const name of ["axes", "brushes"]) {
-    const layer = card.svg.select(`g.${name}`).node(), copy = layer.cloneNode(true);
-    copyLooks(layer, copy);
-    for (const ground of copy.querySelectorAll(".overlay")) ground.remove();
-    svg.node().append(copy);
-  }
+  const marks = svg.append("g").node();
+  card.paintWith(new SvgPen(marks));
+  const axes = copyLayer(card, "axes");
+  if (card.plot.front) marks.after(axes);
+  else marks.before(axes);
+  svg.node().append(copyLayer(card, "brushes"));
   return {text: new XMLSerializer().serializeToString(svg.node()), width, height: height + HEAD};
 }
 
