@@ -7,7 +7,9 @@
 #include "proto/clock.h"
 #include "proto/json.h"
 #include "proto/token.h"
+#include "tuner/filter.h"
 #include "tuner/reader_page.h"
+#include "tuner/trial_body.h"
 
 enum {
     KEPT = 1000,                 /* operations */
@@ -250,12 +252,37 @@ enum ht_status operation_cancel(struct core *core, struct request *req,
     return HT_OK;
 }
 
+static size_t look_up(void *item, const char *field, const char *key,
+                      const char *values[FILTER_VALUES])
+{
+    const struct kept_operation *place = item;
+    (void)key;
+    values[0] = strcmp(field, "done") == 0 ? "true" : place->name;
+    return 1;
+}
+
+/* What is wrong is told of all members of the query at once. */
+static enum ht_status read_query(struct request *req, struct page *page,
+                                 const struct filter **filter,
+                                 struct ht_error *err)
+{
+    static const struct filter_field fields[] = {
+        {"done", FILTER_TEXT}, {"name", FILTER_TEXT}, {NULL, FILTER_TEXT}};
+    struct ht_error why;
+    page_read(req, page, err);
+    const enum ht_status status = filter_read(
+        req->arena, request_query(req, "filter"), fields, filter, &why);
+    page_violation(req, "filter", status, &why);
+    return trial_body_check(req, err);
+}
+
 enum ht_status operation_list(struct core *core, struct request *req,
                               struct ht_error *err)
 {
     struct operations *operations = core_operations(core);
     struct page page;
-    const enum ht_status status = page_read(req, &page, err);
+    const struct filter *filter;
+    const enum ht_status status = read_query(req, &page, &filter, err);
     if (status != HT_OK)
         return status;
     int64_t number = page.token > 0 && page.token < operations->next
@@ -265,8 +292,9 @@ enum ht_status operation_list(struct core *core, struct request *req,
     size_t written = 0;
     text_puts(&req->reply, "{\"operations\":[");
     while (--number >= operations->oldest && written < page.size) {
-        const struct kept_operation *place = &operations->places[number % KEPT];
-        if (place->number != number || !is_below(parent, place->name))
+        struct kept_operation *place = &operations->places[number % KEPT];
+        if (place->number != number || !is_below(parent, place->name) ||
+            !filter_allows(filter, look_up, place))
             continue;
         text_puts(&req->reply, written++ == 0 ? "" : ",");
         text_puts(&req->reply, place->text);

@@ -1,5 +1,7 @@
 """Vizier's studies over HTTP: made, found, looked up, ended, deleted."""
 
+import urllib.parse
+
 import api
 import harness
 import tap
@@ -198,6 +200,11 @@ def operations_can_be_asked_for_again():
     tap.equal(server.call("POST", path + ":cancel"), (200, {}))
     listed = server.get(study.path + "/operations")["operations"]
     tap.equal(listed, [made])
+    for wanted, found in (("done=true", [made]), ("done=false", []),
+                          ("NOT name:\"*/%s\"" % number, [])):
+        tap.equal(server.get(study.path + "/operations?filter=" +
+                             urllib.parse.quote(wanted)),
+                  {"operations": found}, wanted)
     study.suggest()
     first = server.get(study.path + "/operations?pageSize=1")
     second = server.get(study.path + "/operations?pageSize=1&pageToken=" +
