@@ -99,7 +99,8 @@ def what_gcloud_sends_is_answered():
         tap.equal(status, said["status"], said["command"])
         if status == 200:
             made.append(answer["jobId"])
-            tap.equal(answer["trainingInput"], said["request"]["trainingInput"])
+            tap.equal(answer["trainingInput"],
+                      said["request"]["trainingInput"])
             answer.pop("createTime")
             answer.pop("etag")
         tap.equal(answer, said["answer"], said["command"])
@@ -110,7 +111,8 @@ def what_gcloud_sends_is_answered():
 def a_job_is_a_study_of_its_region():
     made = plain("placed", region="europe-west4")
     tap.equal((made["jobId"], made["state"]), ("placed", "QUEUED"))
-    shown = server.get("/v1/projects/p/locations/europe-west4/customJobs/placed")
+    shown = server.get(
+        "/v1/projects/p/locations/europe-west4/customJobs/placed")
     tap.equal(shown["displayName"], "placed")
     nowhere = dict(PLAIN)
     del nowhere["region"]
@@ -150,8 +152,8 @@ def the_same_is_there_below_ml():
 
 def numbers_are_kept_as_they_were_written():
     text = ('{"jobId":"written","trainingInput":{"region":"r","masterConfig":'
-            '{"imageUri":"i"},"hyperparameters":{"goal":"MAXIMIZE","maxTrials":'
-            '"2","params":[{"maxValue":1e-1,"minValue":0.00010,'
+            '{"imageUri":"i"},"hyperparameters":{"goal":"MAXIMIZE",'
+            '"maxTrials":"2","params":[{"maxValue":1e-1,"minValue":0.00010,'
             '"parameterName":"x","type":"DOUBLE"}]}}}')
     status, _ = server.call("POST", JOBS, json.loads(text))
     tap.equal(status, 200)
@@ -168,7 +170,8 @@ def operations_of_a_project_are_listed():
     good("POST", JOBS.replace("/p/", "/q/"),
          {"jobId": "gone", "trainingInput": PLAIN})
     good("POST", "/v1/projects/q/jobs/gone:cancel")
-    done = good("DELETE", "/v1/projects/q/locations/us-central1/customJobs/gone")
+    done = good("DELETE",
+                "/v1/projects/q/locations/us-central1/customJobs/gone")
     tap.equal(server.get("/v1/projects/q/operations"), {"operations": [done]})
     tap.equal(server.get("/v1/projects/q2/operations"), {"operations": []})
     name = done["name"].rsplit("/", 1)[1]
@@ -442,12 +445,14 @@ def only_the_same_search_goes_on():
     for wrong, word in (({"goal": "MINIMIZE"}, "minimize"),
                         ({"hyperparameterMetricTag": "loss"}, "loss"),
                         ({"params": other["params"]}, "0.2"),
-                        ({"resumePreviousJobId": "no_search"}, "no tuning job"),
+                        ({"resumePreviousJobId": "no_search"},
+                         "no tuning job"),
                         ({"resumePreviousJobId": "away"}, "no tuning job")):
         given = dict(SEARCH, resumePreviousJobId="origin")
         given.update(wrong)
-        message = refused("POST", JOBS, {"jobId": "away", "trainingInput": dict(
-            PLAIN, hyperparameters=given)}, 400, "INVALID_ARGUMENT")
+        body = {"jobId": "away",
+                "trainingInput": dict(PLAIN, hyperparameters=given)}
+        message = refused("POST", JOBS, body, 400, "INVALID_ARGUMENT")
         field = "trainingInput.hyperparameters.resumePreviousJobId: "
         tap.equal((message.startswith(field), word in message), (True, True),
                   message)
