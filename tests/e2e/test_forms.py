@@ -189,7 +189,7 @@ def children_of_one_name_have_no_form_but_vertex():
         tap.equal(out.count('"rate"'), 2, out)
         for form in ("native", "aip"):
             _, err = home.cli("check", path, "-o", form, want=2)
-            tap.equal("only -o vertex" in err, True, err)
+            tap.equal("only the form \"vertex\"" in err, True, err)
 
 
 def an_image_comes_from_a_flag_as_with_gcloud():

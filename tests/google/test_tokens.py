@@ -18,7 +18,7 @@ server = None
 
 def say(environment):
     """What a command says in an environment that is ours but for this."""
-    with gcloud.Gcloud(server) as sdk:
+    with gcloud.Gcloud(gcloud.to_server(server)) as sdk:
         sdk.environment.update(environment)
         for name in [one for one in environment if environment[one] is None]:
             del sdk.environment[name]
