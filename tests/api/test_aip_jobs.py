@@ -5,6 +5,7 @@ A fake runner takes images, so that trials do what a case needs."""
 import copy
 import json
 import os
+import urllib.request
 
 import api
 import harness
@@ -150,19 +151,23 @@ def the_same_is_there_below_ml():
     tap.equal(call("GET", "/mlx" + JOBS)[0], 404)
 
 
+def raw(path, body=None):
+    """The bytes of an answer, unread."""
+    request = urllib.request.Request(server.http + path, headers={
+        "Authorization": "Bearer " + api.token(server),
+        "Content-Type": "application/json"}, data=body)
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        return answer.read()
+
+
 def numbers_are_kept_as_they_were_written():
-    text = ('{"jobId":"written","trainingInput":{"region":"r","masterConfig":'
-            '{"imageUri":"i"},"hyperparameters":{"goal":"MAXIMIZE",'
-            '"maxTrials":"2","params":[{"maxValue":1e-1,"minValue":0.00010,'
-            '"parameterName":"x","type":"DOUBLE"}]}}}')
-    status, _ = server.call("POST", JOBS, json.loads(text))
-    tap.equal(status, 200)
-    shown = job("written")["trainingInput"]["hyperparameters"]
-    tap.equal(shown["maxTrials"], "2")
-    tap.equal(shown["params"], [{"maxValue": 0.1, "minValue": 0.0001,
-                                 "parameterName": "x", "type": "DOUBLE"}])
-    tap.equal(list(shown["params"][0]),
-              ["maxValue", "minValue", "parameterName", "type"])
+    given = (b'"trainingInput":{"region":"r","masterConfig":{"imageUri":"i"},'
+             b'"hyperparameters":{"goal":"MAXIMIZE","maxTrials":"2","params":['
+             b'{"maxValue":1e-1,"minValue":0.00010,"parameterName":"x",'
+             b'"type":"DOUBLE"}]}}')
+    made = raw(JOBS, b'{"jobId":"written",' + given + b'}')
+    tap.equal(given in made, True, made)
+    tap.equal(given in raw(JOBS + "/written"), True)
     cancel("written")
 
 
