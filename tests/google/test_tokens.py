@@ -93,7 +93,7 @@ def gcloud_without_credentials_is_told_that_one_is_needed():
 def gcloud_without_credentials_is_served_where_none_are_wanted():
     need_gcloud()
     with harness.Server("--runner", "none", "--auth", "none") as open_one, \
-            gcloud.Gcloud(open_one) as sdk:
+            gcloud.Gcloud(gcloud.to_server(open_one)) as sdk:
         sdk.environment.pop("CLOUDSDK_AUTH_ACCESS_TOKEN_FILE", None)
         sdk.environment["CLOUDSDK_AUTH_DISABLE_CREDENTIALS"] = "1"
         sdk.run(*LIST).good()
