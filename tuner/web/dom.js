@@ -17,13 +17,13 @@ export function element(kind, properties, ...children) {
     else if (name in made && name !== "list" && name !== "form") made[name] = value;
     else made.setAttribute(name, value === true ? "" : value);
   }
-  made.append(...children.flat().filter(child => child !== null && child !== undefined && child !== false));
+  made.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false));
   return made;
 }
 
 // Makes `children` all there is in `parent`.
 export function replace(parent, ...children) {
-  parent.replaceChildren(...children.flat().filter(child => child));
+  parent.replaceChildren(...children.flat(Infinity).filter(child => child));
 }
 
 // The same where what is there may be as it should be already: then nothing is
@@ -46,19 +46,10 @@ export function notice(text, kind = "info") {
   setTimeout(() => box.remove(), kind === "error" ? 12000 : 5000);
 }
 
-// Asks a question in a dialog; resolves to the button's value, null: none.
-export function ask(title, body, buttons) {
-  return new Promise(resolve => {
-    const dialog = element("dialog", {onclose: () => {
-      resolve(dialog.returnValue || null);
-      dialog.remove();
-    }},
-      element("h2", {}, title), body,
-      element("div.row.end", {},
-        element("button", {onclick: () => dialog.close("")}, "Cancel"),
-        buttons.map(({value, label, kind}) =>
-          element(`button.${kind ?? "primary"}`, {onclick: () => dialog.close(value)}, label))));
-    document.body.append(dialog);
-    dialog.showModal();
-  });
+// Labels with what they tell, [label, text or element]; pairs without a value are
+// left out.
+export function pairList(pairs) {
+  return element("dl.pairs", {}, pairs.filter(([, value]) => value !== null && value !== undefined && value !== "")
+    .map(([label, value]) => [element("dt", {}, element("bdi", {}, label)),
+      element("dd", {}, value instanceof Node ? value : element("bdi", {}, String(value)))]));
 }

@@ -9,6 +9,10 @@ import {listen, lastHeard} from "./live.js";
 import {duration} from "./format.js";
 import {studiesPage} from "./page_studies.js";
 import {studyPage} from "./page_study.js";
+import {trialPage} from "./page_trial.js";
+import {serverPage} from "./page_server.js";
+import {newPage} from "./page_new.js";
+import {canLeave, setSession} from "./session.js";
 
 const top = document.getElementById("top");
 const main = document.getElementById("main");
@@ -21,9 +25,11 @@ function readPlace() {
     query: new URLSearchParams(query)};
 }
 
-function findPage([first, study]) {
+function findPage([first, study, tab, trial]) {
   if (first === undefined || (first === "studies" && study === undefined)) return studiesPage;
-  if (first === "studies") return studyPage;
+  if (first === "studies") return tab === "trials" && trial !== undefined ? trialPage : studyPage;
+  if (first === "server") return serverPage;
+  if (first === "new") return newPage;
   return root => replace(root, element("section.empty", {},
     element("h1", {}, "There is no such page"),
     element("a.button", {href: "#/"}, "All studies")));
@@ -41,14 +47,15 @@ function showPage() {
 
 // --- the header ---
 
-function showTop(canLeave) {
+function showTop() {
   const presence = element("span.presence", {role: "status"});
   replace(top,
     element("a.brand", {href: "#/"}, element("img", {src: "/web/icon.svg", alt: "", width: 24, height: 24}), "hypertune"),
     element("nav", {ariaLabel: "Pages"},
-      element("a", {href: "#/studies"}, "Studies")),
+      element("a", {href: "#/studies"}, "Studies"), element("a", {href: "#/server"}, "Server"),
+      element("a", {href: "#/new"}, "New study")),
     presence,
-    canLeave && element("button.plain", {onclick: leave}, "Log out"));
+    canLeave() && element("button.plain", {onclick: leave}, "Log out"));
   followPresence(presence);
 }
 
@@ -115,14 +122,13 @@ async function useLink() {
 
 async function start() {
   await useLink();
-  let session;
   try {
-    session = await get(`${OURS}/session`);
+    setSession(await get(`${OURS}/session`));
   } catch (problem) {
     if (problem.status !== 401) showLogin(problem.message);
     return;
   }
-  showTop(session.auth !== "none");
+  showTop();
   showPage();
 }
 

@@ -8,16 +8,21 @@ import * as format from "./format.js";
 import {openStudy} from "./open_study.js";
 import {figuresOf, timeLeft} from "./study_figures.js";
 import {rangesBar} from "./page_study_ranges.js";
+import {actionsBar} from "./actions.js";
 import {overviewTab} from "./page_study_overview.js";
 import {parametersTab} from "./page_study_parameters.js";
 import {timelineTab} from "./page_study_timeline.js";
+import {trialsTab} from "./page_trials.js";
+import {configTab} from "./page_config.js";
 
 const CLOCK_MS = 1000;
 const searches = store => store.status.kind !== "CUSTOM";
 const TABS = [
   {name: "overview", label: "Overview", has: searches, show: overviewTab},
   {name: "parameters", label: "Parameters", has: searches, show: parametersTab},
+  {name: "trials", label: "Trials", has: () => true, show: trialsTab},
   {name: "timeline", label: "Timeline", has: () => true, show: timelineTab},
+  {name: "config", label: "Config", has: () => true, show: configTab},
 ];
 
 // --- the head ---
@@ -87,17 +92,17 @@ export function studyPage(root, {parts}) {
   const {store, selection} = openStudy(parts[1]);
   const heading = element("div.title"), banner = element("p.error", {role: "alert"});
   const figures = element("div"), tabs = element("nav.tabs", {ariaLabel: "Parts of the study"});
-  const ranges = element("div"), body = element("div");
+  const actions = element("div"), ranges = element("div"), body = element("div");
   let endTab = null;
 
   // The tab is made once the study is known, and then follows it by itself.
   function showTab() {
     const offered = TABS.filter(tab => tab.has(store));
     const chosen = parts[2] === undefined ? offered[0] : offered.find(tab => tab.name === parts[2]);
-    replace(root, heading, banner, figures, tabs, ranges, body);
+    replace(root, heading, banner, figures, actions, tabs, ranges, body);
     replace(tabs, tabLinks(store, offered, chosen));
     if (chosen) {
-      const ends = [rangesBar(ranges, store, selection), chosen.show(body, store, selection)];
+      const ends = [actionsBar(actions, store), rangesBar(ranges, store, selection), chosen.show(body, store, selection)];
       endTab = () => ends.forEach(end => end());
     } else {
       replace(body, refusal("The study has no such page"));

@@ -1,0 +1,142 @@
+// actions.js - what one can do with a study.
+import {element, replace, notice} from "./dom.js";
+import {ApiError, patch, post, remove, studyPath} from "./api.js";
+import {actDialog, field} from "./dialog.js";
+import {copy, shellWord, yamlOf} from "./copy.js";
+import {pointForm} from "./point_form.js";
+import {mostTrials} from "./study_figures.js";
+import {may} from "./session.js";
+
+const OVER = ["SUCCEEDED", "STOPPED", "FAILED", "CANCELLED"];
+
+const isOver = store => OVER.includes(store.status.state);
+const searches = store => store.status.kind !== "CUSTOM";
+const runsItself = store => store.status.kind === "TUNING";
+
+// Does it at once; a refusal is told at the edge of the page.
+async function doNow(store, verb) {
+  try {
+    await post(`${studyPath(store.id)}:${verb}`);
+  } catch (problem) {
+    if (!(problem instanceof ApiError)) throw problem;
+    notice(problem.message, "error");
+  }
+  store.refresh();
+}
+
+// --- ends ---
+
+function askStop(store) {
+  return actDialog({title: `Stop ${store.status.name}?`, label: "Stop", kind: "danger",
+    body: element("p", {}, "No further trials begin; those that run are ended and their results kept."),
+    act: () => post(`${studyPath(store.id)}:stop`)});
+}
+
+function askCancel(store) {
+  return actDialog({title: `Cancel ${store.status.name}?`, label: "Cancel the study", kind: "danger",
+    body: element("p", {}, "Trials that run are ended and their results discarded. A cancelled study cannot go on later."),
+    act: () => post(`${studyPath(store.id)}:cancel`)});
+}
+
+async function askDelete(store) {
+  const {name} = store.status;
+  const typed = element("input", {autocomplete: "off", spellcheck: false});
+  const gone = await actDialog({title: "Delete the study?", label: "Delete", kind: "danger", ready: () => typed.value === name,
+    body: [element("p", {}, "Its trials, measurements and logs are removed for good."), field(`Type its name: ${name}`, typed)],
+    act: () => remove(studyPath(store.id))});
+  if (gone) location.hash = "#/";
+}
+
+// --- changes ---
+
+async function askTrial(store) {
+  const best = store.status.best?.hypertune?.params ?? {};
+  const form = pointForm(store.spec.parameters, best);
+  let made = null;
+  await actDialog({title: "Add a trial", label: "Add", body: [element("p.quiet", {},
+    store.status.best ? "Filled with the best trial so far. " : "",
+    runsItself(store) ? "It runs before those that the search suggests." : "The next client is given it."), form.element],
+  act: async () => {
+    made = await post(`${studyPath(store.id)}/trials`, {parameters: form.read()});
+  }});
+  if (made) notice(`Trial ${made.id} was added`);
+}
+
+function countInput(value) {
+  return element("input", {type: "number", min: 0, value: value > 0 ? value : ""});
+}
+
+// Only what was changed is sent.
+function changedCounts(inputs) {
+  return Object.fromEntries(Object.entries(inputs).filter(([, {input, before}]) => input.value !== "" && Number(input.value) !== before)
+    .map(([name, {input}]) => [name, Number(input.value)]));
+}
+
+function askCounts(store) {
+  const {job} = store;
+  const make = value => ({input: countInput(value), before: value});
+  const inputs = {maxTrialCount: make(mostTrials(store))};
+  if (runsItself(store)) {
+    inputs.parallelTrialCount = make(Number(job.parallelTrialCount ?? 1));
+    inputs.maxFailedTrialCount = make(Number(job.maxFailedTrialCount ?? 0));
+  }
+  return actDialog({title: "Change the counts", label: "Change", body: element("div.form", {},
+    field("Most trials", inputs.maxTrialCount.input, isOver(store) ? "More of them reopen the study." : ""),
+    runsItself(store) && [field("Trials at a time", inputs.parallelTrialCount.input),
+      field("Failed trials that end it", inputs.maxFailedTrialCount.input, "0: as many as there are")]),
+  act: () => patch(studyPath(store.id), changedCounts(inputs))});
+}
+
+async function askConfirm(store) {
+  const top = element("input", {type: "number", min: 1, max: 20, value: 3});
+  const seeds = element("input", {type: "number", min: 1, max: 100, value: 5});
+  const asked = await actDialog({title: "Confirm the best", label: "Run them again", body: [
+    element("p.quiet", {}, "The best of a search is partly luck. The best points run again, each with other seeds."),
+    element("div.form", {}, field("Best points", top), field("Runs of each", seeds))],
+  act: () => post(`${studyPath(store.id)}:confirm`, {top: Number(top.value), seeds: Number(seeds.value)})});
+  if (asked) notice("The best run again");
+}
+
+// --- the bar ---
+
+function copyMenu(store) {
+  const best = () => store.status.best.hypertune;
+  const item = (label, text) => element("button", {onclick: () => copy(text(), `the best as ${label}`)}, `As ${label}`);
+  return element("details.menu", {}, element("summary.button", {}, "Copy best"), element("div.card", {},
+    item("arguments", () => best().args.map(shellWord).join(" ")),
+    item("JSON", () => JSON.stringify(best().params, null, 2)),
+    item("YAML", () => yamlOf(best().params))));
+}
+
+// What there is to do in this state, for this reader.
+function actionsOf(store) {
+  const {state, best} = store.status;
+  const open = !isOver(store), ending = state === "STOPPING" || state === "CANCELLING";
+  const canAdd = searches(store) && open && !ending && (store.spec?.parameters ?? []).length > 0;
+  return [
+    {label: "Pause", when: state === "RUNNING" && searches(store), act: () => doNow(store, "pause")},
+    {label: "Resume", when: state === "PAUSED", act: () => doNow(store, "resume")},
+    {label: "Stop", when: open && state !== "CANCELLING" && searches(store), act: () => askStop(store)},
+    {label: "Cancel", when: open && state !== "CANCELLING", act: () => askCancel(store)},
+    {label: "Add a trial", when: canAdd, act: () => askTrial(store)},
+    {label: "Change counts", when: searches(store) && state !== "CANCELLED", act: () => askCounts(store)},
+    {label: "Confirm best", when: Boolean(best) && searches(store) && !ending, act: () => askConfirm(store)},
+    {label: "Delete", kind: "danger", when: !open, act: () => askDelete(store)},
+  ].filter(({when}) => when && may("submit"));
+}
+
+// Fills `root`. Returns the function that ends it.
+export function actionsBar(root, store) {
+  let shown = null;
+  return store.watch(() => {
+    if (store.job === null) return;
+    const actions = actionsOf(store), hasBest = Boolean(store.status.best) && searches(store);
+    // Made anew only when it differs, so that no menu closes under the pointer.
+    const now = `${actions.map(({label}) => label).join()} ${hasBest}`;
+    if (now === shown) return;
+    shown = now;
+    replace(root, element("div.row.actions", {role: "toolbar", ariaLabel: "Actions"},
+      actions.map(({label, kind, act}) => element(kind ? `button.${kind}` : "button", {onclick: act}, label)),
+      hasBest && copyMenu(store)));
+  });
+}

@@ -1,0 +1,85 @@
+// page_server.js - the server, its disk, and the machines that run trials.
+import {element, replace, pairList} from "./dom.js";
+import {get, OURS} from "./api.js";
+import {Table} from "./table.js";
+import * as format from "./format.js";
+
+const PERIOD_MS = 3000;
+const LITTLE = 0.1; // of the disk
+
+function diskOf({disk}) {
+  if (!disk) return null;
+  const share = disk.freeBytes / disk.totalBytes, little = share < LITTLE;
+  return element(little ? "span.error" : "span", {},
+    element("meter", {min: 0, max: 1, value: 1 - share, high: 1 - LITTLE, ariaLabel: "Disk in use"}), " ",
+    `${format.bytes(disk.freeBytes)} of ${format.bytes(disk.totalBytes)} free`, little ? ": nearly full" : "");
+}
+
+function serverCard(server) {
+  return element("section.card", {},
+    element("h2", {}, "Server"),
+    server.readOnly && element("p.error", {role: "alert"}, `Read-only: ${server.readOnlyReason}`),
+    pairList([["Version", server.version], ["Runs for", format.duration(server.uptimeMs)],
+      ["Open studies", String(server.studies)], ["HTTP", server.http], ["Reports", server.report], ["Control", server.control],
+      ["Data folder", server.folder], ["Database", format.bytes(server.databaseBytes)], ["Disk", diskOf(server)],
+      ["Server id", server.server]]));
+}
+
+// --- runners ---
+
+function gpusOf({rules}) {
+  return (rules.gpus ?? []).join(", ");
+}
+
+// What it may do beyond the usual, in words.
+function rulesOf({rules}) {
+  return [rules.images ? "images" : "commands", ...rules.allow ?? [],
+    rules.volumeRoots?.length > 0 && `volumes below ${rules.volumeRoots.join(", ")}`, rules.gcsRoot && `gs:// at ${rules.gcsRoot}`,
+    rules.gcsCredentials && "gs:// credentials", rules.secrets?.length > 0 && `secrets ${rules.secrets.join(", ")}`,
+    rules.credentials?.length > 0 && `accounts ${rules.credentials.join(", ")}`, rules.shareGpus && "shares GPUs"].filter(Boolean).join("; ");
+}
+
+const COLUMNS = [
+  {key: "runner", label: "Runner", value: ({runner}) => runner},
+  {key: "state", label: "State", value: ({state}) => format.state(state), letters: 9,
+    show: ({state}) => element(`span.state.${state === "LOST" ? "failed" : "succeeded"}`, {}, format.state(state))},
+  {key: "engine", label: "Engine", value: ({engine}) => engine},
+  {key: "host", label: "Host", value: ({host}) => host},
+  {key: "busy", label: "Busy slots", number: true, value: ({busy}) => busy, show: ({busy, slots}) => `${busy} / ${slots}`, letters: 9},
+  {key: "seen", label: "Last heard", value: ({lastSeenMs}) => lastSeenMs, show: ({lastSeenMs}) => format.age(lastSeenMs), letters: 11},
+  {key: "cpus", label: "CPUs", number: true, value: ({rules}) => rules.cpus ?? null},
+  {key: "memory", label: "Memory", number: true, value: ({rules}) => rules.memory ?? null,
+    show: ({rules}) => rules.memory ? format.bytes(rules.memory) : "", letters: 9},
+  {key: "gpus", label: "GPUs", value: gpusOf},
+  {key: "rules", label: "Runs", value: rulesOf}];
+
+export function serverPage(root) {
+  const card = element("div"), complaint = element("p.error", {role: "alert"});
+  const table = new Table({name: "runners", label: "Runners", columns: COLUMNS, key: ({runner}) => runner,
+    empty: "No runner is here; \"hypertune runner\" on a machine offers it."});
+  let timer = 0, ended = false;
+  replace(root, element("h1", {}, "Server"), complaint, card,
+    element("div.row.between.part", {}, element("h2", {}, "Runners"), table.chooser), table.element);
+
+  async function load() {
+    try {
+      const [server, {runners}] = document.hidden ? [null, {}] : await Promise.all([get(`${OURS}/server`), get(`${OURS}/runners`)]);
+      if (ended) return;
+      if (server !== null) {
+        complaint.textContent = "";
+        replace(card, serverCard(server));
+        table.show(runners);
+      }
+    } catch (problem) {
+      complaint.textContent = problem.message;
+    }
+    if (!ended) timer = setTimeout(load, PERIOD_MS);
+  }
+
+  load();
+  return () => {
+    ended = true;
+    clearTimeout(timer);
+    table.end();
+  };
+}

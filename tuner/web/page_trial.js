@@ -1,0 +1,211 @@
+// page_trial.js - one trial: what it ran, why it was chosen and how it ended,
+// its curves and its output.
+import {element, replace, notice, pairList} from "./dom.js";
+import {ApiError, get, post, trialPath} from "./api.js";
+import {openStudy} from "./open_study.js";
+import {Selection} from "./selection.js";
+import {actDialog, field} from "./dialog.js";
+import {copy, shellWord} from "./copy.js";
+import {showPlots} from "./plot_card.js";
+import {trialCurvesPlot} from "./plot_trial_curves.js";
+import {stopCurvePlot} from "./plot_stop_curve.js";
+import {stateLabel} from "./trial_columns.js";
+import {trialLog} from "./trial_log.js";
+import {exitWords, stopPairs, whyPairs} from "./trial_words.js";
+import {may} from "./session.js";
+import * as format from "./format.js";
+
+const card = (title, ...content) => element("section.card", {ariaLabel: title}, element("h2", {}, title), content);
+
+// --- what it is ---
+
+function resultCard(store, trial) {
+  const own = trial.hypertune;
+  const measured = trial.finalMeasurement?.metrics ?? Object.entries(own.latest?.metrics ?? {})
+    .map(([metricId, value]) => ({metricId, value}));
+  const link = id => element("a", {href: `#/studies/${store.id}/trials/${id}`}, `trial ${id}`);
+  return card("Result", pairList([
+    ...measured.map(({metricId, value}) => [metricId, format.number(value)]),
+    ["Step", trial.finalMeasurement?.stepCount ?? own.latest?.step],
+    ["Took", format.duration(own.startTimeMs > 0 ? (own.endTimeMs || Date.now()) - own.startTimeMs : null)],
+    ["Made", format.moment(own.createTimeMs)], ["Began", format.moment(own.startTimeMs)], ["Ended", format.moment(own.endTimeMs)],
+    ["Client", trial.clientId], ["Outputs", own.outputs],
+    own.confirms ? ["Confirms", link(own.confirms)] : ["", ""],
+    own.replicate > 0 ? ["Run of this point", `number ${Number(own.replicate) + 1}, HYPERTUNE_SEED=${own.replicate}`] : ["", ""]]));
+}
+
+function parametersCard(trial) {
+  const params = Object.entries(trial.hypertune.params);
+  return params.length > 0 && card("Parameters", pairList(params.map(([name, value]) => [name, String(value)])),
+    element("div.row", {}, element("button", {onclick: () => copy(trial.hypertune.args.map(shellWord).join(" "), "the arguments")},
+      "Copy as arguments"),
+    element("button", {onclick: () => copy(JSON.stringify(trial.hypertune.params, null, 2), "the parameters")}, "Copy as JSON")));
+}
+
+function commandCard({hypertune: {commands = []}}) {
+  if (commands.length === 0) return null;
+  const distributed = commands.some(({replicas}) => replicas > 1) || commands.length > 1;
+  return card("Command", commands.map(({type, replicas, image, words}) => {
+    const line = words.map(shellWord).join(" ");
+    return element("div", {},
+      element("p", {}, distributed ? element("strong", {}, `${type} × ${replicas}`) : "", " ", image && element("code", {}, image)),
+      line ? element("pre.command", {}, line) : element("p.quiet", {}, "The image's own entry point, without arguments."),
+      line && element("button", {onclick: () => copy(line, "the command")}, "Copy"));
+  }), element("p.quiet.note", {}, distributed
+    ? "CLUSTER_SPEC and TF_CONFIG name the addresses of the replicas. The runner makes them when an attempt begins; they are not kept."
+    : "CLUSTER_SPEC is that of one master. The runner sets it when an attempt begins."));
+}
+
+// --- why and how ---
+
+function attemptRow({attempt, outcome, state, exit, signal, reason, runner, facts, startTimeMs, endTimeMs}) {
+  const code = signal ? 128 + signal : exit;
+  const end = signal ? `signal ${signal}` : exit !== undefined ? `exit ${exit}` : "";
+  const words = code > 0 ? exitWords(code) : "";
+  const git = facts?.git ? `${facts.git.commit.slice(0, 12)}${facts.git.dirty ? ", with changes that are not committed" : ""}` : "";
+  return element("li", {},
+    element("p", {}, element("strong", {}, `Attempt ${attempt}: ${format.state(outcome || state)}`), " ",
+      element("span.quiet", {}, [end, words].filter(Boolean).join(", "))),
+    reason && reason !== end && element("p", {}, element("bdi", {}, reason)),
+    pairList([["Began", format.moment(startTimeMs)], ["Took", endTimeMs > 0 && startTimeMs > 0 ? format.duration(endTimeMs - startTimeMs) : ""],
+      ["Host", facts?.host], ["Runner", runner], ["GPUs", (facts?.gpus ?? []).join(", ")], ["Git", git],
+      ["Output folder", facts?.output], ...Object.entries(facts?.images ?? {}).map(([name, digest]) => [`Image of ${name}`, digest])]));
+}
+
+function attemptsCard({hypertune: {attempts = []}}) {
+  return attempts.length > 0 && card("Attempts", element("ol.attempts", {}, attempts.slice().reverse().map(attemptRow)));
+}
+
+function whyCard({hypertune: {why}}) {
+  return why && card("Why this point", pairList(whyPairs(why)));
+}
+
+function stopCard({hypertune: {stop, state}}) {
+  return stop && card(state === "PAUSED" ? "Why it is paused" : "Why it was stopped", pairList(stopPairs(stop)));
+}
+
+// --- actions ---
+
+async function doNow(act, reload) {
+  try {
+    await act();
+  } catch (problem) {
+    if (!(problem instanceof ApiError)) throw problem;
+    notice(problem.message, "error");
+  }
+  reload();
+}
+
+function askInfeasible(store, trial) {
+  const reason = element("input", {autocomplete: "off"});
+  return actDialog({title: "Mark the trial infeasible?", label: "Mark infeasible", kind: "danger", body: [
+    element("p", {}, "The search learns that this point gives no result."), field("Reason", reason)],
+  act: () => post(`/v1/${store.job.name}/trials/${trial.id}:complete`, {trialInfeasible: true, infeasibleReason: reason.value})});
+}
+
+function actions(store, trial, reload) {
+  if (!may("submit")) return [];
+  const path = trialPath(store.id, trial.id), {state} = trial.hypertune, {kind} = store.status;
+  const ended = ["FAILED", "INFEASIBLE", "STOPPED", "CANCELLED"].includes(state);
+  const open = ["ACTIVE", "STOPPING", "REQUESTED"].includes(state);
+  return [
+    kind !== "CUSTOM" && ["ACTIVE", "REQUESTED", "PAUSED"].includes(state) &&
+      element("button", {onclick: () => doNow(() => post(`${path}:stop`), reload)}, "Stop"),
+    kind === "TUNING" && ended && element("button", {onclick: () => doNow(() => post(`${path}:retry`), reload)}, "Run again"),
+    kind === "STUDY" && open && element("button", {onclick: () => askInfeasible(store, trial).then(reload)}, "Mark infeasible")];
+}
+
+// --- the page ---
+
+function heading(store, trial, reload) {
+  const own = trial.hypertune;
+  const next = step => store.trials[store.trials.findIndex(({id}) => id === Number(trial.id)) + step];
+  const link = (other, label) => other && element("a.button", {href: `#/studies/${store.id}/trials/${other.id}`}, label);
+  return [
+    element("p.crumbs", {}, element("a", {href: `#/studies/${store.id}`}, element("bdi", {}, store.status.name)), " / ",
+      element("a", {href: `#/studies/${store.id}/trials`}, "trials"), ` / ${trial.id}`),
+    element("div.row.between", {},
+      element("div.row", {}, element("h1", {}, `Trial ${trial.id}`), stateLabel({state: own.state, reason: own.reason})),
+      element("div.row", {}, actions(store, trial, reload), link(next(-1), "Previous"), link(next(1), "Next"))),
+    own.reason && element("p.reason", {}, element("bdi", {}, own.reason))];
+}
+
+class TrialPage {
+  constructor(root, study, id) {
+    Object.assign(this, {root, id, store: openStudy(study).store, trial: null, log: null, ends: [], seen: "", asking: false, again: false});
+    this.head = element("div.title");
+    this.complaint = element("p.error", {role: "alert"});
+    this.cards = element("div.packed");
+    this.plots = element("div");
+    this.output = element("section.card.whole");
+    replace(root, element("p.quiet", {}, "Loading …"));
+    this.ends.push(this.store.watch(() => this.follow()));
+  }
+
+  // Asks again when the table says that the trial changed.
+  follow() {
+    const {store} = this;
+    if (store.job === null) return store.error && this.refuse(store.error.status === 404 ? "There is no such study." : store.error.message);
+    const now = JSON.stringify(store.trial(this.id) ?? null);
+    if (now === this.seen) return;
+    this.seen = now;
+    this.load();
+  }
+
+  async load() {
+    this.again = true;
+    if (this.asking) return;
+    this.asking = true;
+    while (this.again) {
+      this.again = false;
+      try {
+        this.take(await get(trialPath(this.store.key, this.id)));
+      } catch (problem) {
+        if (!(problem instanceof ApiError)) throw problem;
+        if (this.trial === null) this.refuse(problem.status === 404 ? `There is no trial ${this.id}.` : problem.message);
+        else this.complaint.textContent = problem.status === 404 ? "This trial has been deleted; what is shown is its last state." : problem.message;
+      }
+    }
+    this.asking = false;
+  }
+
+  refuse(text) {
+    replace(this.root, element("section.empty", {}, element("h1", {}, text),
+      element("a.button", {href: `#/studies/${encodeURIComponent(this.store.key)}`}, "To the study")));
+  }
+
+  take(trial) {
+    if (this.ends.length === 0) return; // the page was left meanwhile
+    const first = this.trial === null;
+    this.trial = trial;
+    this.complaint.textContent = "";
+    document.title = `Trial ${trial.id}, ${this.store.status.name} - hypertune`;
+    if (first) this.build();
+    replace(this.head, heading(this.store, trial, () => this.load()));
+    replace(this.cards, [resultCard(this.store, trial), parametersCard(trial), commandCard(trial), whyCard(trial), stopCard(trial),
+      attemptsCard(trial)]);
+    this.log?.follow();
+  }
+
+  build() {
+    const {store, trial, id} = this;
+    const makers = [trialCurvesPlot({title: "Curves", ids: [Number(id)], median: store.status.kind !== "CUSTOM"})];
+    if (trial.hypertune.stop?.curve?.length > 1) makers.push(stopCurvePlot(trial.hypertune.stop));
+    replace(this.root, this.head, this.complaint, this.cards, this.plots, store.status.kind !== "STUDY" && this.output);
+    if (store.metrics.length > 0) this.ends.push(showPlots(this.plots, store, new Selection(), makers));
+    if (store.status.kind === "STUDY") return;
+    this.log = trialLog(this.output, store.key, id, () => this.trial);
+    this.ends.push(() => this.log.end());
+  }
+
+  end() {
+    for (const end of this.ends) end();
+    this.ends = [];
+    document.title = "hypertune";
+  }
+}
+
+export function trialPage(root, {parts}) {
+  const page = new TrialPage(root, parts[1], parts[3]);
+  return () => page.end();
+}

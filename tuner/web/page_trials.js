@@ -1,0 +1,118 @@
+// page_trials.js - the tab with the table of all trials of a study.
+import {element, replace} from "./dom.js";
+import {dimensionsOf} from "./dimension.js";
+import {readFilter} from "./trial_filter.js";
+import {trialColumns} from "./trial_columns.js";
+import {Table, download} from "./table.js";
+import {MOST_COMPARED, showComparison} from "./compare.js";
+import * as format from "./format.js";
+
+const STATES = ["ACTIVE", "STOPPING", "REQUESTED", "PAUSED", "SUCCEEDED", "STOPPED", "FAILED", "INFEASIBLE", "CANCELLED"];
+const TYPE_MS = 150;
+
+export function trialsTab(root, store, selection) {
+  const stateMenu = element("select", {ariaLabel: "State", onchange: () => draw()},
+    element("option", {value: ""}, "All states"), STATES.map(value => element("option", {value}, format.state(value))));
+  const filter = element("input.filter", {type: "search", ariaLabel: "Filter", spellcheck: false,
+    placeholder: "Filter: lr<0.1 state=failed", oninput: () => later(draw)});
+  const complaint = element("p.error", {role: "alert"});
+  const count = element("span.quiet", {role: "status"});
+  const compareButton = element("button", {onclick: () => compare()});
+  const clearMarks = element("button", {onclick: () => selection.clearMarks()}, "Unmark all");
+  const jump = element("input.jump", {type: "number", min: 1, placeholder: "Go to", ariaLabel: "Go to trial",
+    onkeydown: event => event.key === "Enter" && goTo(jump.value)});
+  const comparison = element("div");
+  let columns = [], columnNames = "", timer = 0, endComparison = null;
+
+  const table = new Table({name: "trials", label: "Trials", columns, sort: {key: "id", down: true},
+    href: trial => trial && `#/studies/${store.id}/trials/${trial.id}`,
+    marks: {has: id => selection.marked.has(id), toggle: id => selection.toggleMark(id)},
+    hover: id => selection.hover(id),
+    look: trial => trial.id === selection.hovered ? "hovered" : ""});
+  const saving = element("details.menu", {}, element("summary.button", {}, "Download"), element("div.card", {},
+    element("button", {onclick: () => download(`${store.status.name}.csv`, "text/csv", table.csv())}, "CSV"),
+    element("button", {onclick: () => download(`${store.status.name}.json`, "application/json",
+      JSON.stringify(table.records(), null, 2))}, "JSON")));
+
+  replace(root, element("div.row.tools", {}, stateMenu, filter, jump, table.chooser, saving, compareButton, clearMarks, count),
+    complaint, table.element, comparison);
+
+  function later(act) {
+    clearTimeout(timer);
+    timer = setTimeout(act, TYPE_MS);
+  }
+
+  // The columns follow the study, whose metrics and parameters come with it.
+  function followColumns() {
+    const names = [...store.parameters, "", ...store.metrics].join("\n");
+    if (names === columnNames) return;
+    columnNames = names;
+    columns = trialColumns(dimensionsOf(store));
+    table.setColumns(columns);
+  }
+
+  function chosen() {
+    let holds = () => true;
+    complaint.textContent = "";
+    try {
+      holds = readFilter(filter.value, columns);
+    } catch (problem) {
+      complaint.textContent = problem.message;
+    }
+    return store.trials.filter(trial => (stateMenu.value === "" || trial.state === stateMenu.value) &&
+      selection.accepts(trial) && holds(trial));
+  }
+
+  function draw() {
+    followColumns();
+    const rows = chosen();
+    table.missing.textContent = store.trials.length === 0 ? "No trial has begun yet." : "No trial is like that.";
+    table.show(rows);
+    count.textContent = rows.length === store.trials.length ? format.plural(rows.length, "trial")
+      : `${rows.length} of ${format.plural(store.trials.length, "trial")}`;
+    drawMarks();
+  }
+
+  function drawMarks() {
+    const n = selection.marked.size;
+    compareButton.textContent = n > 0 ? `Compare ${n}` : "Compare";
+    compareButton.disabled = n < 2 || n > MOST_COMPARED;
+    compareButton.title = n > MOST_COMPARED ? `At most ${MOST_COMPARED} at a time` : n < 2 ? "Mark two or more trials" : "";
+    clearMarks.hidden = n === 0;
+  }
+
+  function goTo(id) {
+    if (table.goTo(id)) return table.grid.focus();
+    complaint.textContent = store.trial(id) ? `Trial ${id} is not among those that are shown.` : `There is no trial ${id}.`;
+  }
+
+  function compare() {
+    endComparison?.();
+    endComparison = showComparison(comparison, store, selection);
+    comparison.scrollIntoView({block: "nearest"});
+  }
+
+  function picked(what) {
+    if (what === "ranges") return draw();
+    if (what === "hovered") return table.drawSoon();
+    if (what !== "marked") return;
+    drawMarks();
+    table.drawSoon();
+  }
+
+  let seen = -1;
+  const unwatch = store.watch(() => {
+    if (store.revision === seen) return;
+    seen = store.revision;
+    draw();
+  });
+  const unpick = selection.watch(picked);
+  draw();
+  return () => {
+    clearTimeout(timer);
+    unwatch();
+    unpick();
+    table.end();
+    endComparison?.();
+  };
+}

@@ -1,0 +1,286 @@
+// table.js - a table of any length: only the rows in sight are in the page.
+//
+// It is a grid for keyboard and readers of screens: arrows go through the rows,
+// Enter opens one, the space bar marks it.
+import {element, replace} from "./dom.js";
+import * as format from "./format.js";
+
+const ROW = 33;      // pixels, as style.css has it
+const AHEAD = 8;     // rows beyond the edges
+const SAMPLE = 300;  // rows that tell how wide a column is
+const LETTER = 7.6, PADDING = 22, NARROW = 5, WIDE = 34; // pixels; letters
+const KEYS = {ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -Infinity, End: Infinity};
+const order = new Intl.Collator(undefined, {numeric: true});
+let grids = 0;
+
+// Numbers before texts, what is absent at the end whichever way it goes.
+function compare(a, b, down) {
+  const missing = value => value === null || value === undefined || value === "" || Number.isNaN(value);
+  if (missing(a) || missing(b)) return missing(a) - missing(b);
+  const numbers = typeof a === "number" && typeof b === "number";
+  const way = numbers ? a - b : typeof a === typeof b ? order.compare(a, b) : typeof a === "number" ? -1 : 1;
+  return down ? -way : way;
+}
+
+const plain = value => format.number(value);
+
+function hiddenColumns(name) {
+  try {
+    return new Set(JSON.parse(localStorage.getItem(`hypertune.columns.${name}`)) ?? []);
+  } catch {
+    return new Set(); // nothing is stored, or nothing may be
+  }
+}
+
+function rememberHidden(name, hidden) {
+  try {
+    localStorage.setItem(`hypertune.columns.${name}`, JSON.stringify([...hidden]));
+  } catch {
+    // the choice holds for this page alone
+  }
+}
+
+export class Table {
+  // options: {
+  //   name: of the remembered choice of columns; label: accessible name,
+  //   key(row): its identity; href(row): where it leads, null: nowhere,
+  //   columns: [{key, label, value(row): what it is sorted by and saved as, saved?:
+  //     the label in a file, letters?: its width, down?: sorted downwards first,
+  //     show(row)?: text or element, text by default, number?: right-aligned,
+  //     hidden?: unless it is chosen}],
+  //   sort: {key, down},
+  //   marks?: {has(key), toggle(key)}, hover?(key or null),
+  //   look?(row): class of the row, empty: what is shown without rows }
+  constructor(options) {
+    Object.assign(this, {key: row => row.id, href: () => null, marks: null, hover: () => {}, look: () => "",
+      empty: "Nothing to show.", ...options});
+    this.id = `table${++grids}`;
+    this.rows = [];    // in the order that they are shown in
+    this.active = null; // key of the row that the arrows have reached
+    this.frame = 0;
+    this.build();
+    this.setColumns(this.columns);
+  }
+
+  build() {
+    this.head = element("thead");
+    this.body = element("tbody");
+    this.widths = element("colgroup");
+    this.grid = element("table", {role: "grid", ariaLabel: this.label, tabIndex: 0, id: this.id,
+      onkeydown: event => this.pressed(event)}, this.widths, this.head, this.body);
+    this.missing = element("p.missing", {hidden: true}, this.empty);
+    this.scroller = element("div.scroll.long", {onscroll: () => this.drawSoon()}, this.grid, this.missing);
+    this.chooser = element("details.menu", {}, element("summary.button", {}, "Columns"));
+    this.element = this.scroller;
+    this.body.addEventListener("pointerover", event => this.hover(this.keyOf(event)));
+    this.body.addEventListener("pointerleave", () => this.hover(null));
+    this.body.addEventListener("click", event => this.clicked(event));
+    this.sizes = new ResizeObserver(() => this.drawSoon());
+    this.sizes.observe(this.scroller);
+  }
+
+  end() {
+    this.sizes.disconnect();
+    cancelAnimationFrame(this.frame);
+  }
+
+  // --- columns ---
+
+  setColumns(columns) {
+    this.columns = columns;
+    const stored = this.name ? hiddenColumns(this.name) : new Set();
+    this.hidden = new Set(columns.filter(({key, hidden}) => stored.has(hidden ? `+${key}` : key) !== Boolean(hidden))
+      .map(({key}) => key));
+    this.showChooser();
+    this.showHead();
+  }
+
+  get seen() { return this.columns.filter(({key}) => !this.hidden.has(key)); }
+
+  showChooser() {
+    const open = this.chooser.open;
+    replace(this.chooser, this.chooser.firstChild, element("div.card", {}, this.columns.map(({key, label}) =>
+      element("label.choice", {}, element("input", {type: "checkbox", checked: !this.hidden.has(key),
+        onchange: event => this.choose(key, event.target.checked)}), " ", element("bdi", {}, label)))));
+    this.chooser.open = open;
+  }
+
+  choose(key, shown) {
+    if (shown) this.hidden.delete(key);
+    else this.hidden.add(key);
+    // What is stored differs from what a column is by itself.
+    rememberHidden(this.name, this.columns.filter(column => this.hidden.has(column.key) !== Boolean(column.hidden))
+      .map(column => column.hidden ? `+${column.key}` : column.key));
+    this.showHead();
+    this.draw();
+  }
+
+  showHead() {
+    const {key, down} = this.sort ?? {};
+    const head = column => element(column.number ? "th.number" : "th", {scope: "col", title: column.label,
+      ariaSort: column.key === key ? (down ? "descending" : "ascending") : "none"},
+    element("button.plain", {onclick: () => this.sortBy(column)}, element("bdi", {}, column.label),
+      column.key === key ? (down ? " ▾" : " ▴") : ""));
+    replace(this.head, element("tr", {ariaRowIndex: 1},
+      this.marks && element("th", {scope: "col"}, element("span.unseen", {}, "Marked")), this.seen.map(head)));
+    this.grid.ariaColCount = this.seen.length + (this.marks ? 1 : 0);
+    this.measure();
+  }
+
+  // Widths do not change while one scrolls.
+  measure() {
+    const step = Math.max(1, Math.floor(this.rows.length / SAMPLE));
+    const widths = this.seen.map(column => {
+      let letters = column.label.length + 2;
+      for (let i = 0; i < this.rows.length; i += step)
+        letters = Math.max(letters, (column.letters ?? plain(column.value(this.rows[i])).length));
+      return Math.round(Math.min(WIDE, Math.max(NARROW, letters)) * LETTER + PADDING);
+    });
+    if (this.marks) widths.unshift(40);
+    replace(this.widths, widths.map(width => element("col", {style: {width: `${width}px`}})));
+    this.grid.style.minWidth = `${widths.reduce((sum, width) => sum + width, 0)}px`;
+  }
+
+  sortBy(column) {
+    const down = this.sort?.key === column.key ? !this.sort.down : Boolean(column.down);
+    this.sort = {key: column.key, down};
+    this.showHead();
+    this.head.querySelectorAll("button")[this.seen.indexOf(column)].focus();
+    this.show(this.rows);
+  }
+
+  // --- rows ---
+
+  // Shows these, sorted; where it was scrolled to stays.
+  show(rows) {
+    const column = this.columns.find(({key}) => key === this.sort?.key);
+    const before = this.rows.length;
+    this.rows = rows;
+    if (column) {
+      const values = new Map(rows.map(row => [row, column.value(row)]));
+      this.rows = rows.slice().sort((a, b) => compare(values.get(a), values.get(b), this.sort.down));
+    }
+    this.grid.ariaRowCount = this.rows.length + 1;
+    this.grid.hidden = this.rows.length === 0;
+    this.missing.hidden = this.rows.length > 0;
+    if (before !== this.rows.length) this.measure();
+    this.draw();
+  }
+
+  drawSoon() {
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      this.draw();
+    });
+  }
+
+  draw() {
+    const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW) - AHEAD);
+    const n = Math.ceil((this.scroller.clientHeight || 600) / ROW) + 2 * AHEAD;
+    const last = Math.min(this.rows.length, first + n);
+    const gap = count => count > 0 && element("tr.gap", {ariaHidden: "true"},
+      element("td", {style: {height: `${count * ROW}px`}}));
+    const rows = [];
+    for (let at = first; at < last; at++) rows.push(this.makeRow(this.rows[at], at));
+    replace(this.body, gap(first), rows, gap(this.rows.length - last));
+    this.tellActive();
+  }
+
+  makeRow(row, at) {
+    const key = this.key(row), href = this.href(row);
+    const marked = this.marks?.has(key);
+    const show = (column, i) => {
+      const shown = column.show ? column.show(row) : plain(column.value(row));
+      const content = typeof shown === "string" ? element("bdi", {title: shown.length > 12 ? shown : null}, shown) : shown;
+      return element(column.number ? "td.number" : "td", {},
+        i === 0 && href ? element("a", {href, tabIndex: -1}, content) : content);
+    };
+    return element("tr", {id: `${this.id}-${key}`, ariaRowIndex: at + 2, data: {key},
+      className: [this.look(row), key === this.active && "active"].filter(Boolean).join(" "),
+      ariaSelected: this.marks ? String(marked) : null},
+    this.marks && element("td", {}, element("input", {type: "checkbox", tabIndex: -1, checked: marked,
+      ariaLabel: `Mark ${key}`})),
+    this.seen.map(show));
+  }
+
+  // --- pointer and keys ---
+
+  keyOf(event) {
+    const at = this.indexOf(event.target.closest("tr")?.dataset.key);
+    return at < 0 ? null : this.key(this.rows[at]);
+  }
+
+  indexOf(key) { return this.rows.findIndex(row => String(this.key(row)) === String(key)); }
+
+  clicked(event) {
+    const key = this.keyOf(event);
+    if (key === null) return;
+    if (event.target.matches("input[type=checkbox]")) this.marks.toggle(key);
+    if (!event.target.closest("a, button")) this.goTo(key, false);
+  }
+
+  pressed(event) {
+    if (event.target !== this.grid || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (KEYS[event.key] !== undefined) this.step(KEYS[event.key]);
+    else if (event.key === "Enter" && this.active !== null) this.open();
+    else if ((event.key === " " || event.key === "m") && this.marks && this.active !== null) this.marks.toggle(this.active);
+    else return;
+    event.preventDefault();
+  }
+
+  open() {
+    const href = this.href(this.rows[this.indexOf(this.active)] ?? null);
+    if (href) location.hash = href;
+  }
+
+  step(by) {
+    if (this.rows.length === 0) return;
+    const from = this.active === null ? (by > 0 ? -1 : 0) : this.indexOf(this.active);
+    this.goTo(this.key(this.rows[Math.max(0, Math.min(this.rows.length - 1, from + by))]));
+  }
+
+  // Makes the row active; false when it is not among those shown.
+  goTo(key, scrolls = true) {
+    const at = this.indexOf(key);
+    if (at < 0) return false;
+    this.active = this.key(this.rows[at]);
+    const head = this.head.offsetHeight, {scrollTop, clientHeight} = this.scroller;
+    if (scrolls && at * ROW < scrollTop) this.scroller.scrollTop = at * ROW;
+    else if (scrolls && (at + 1) * ROW > scrollTop + clientHeight - head)
+      this.scroller.scrollTop = (at + 1) * ROW - clientHeight + head;
+    this.draw();
+    return true;
+  }
+
+  tellActive() {
+    const row = this.active === null ? null : this.body.querySelector("tr.active");
+    if (row) this.grid.setAttribute("aria-activedescendant", row.id);
+    else this.grid.removeAttribute("aria-activedescendant");
+  }
+
+  // --- saving ---
+
+  // The rows that are shown, with the columns that are seen.
+  records() {
+    const {seen} = this;
+    return this.rows.map(row => Object.fromEntries(seen.map(column => [column.saved ?? column.label, column.value(row) ?? null])));
+  }
+
+  csv() {
+    const quote = value => {
+      const text = value === null || value === undefined ? "" : String(value);
+      // What a spreadsheet would take for a formula is made a text.
+      const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+      return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+    };
+    const lines = [this.seen.map(({saved, label}) => saved ?? label), ...this.rows.map(row => this.seen.map(({value}) => value(row)))];
+    return lines.map(line => `${line.map(quote).join(",")}\r\n`).join("");
+  }
+}
+
+// Gives the reader a file.
+export function download(name, type, text) {
+  const link = element("a", {href: URL.createObjectURL(new Blob([text], {type})), download: name});
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

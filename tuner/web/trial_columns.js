@@ -1,0 +1,39 @@
+// trial_columns.js - what the table of trials tells of each.
+import {element} from "./dom.js";
+import * as format from "./format.js";
+
+export function stateLabel(trial) {
+  return element(`span.state.${trial.state.toLowerCase()}`, {title: trial.reason}, format.state(trial.state));
+}
+
+// Its state, and what is special about it.
+function state(trial) {
+  const tags = [trial.confirms > 0 && `confirms ${trial.confirms}`, trial.replicate > 0 && trial.confirms === 0 && "repeats",
+    trial.attempt > 1 && `attempt ${trial.attempt}`].filter(Boolean);
+  return element("span", {}, stateLabel(trial), tags.map(tag => element("span.tag", {}, tag)));
+}
+
+const took = trial => trial.startMs > 0 ? (trial.endMs || Date.now()) - trial.startMs : null;
+
+// `dimensions`: of the study.
+export function trialColumns({parameters, metrics}) {
+  const axis = dimension => ({key: dimension.name, label: dimension.name, number: !dimension.isCategory,
+    value: trial => dimension.of(trial) ?? null, down: dimension.goal === "MAXIMIZE"});
+  const taken = new Set([...parameters, ...metrics].map(({name}) => name));
+  const own = [
+    {key: "id", label: "Trial", number: true, value: trial => trial.id, down: true},
+    {key: "state", label: "State", value: trial => format.state(trial.state), show: state, letters: 21},
+    ...metrics.map(axis), ...parameters.map(axis),
+    {key: "step", label: "Step", number: true, value: trial => trial.step, down: true},
+    {key: "took", label: "Took", saved: "Seconds", number: true, value: trial => took(trial) === null ? null : took(trial) / 1000,
+      show: trial => format.duration(took(trial)), letters: 8, down: true},
+    {key: "started", label: "Started", value: trial => format.moment(trial.startMs) || null, down: true, hidden: true},
+    {key: "attempt", label: "Attempt", number: true, value: trial => trial.attempt || null, hidden: true},
+    {key: "confirms", label: "Confirms", number: true, value: trial => trial.confirms || null, hidden: true},
+    {key: "why", label: "Chosen", value: trial => trial.why?.toLowerCase() ?? null},
+    {key: "stop", label: "Stopped by", value: trial => trial.stopRule ?? null, hidden: true},
+    {key: "reason", label: "Reason", value: trial => trial.reason || null}];
+  // A parameter may have the name of a column of ours.
+  return own.map((column, i) => i > 1 && i < 2 + metrics.length + parameters.length || !taken.has(column.key)
+    ? column : {...column, key: `trial.${column.key}`});
+}

@@ -1,0 +1,51 @@
+// trial_words.js - what the server tells of a trial in codes, as sentences.
+import * as format from "./format.js";
+
+const KINDS = {
+  DRAWN: "Drawn by chance or from a grid; no model is behind it.",
+  DESIGN: "One of the first points, which are spread over the space.",
+  EXPLOITS: "The model expects a good value there.",
+  EXPLORES: "Little is known there.",
+  REPEATS: "Measured again, since results differ by chance.",
+  SEED: "A good point of a study that this one learns from.",
+};
+
+// Pairs [label, text] that tell why the search chose the point.
+export function whyPairs(why) {
+  const {predicted, nearest, context} = why;
+  const given = Object.entries(context?.parameters ?? {}).map(([name, value]) => `${name} = ${format.number(value)}`).join(", ");
+  return [["Chosen because", KINDS[why.kind] ?? why.kind],
+    ...(predicted ?? []).map(({metric, low, median, high}) => [`Expected ${metric}`,
+      `${format.number(median)} (${format.number(low)} to ${format.number(high)} in two of three cases)`]),
+    nearest && ["Nearest before it", `trial ${nearest.trial}, ${format.number(nearest.distance)} lengths of the model away`],
+    why.pending?.length > 0 && ["Ran then", `${why.pending.length === 1 ? "trial" : "trials"} ${why.pending.join(", ")}`],
+    context && ["Asked for", [given, context.description].filter(Boolean).join("; ")]].filter(Boolean);
+}
+
+const RULES = {median: "median rule", decay: "decay curve rule", convex: "convex rule", asha: "ASHA", hyperband: "Hyperband"};
+
+// Pairs that tell why it was stopped early or paused.
+export function stopPairs(stop) {
+  const at = stop.by === "time" ? format.duration(1000 * Number(stop.at)) : `step ${stop.at}`;
+  const {predicted} = stop;
+  return [["Rule", RULES[stop.rule] ?? stop.rule], ["At", at],
+    stop.rung !== undefined && ["Rung", String(stop.rung)],
+    stop.value !== undefined && [`${stop.metric ?? "Value"} then`, format.number(stop.value)],
+    stop.threshold !== undefined && ["Had to reach", format.number(stop.threshold)
+      + (stop.trials !== undefined ? `, by ${format.plural(Number(stop.trials), "trial")}` : "")],
+    ...(Array.isArray(predicted) ? predicted : predicted ? [predicted] : []).map(({metric, value, deviation}) =>
+      [`Predicted ${metric ?? "result"}`, `${format.number(value)} ± ${format.number(deviation)}`]),
+    stop.end !== undefined && ["Would have ended at", stop.by === "time" ? format.duration(1000 * Number(stop.end)) : `step ${stop.end}`],
+    stop.probability !== undefined && ["Chance that none is better", `${format.number(100 * stop.probability)} %`]].filter(Boolean);
+}
+
+const SIGNALS = {1: "hang-up", 2: "interrupt", 6: "abort", 7: "bus error", 8: "arithmetic error", 9: "killed, often for want of memory",
+  11: "segmentation fault", 13: "broken pipe", 15: "told to end"};
+
+// What an exit code means, where that is known; "" otherwise.
+export function exitWords(code) {
+  if (code === 125) return "the container was not started";
+  if (code === 126) return "the command cannot be run";
+  if (code === 127) return "the command was not found";
+  return code > 128 ? SIGNALS[code - 128] ?? `signal ${code - 128}` : "";
+}
