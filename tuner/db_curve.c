@@ -93,25 +93,33 @@ enum ht_status db_curve_choose(struct db *db, struct arena *arena,
     return HT_OK;
 }
 
-/* The database thins: of a long curve most records are never decoded here. A
- * point is kept where the count of kept ones, spread evenly over n - 1 steps,
- * grows. */
-static const char points_query[] =
-    "WITH read AS MATERIALIZED ("
-    " SELECT attempt, step, time_ms, writer, seq, metrics -> ?1 AS value"
-    " FROM measurements WHERE study=?2 AND trial=?3"
-    " AND replica IN (?4, 'client')), "
-    "told AS (SELECT * FROM read"
-    " WHERE json_type(value) IN ('integer', 'real')), "
-    "begun AS (SELECT attempt, MIN(step) AS step FROM told GROUP BY attempt), "
-    "valid AS (SELECT step, value, ROW_NUMBER() OVER (PARTITION BY step"
-    " ORDER BY attempt DESC, time_ms DESC, writer DESC, seq DESC) AS again"
-    " FROM told WHERE NOT EXISTS (SELECT 1 FROM begun WHERE"
-    " begun.attempt > told.attempt AND begun.step <= told.step)), "
-    "curve AS (SELECT step, value, ROW_NUMBER() OVER (ORDER BY step) - 1 AS i,"
-    " COUNT(*) OVER () - 1 AS last FROM valid WHERE again=1) "
-    "SELECT step, CAST(value AS REAL) FROM curve WHERE i=0 OR last < ?5 "
-    "OR i * (?5 - 1) / last > (i - 1) * (?5 - 1) / last ORDER BY step";
+/* A further attempt goes on from a checkpoint or begins anew: what it measures
+ * again is void. Of one step the newest value counts. */
+static void take_point(struct curve_points *curve, struct arena *arena,
+                       bool anew, struct curve_point point)
+{
+    while (anew && curve->n > 0 &&
+           curve->points[curve->n - 1].step >= point.step)
+        curve->n--;
+    if (curve->n > 0 && curve->points[curve->n - 1].step == point.step)
+        curve->n--;
+    curve->points =
+        db_grow(arena, curve->points, curve->n, sizeof *curve->points);
+    curve->points[curve->n++] = point;
+}
+
+/* Keeps a point where the count of kept ones, spread evenly, grows. */
+static void thin(struct curve_points *curve, size_t most)
+{
+    const size_t last = curve->n == 0 ? 0 : curve->n - 1;
+    size_t kept = 0;
+    if (curve->n <= most)
+        return;
+    for (size_t i = 0; i < curve->n; i++)
+        if (i == 0 || i * (most - 1) / last > (i - 1) * (most - 1) / last)
+            curve->points[kept++] = curve->points[i];
+    curve->n = kept;
+}
 
 enum ht_status db_curve_points(struct db *db, struct arena *arena,
                                const struct curve_question *question,
@@ -120,19 +128,29 @@ enum ht_status db_curve_points(struct db *db, struct arena *arena,
 {
     sqlite3_stmt *stmt;
     const struct trial_row *trial = question->trial;
-    enum ht_status status = db_query(
-        db, &stmt, err, points_query, "siisi",
-        arena_printf(arena, "$.\"%s\"", question->metric), trial->study,
-        trial->id, question->master, (int64_t)question->most);
-    struct curve_points found = {0};
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT attempt, step, metrics ->> ? FROM measurements "
+                 "WHERE study=? AND trial=? AND replica IN (?, 'client') "
+                 "ORDER BY attempt, step, time_ms, writer, seq",
+                 "siis", arena_printf(arena, "$.\"%s\"", question->metric),
+                 trial->study, trial->id, question->master);
+    struct curve_points curve = {0};
+    int64_t before = -1;
     bool row = status == HT_OK;
     while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        found.points =
-            db_grow(arena, found.points, found.n, sizeof *found.points);
-        found.points[found.n++] = (struct curve_point){
-            sqlite3_column_int64(stmt, 0), sqlite3_column_double(stmt, 1)};
+        const int type = sqlite3_column_type(stmt, 2);
+        const int64_t attempt = sqlite3_column_int64(stmt, 0);
+        if (type != SQLITE_FLOAT && type != SQLITE_INTEGER)
+            continue;
+        take_point(&curve, arena, attempt != before,
+                   (struct curve_point){sqlite3_column_int64(stmt, 1),
+                                        sqlite3_column_double(stmt, 2)});
+        before = attempt;
     }
-    if (status == HT_OK)
-        *points = found;
-    return status;
+    if (status != HT_OK)
+        return status;
+    thin(&curve, question->most);
+    *points = curve;
+    return HT_OK;
 }

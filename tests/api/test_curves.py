@@ -111,6 +111,19 @@ def a_curve_is_of_one_metric():
     tap.equal(trials_of(curves(study)), [trial, int(other)])
 
 
+def of_one_step_the_newest_value_counts():
+    study = make_study("twice")
+    path = "%s/%s/trials" % (api.STUDIES, study)
+    trial = call(path, {"state": "ACTIVE", "clientId": "c", "parameters": [
+        {"parameterId": "n", "value": 1}]})["id"]
+    for step, seconds, value in ((1, 1, 5), (2, 2, 6), (2, 3, 7), (3, 4, 8)):
+        call("%s/%s:addTrialMeasurement" % (path, trial), {"measurement": {
+            "stepCount": str(step), "elapsedDuration": "%ds" % seconds,
+            "metrics": metrics({"score": value})}})
+    curve, = curves(study)["curves"]
+    tap.equal((curve["steps"], curve["values"]), ([1, 2, 3], [5, 7, 8]))
+
+
 def what_is_asked_wrongly_is_refused():
     study = make_study("wrong")
     tap.equal(refusal(study, "?metric=speed"),
@@ -148,6 +161,7 @@ with harness.Server("--runner", "none") as server:
         the_smallest_are_the_best_where_they_should_be,
         a_long_curve_is_thinned_evenly_with_both_its_ends,
         a_curve_is_of_one_metric,
+        of_one_step_the_newest_value_counts,
         what_is_asked_wrongly_is_refused,
         what_a_further_attempt_measures_again_is_left_out,
     ])
