@@ -101,11 +101,12 @@ static void take_point(struct curve_points *curve, struct arena *arena,
     while (anew && curve->n > 0 &&
            curve->points[curve->n - 1].step >= point.step)
         curve->n--;
-    if (curve->n > 0 && curve->points[curve->n - 1].step == point.step)
-        curve->n--;
-    curve->points =
-        db_grow(arena, curve->points, curve->n, sizeof *curve->points);
-    curve->points[curve->n++] = point;
+    if (curve->n == 0 || curve->points[curve->n - 1].step != point.step) {
+        curve->points =
+            db_grow(arena, curve->points, curve->n, sizeof *curve->points);
+        curve->n++;
+    }
+    curve->points[curve->n - 1] = point;
 }
 
 /* Keeps a point where the count of kept ones, spread evenly, grows. */
