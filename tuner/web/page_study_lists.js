@@ -24,7 +24,7 @@ function listCard(root, store, title, fill) {
 const trialLink = (store, trial) => element("a", {href: `#/studies/${store.id}/trials/${trial.id}`}, String(trial.id));
 
 function bestTable(store) {
-  const results = store.results.sort((a, b) => store.direction * (b.objective - a.objective) || a.id - b.id).slice(0, BEST);
+  const results = store.ranking.slice(0, BEST);
   if (results.length === 0) return null;
   return element("div.scroll", {}, element("table", {},
     element("thead", {}, element("tr", {}, ["Trial", ...store.metrics, ...store.parameters]

@@ -3,18 +3,18 @@ import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
 import {drawAxes, drawLegend, span, zoomable} from "./plot_axes.js";
 import {logSwitch, metricMenu} from "./plot_controls.js";
-import {describeTrial, drawMarks, kindOf, KINDS} from "./marks.js";
+import {describeTrial, drawMarks, kindOf, KINDS, shapes} from "./marks.js";
 import {StudyStore} from "./store.js";
 
 const MINIMIZE = "MINIMIZE";
 
-// The trials that were the best when they ended, in order.
+// The trials that were better than all before them.
 function records(trials, metric) {
   const sign = metric.goal === MINIMIZE ? -1 : 1, steps = [];
   let best = -Infinity;
   for (const trial of trials) {
     const value = metric.place(trial);
-    if (value === null || !StudyStore.hasResult(trial) || sign * value <= best) continue;
+    if (sign * value <= best) continue;
     best = sign * value;
     steps.push({trial, value});
   }
@@ -43,7 +43,9 @@ export function historyPlot(store, selection) {
     const without = store.trials.filter(trial => kindOf(trial) === "failed" && metric?.place(trial) === null);
     if (shown.length === 0) return {missing: missing(without.length)};
     log.offer(shown.every(trial => metric.place(trial) > 0));
-    return {metric, shown, without, steps: metric.goal ? records(shown, metric) : [], log: log.on};
+    const unsafe = new Set(shown.filter(trial => StudyStore.hasResult(trial) && !store.isSafe(trial)));
+    const counting = shown.filter(trial => StudyStore.hasResult(trial) && !unsafe.has(trial));
+    return {metric, shown, without, unsafe, steps: metric.bound === null ? records(counting, metric) : []};
   }
 
   function missing(failed) {
@@ -53,7 +55,7 @@ export function historyPlot(store, selection) {
       : "No trial has told a value yet.";
   }
 
-  function paint(area, {metric, shown, without, steps}) {
+  function paint(area, {metric, shown, without, unsafe, steps}) {
     const newest = store.trials[store.trials.length - 1].id;
     const frame = drawAxes(area, {label: "trial", low: 0, high: newest + Math.max(1, newest * 0.02), integer: true},
       {label: metric.name, log: log.on, ...span(shown.map(trial => metric.place(trial)), log.on)});
@@ -62,13 +64,14 @@ export function historyPlot(store, selection) {
     const marks = [...shown.map(trial => ({trial, x: x(trial.id), y: y(metric.place(trial))})),
       ...without.map(trial => ({trial, x: x(trial.id), y: bottom}))];
     area.pen.inside(inner, () => {
-      drawMarks(area.pen, marks, area.theme,
-        ({trial}) => selection.accepts(trial) ? {} : {colour: area.theme.idle, alpha: 0.15});
+      drawMarks(area.pen, marks, area.theme, ({trial}) => !selection.accepts(trial) ? {colour: area.theme.idle, alpha: 0.15}
+        : unsafe.has(trial) ? {colour: area.theme.bad, alpha: 0.4} : {});
       area.pen.path(to => traceSteps(to, steps, x, y, inner.left + inner.width), {stroke: area.theme.accent, width: 2});
     });
     const kinds = new Set(marks.map(mark => kindOf(mark.trial)));
     drawLegend(area, [...Object.keys(KINDS).filter(kind => kinds.has(kind))
       .map(kind => ({...KINDS[kind], colour: area.theme[KINDS[kind].colour]})),
+    ...unsafe.size > 0 ? [{label: "out of bounds", colour: area.theme.bad, shape: shapes.circle}] : [],
     ...steps.length > 0 ? [{label: "best so far", colour: area.theme.accent}] : []]);
     zoomable(area, frame, "xy");
     return marks.filter(mark => mark.x >= inner.left && mark.x <= inner.left + inner.width &&

@@ -9,14 +9,6 @@ import * as format from "./format.js";
 
 const sign = metric => metric.goal === "MINIMIZE" ? -1 : 1;
 
-// Whether the trial keeps the bounds of all safety metrics.
-function isSafe(trial, metrics) {
-  return metrics.every(metric => {
-    const value = metric.of(trial);
-    return metric.bound === null || (Number.isFinite(value) && sign(metric) * (value - metric.bound) >= 0);
-  });
-}
-
 // Of the trials those that none beats in x and y, by rising x.
 function frontOf(trials, x, y) {
   const sorted = trials.slice().sort((a, b) =>
@@ -68,7 +60,7 @@ export function paretoPlot(store, selection) {
     if (trials.length === 0) return {missing: "No result has both metrics yet."};
     logX.offer(withBound(x, trials).every(value => value > 0));
     logY.offer(withBound(y, trials).every(value => value > 0));
-    const safe = trials.filter(trial => isSafe(trial, metrics));
+    const safe = trials.filter(trial => store.isSafe(trial));
     const isFront = x !== y && x.bound === null && y.bound === null;
     return {x, y, trials, safe: new Set(safe), front: isFront ? frontOf(safe, x, y) : [],
       optimal: new Set((store.status.optimal ?? []).map(Number))};

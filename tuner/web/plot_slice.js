@@ -25,9 +25,9 @@ export function lackOfModel(store) {
 export function slicePath(store, query) {
   const names = [query.x, query.y].filter(name => name !== undefined);
   const has = trial => names.every(name => (store.parameter(trial, name) ?? null) !== null);
-  const better = (a, b) => a === null || store.direction * (b.objective - a.objective) > 0 ? b : a;
-  const through = store.best === null || has(store.best) ? null : store.results.filter(has).reduce(better, null);
-  const asked = new URLSearchParams(through === null ? query : {...query, trial: through.id});
+  const {ranking} = store;
+  const through = ranking.length === 0 || has(ranking[0]) ? undefined : ranking.find(has);
+  const asked = new URLSearchParams(through ? {...query, trial: through.id} : query);
   return `${studyPath(store.key)}/slice?${asked}`;
 }
 

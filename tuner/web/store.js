@@ -30,6 +30,7 @@ export class StudyStore {
     this.error = null;    // ApiError: why it is not up to date
     this.watchers = new Set();
     this.byId = new Map();
+    this.worked = {};     // what was worked out from the trials as they are
     this.wanted = false;
     this.loading = null;
   }
@@ -73,14 +74,24 @@ export class StudyStore {
       (trial.state === "SUCCEEDED" || trial.state === "STOPPED");
   }
 
-  get results() { return this.trials.filter(StudyStore.hasResult); }
+  get results() { return this.worked.results ??= this.trials.filter(StudyStore.hasResult); }
 
-  get best() {
-    let best = null;
-    for (const trial of this.results)
-      if (best === null || this.direction * (trial.objective - best.objective) > 0) best = trial;
-    return best;
+  // Whether the trial keeps the bounds of all safety metrics.
+  isSafe(trial) {
+    return (this.spec?.metrics ?? []).every(({metricId, goal, safetyConfig}) => {
+      if (!safetyConfig) return true;
+      const value = this.metric(trial, metricId), bound = Number(safetyConfig.safetyThreshold ?? 0);
+      return Number.isFinite(value) && (goal === "MINIMIZE" ? value <= bound : value >= bound);
+    });
   }
+
+  // Results within all bounds, the best first.
+  get ranking() {
+    return this.worked.ranking ??= this.results.filter(trial => this.isSafe(trial))
+      .sort((a, b) => this.direction * (b.objective - a.objective) || a.id - b.id);
+  }
+
+  get best() { return this.ranking[0] ?? null; }
 
   // Asks for what changed; one question at a time, the last one wins.
   refresh() {
@@ -120,6 +131,7 @@ export class StudyStore {
     for (const id of table.deleted) this.byId.delete(id);
     this.trials = [...this.byId.values()].sort((a, b) => a.id - b.id);
     this.revision = table.revision;
+    this.worked = {};
   }
 
   tell() {
