@@ -107,6 +107,9 @@ def what_died_is_started_again_by_the_next_command(engine):
                 "echo score=1"
         path = home.write("image.yaml", spec("image", shell(waits)))
         home.cli("submit", path, DOCKER_HOST=engine.host)
+        wait_until(lambda: json.loads(home.cli(
+            "trials", "image", "-o", "json", DOCKER_HOST=engine.host)[0]),
+            30, "a trial")
         wait_until(lambda: (json.loads(home.cli(
             "trial", "image/1", "-o", "json", DOCKER_HOST=engine.host)[0])
             ["hypertune"]["attempts"] or [{}])[-1].get("state") == "RUNNING",

@@ -151,11 +151,15 @@ def the_example_with_checkpoints_goes_on_where_it_was():
         done = [trial for trial in trials
                 if trial["hypertune"]["state"] == "SUCCEEDED"]
         tap.equal(len(done) > 0, True)
+        ends = []
         for trial in trials:
             steps = [int(row["step"])
                      for row in server.measurements("pauses", trial["id"])]
             tap.equal(len(set(steps)), len(steps), "a step twice")
-            tap.equal(max(steps) == 9, trial in done, steps)
+            # An order to pause may come when a quick trial is through.
+            tap.equal(max(steps) == 9 or trial not in done, True, steps)
+            ends.append(max(steps))
+        tap.equal(min(ends) < 9, True, ends)
 
 
 tap.run([the_best_go_on_and_the_others_wait,
