@@ -107,7 +107,7 @@ int main(void)
     for (size_t i = 0; i < MOST_DIM; i++)
         params[i] = (struct param){.name = "x", .type = PARAM_DOUBLE, .max = 1};
     for (size_t d = 0; d < sizeof dims / sizeof *dims; d++) {
-        const struct space space = {dims[d], params};
+        const struct space space = {.n = dims[d], .params = params};
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
             measure(&space, sizes[s]);
     }

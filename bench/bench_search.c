@@ -131,7 +131,7 @@ static int measure_model(void)
     for (size_t i = 0; i < MOST_DIM; i++)
         params[i] = (struct param){.name = "x", .type = PARAM_DOUBLE, .max = 1};
     for (size_t d = 0; d < sizeof dims / sizeof *dims; d++) {
-        const struct space space = {dims[d], params};
+        const struct space space = {.n = dims[d], .params = params};
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
             if (measure_size(&space, sizes[s]) != 0)
                 return -1;
@@ -160,7 +160,8 @@ int main(void)
          .min = 1e-5,
          .max = 0.1},
     };
-    const struct space whole = {4, params}, levels = {3, params};
+    const struct space whole = {.n = 4, .params = params},
+                       levels = {.n = 3, .params = params};
     algorithms_init();
     return measure("RANDOM_SEARCH", &whole) != 0 ||
            measure("GRID_SEARCH", &levels) != 0 || measure_model() != 0;

@@ -144,7 +144,7 @@ static void make_study(struct cli *cli, struct job *job)
         .name = "trial", .type = PARAM_DISCRETE, .n_values = 1, .numbers = one};
     *goal = (struct metric_goal){.name = cli->set.metric, .maximize = true};
     job->kind = JOB_TUNING;
-    job->space = (struct space){1, param};
+    job->space = (struct space){.n = 1, .params = param};
     job->metrics = goal;
     job->n_metrics = 1;
     job->args_mode = ARGS_NONE;

@@ -234,6 +234,11 @@ struct job *job_read_native(const struct node *root, struct diag *diag);
 struct job *job_read_vertex(const struct node *root, enum job_kind kind,
                             struct diag *diag);
 
+/* Reads a list of Vertex's ParameterSpecs without conditions, as an open space
+ * takes them. Faults go to diag, and then it is false. */
+bool job_read_parameters(const struct node *list, const char *path,
+                         struct diag *diag, struct space *space);
+
 /* Reads an AI Platform job or its config file: `trainingInput:`, with
  * `hyperparameters` a JOB_TUNING, without a JOB_CUSTOM. Same contract. */
 struct job *job_read_aip(const struct node *root, struct diag *diag);

@@ -170,6 +170,7 @@ static const struct field hypertune_rows[] = {
     {.name = "parameters",
      .read = field_place,
      .offset = offsetof(struct vertex_draft, extras)},
+    {.name = "openSpace", .read = field_flag, .offset = JOB(space.open)},
     {"parameterOrder", read_order, offsetof(struct vertex_draft, order), 0,
      HT_MAX_PARAMETERS, NULL},
     {.name = "kept", .read = read_kept, .max = HT_MAX_ENV},

@@ -361,7 +361,8 @@ void vertex_read_parameters(const struct field_reader *reader,
                             struct vertex_draft *vertex)
 {
     struct place at = vertex->draft.parameters;
-    if (at.node->kind != NODE_LIST || at.node->count == 0) {
+    const size_t least = vertex->draft.job.space.open ? 0 : 1;
+    if (at.node->kind != NODE_LIST || at.node->count < least) {
         field_error(reader, at, "must be a list of 1 to %d parameters",
                     HT_MAX_PARAMETERS);
         return;

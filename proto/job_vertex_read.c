@@ -150,6 +150,24 @@ struct job *job_read_vertex(const struct node *root, enum job_kind kind,
     return diag->errors > 0 ? NULL : job;
 }
 
+bool job_read_parameters(const struct node *list, const char *path,
+                         struct diag *diag, struct space *space)
+{
+    const struct field_reader reader = {
+        .diag = diag, .arena = diag->arena, .null_is_absent = true};
+    struct vertex_draft *vertex = arena_alloc(diag->arena, 1, sizeof *vertex);
+    vertex->draft.parameters = (struct place){list, path};
+    vertex->draft.job.space.open = true;
+    vertex_read_parameters(&reader, vertex);
+    if (vertex->draft.conditions != NULL)
+        field_error(&reader, vertex->draft.parameters,
+                    "parameters of an open space have no conditions");
+    if (diag->errors > 0)
+        return false;
+    *space = vertex->draft.job.space;
+    return true;
+}
+
 /* ---- stored text ---- */
 
 static enum job_kind kind_of(const struct node *root)

@@ -361,6 +361,9 @@ void vertex_finish_study(const struct field_reader *reader,
         read_metrics(reader, &vertex->draft);
     if (vertex->draft.parameters.node)
         vertex_read_parameters(reader, vertex);
+    if (vertex->draft.job.space.open && vertex->draft.job.kind != JOB_STUDY)
+        field_error(reader, vertex->draft.parameters,
+                    "hypertune.openSpace is for studies of clients");
     if (vertex->no_priors.node != NULL && vertex->draft.job.warm_start.n > 0)
         field_error(reader, vertex->no_priors,
                     "contradicts hypertune.warmStart");

@@ -226,6 +226,8 @@ static void add_hypertune(cJSON *root, const struct job *job)
     add_run(hypertune, job);
     add_strings(hypertune, "constraints", &job->constraints);
     add_strings(hypertune, "warmStart", &job->warm_start);
+    if (job->space.open)
+        json_add_bool(hypertune, "openSpace", true);
     vertex_add_extras(hypertune, &job->space);
     add_kept(root, hypertune, job);
     if (hypertune->child)

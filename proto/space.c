@@ -531,7 +531,7 @@ static enum ht_status check_presence(const struct space *space,
 {
     struct look look = {.space = space, .point = point};
     for (size_t i = 0; i < space->n; i++)
-        if (point[i].absent && look_active(&look, i))
+        if (!space->open && point[i].absent && look_active(&look, i))
             return ht_fail(err, HT_INVALID, "parameter %s is missing",
                            space->params[i].name);
     for (const struct node *node = map->first; node; node = node->next)
@@ -541,6 +541,14 @@ static enum ht_status check_presence(const struct space *space,
                            "do not hold",
                            node->key);
     return HT_OK;
+}
+
+bool point_is_whole(const struct space *space, const struct value point[])
+{
+    for (size_t i = 0; i < space->n; i++)
+        if (point[i].absent && space_active(space, point, i))
+            return false;
+    return true;
 }
 
 enum ht_status point_read(const struct space *space, const struct node *map,

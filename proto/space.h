@@ -45,8 +45,8 @@ struct param {
     enum param_type type;
     enum param_scale scale;
     bool scale_said; /* so that Google's clients get a linear one back */
-    double min, max;           /* DOUBLE, inclusive */
-    double step;               /* DOUBLE: > 0 gives min + k*step; else 0 */
+    double min, max; /* DOUBLE, inclusive */
+    double step;     /* DOUBLE: > 0 gives min + k*step; else 0 */
     int64_t int_min, int_max;  /* INTEGER, inclusive */
     int64_t int_step;          /* INTEGER, >= 1 */
     size_t n_values;           /* DISCRETE, CATEGORICAL */
@@ -60,6 +60,7 @@ struct param {
 struct space {
     size_t n;
     struct param *params; /* in declared order */
+    bool open; /* trials define it as they go: a point may lack any of them */
 };
 
 /* Index by name, or -1; of children that share a name the first. */
@@ -84,6 +85,9 @@ bool space_active(const struct space *space, const struct value point[],
 /* Marks absent every parameter whose conditions do not hold, and only those. A
  * value must therefore stand in each place, also where it may be absent. */
 void space_settle(const struct space *space, struct value point[]);
+/* Whether the point has every value whose conditions hold; in an open space
+ * it may lack some. */
+bool point_is_whole(const struct space *space, const struct value point[]);
 /* No parameter has a condition: every point has every value. */
 bool space_is_flat(const struct space *space);
 

@@ -105,6 +105,15 @@ enum ht_status db_trial_set_client(struct db *db, const struct trial_row *row,
                   row->study, row->id, row->client);
 }
 
+enum ht_status db_trial_set_point(struct db *db, const struct trial_row *row,
+                                  struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE trials SET params=?3, replicate=?4 "
+                  "WHERE study=?1 AND id=?2",
+                  "iisi", row->study, row->id, row->params, row->replicate);
+}
+
 enum ht_status db_trial_erase(struct db *db, const struct trial_row *row,
                               struct ht_error *err)
 {
@@ -113,6 +122,7 @@ enum ht_status db_trial_erase(struct db *db, const struct trial_row *row,
         "DELETE FROM writers WHERE study=? AND trial=?",
         "DELETE FROM attempts WHERE study=? AND trial=?",
         "DELETE FROM rungs WHERE study=? AND trial=?",
+        "DELETE FROM metadata WHERE study=? AND trial=?",
         "DELETE FROM trials WHERE study=? AND id=?",
     };
     enum ht_status status = db_trial_count(db, row, row->state, -1, err);

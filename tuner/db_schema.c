@@ -184,6 +184,16 @@ static const char tenth_schema[] =
 static const char eleventh_schema[] =
     "ALTER TABLE studies ADD COLUMN begun_ms INTEGER NOT NULL DEFAULT 0;";
 
+/* What clients keep with a study and its trials. A version is never given
+ * twice, so that whoever follows them misses nothing. */
+static const char twelfth_schema[] =
+    "CREATE TABLE metadata("
+    " version INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " study INTEGER NOT NULL, trial INTEGER NOT NULL,"
+    " ns TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,"
+    " UNIQUE(study, trial, ns, key)) STRICT;"
+    "CREATE INDEX metadata_study ON metadata(study, version);";
+
 /* Append only: the index of a migration is the user_version it starts from. */
 const struct db_migration db_migrations[] = {
     {first_schema, NULL},    {second_schema, NULL},
@@ -191,7 +201,7 @@ const struct db_migration db_migrations[] = {
     {fifth_schema, NULL},    {sixth_schema, NULL},
     {seventh_schema, NULL},  {eighth_schema, front_mark_all},
     {ninth_schema, NULL},    {tenth_schema, NULL},
-    {eleventh_schema, NULL},
+    {eleventh_schema, NULL}, {twelfth_schema, NULL},
 };
 const int db_migration_count =
     (int)(sizeof db_migrations / sizeof *db_migrations);

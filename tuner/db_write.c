@@ -231,6 +231,8 @@ enum ht_status db_study_erase(struct db *db, int64_t study, int64_t limit,
         "WHERE study=?1 LIMIT ?2)",
         "DELETE FROM rungs WHERE (study, trial, rung) IN (SELECT study, "
         "trial, rung FROM rungs WHERE study=?1 LIMIT ?2)",
+        "DELETE FROM metadata WHERE version IN (SELECT version FROM metadata "
+        "WHERE study=?1 LIMIT ?2)",
         "DELETE FROM events WHERE study=?1 AND revision IN (SELECT revision "
         "FROM events WHERE study=?1 LIMIT ?2)",
         "DELETE FROM attempts WHERE (study, trial, n) IN (SELECT study, trial, "

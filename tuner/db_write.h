@@ -125,6 +125,9 @@ enum ht_status db_trial_of_client(struct db *db, struct arena *arena,
                                   struct ht_error *err);
 enum ht_status db_trial_set_client(struct db *db, const struct trial_row *row,
                                    struct ht_error *err);
+/* Another point, with the replicate number that goes with it. */
+enum ht_status db_trial_set_point(struct db *db, const struct trial_row *row,
+                                  struct ht_error *err);
 /* Removes the trial with all that belongs to it, and from the counts. */
 enum ht_status db_trial_erase(struct db *db, const struct trial_row *row,
                               struct ht_error *err);

@@ -83,9 +83,10 @@ reader_handler read_job;                                  /* reader_job.c */
 reader_handler read_aip_job, read_aip_jobs;               /* reader_aip.c */
 reader_handler read_lookup, read_optimal;                 /* reader_vizier.c */
 reader_handler read_trials, read_trial;                   /* reader_trials.c */
-reader_handler read_table;                                /* reader_table.c */
-reader_handler read_best, read_logs;                      /* reader_trials.c */
-reader_handler read_confirmation;                         /* reader_trials.c */
+reader_handler read_metadata;                /* reader_metadata.c */
+reader_handler read_table;                   /* reader_table.c */
+reader_handler read_best, read_logs;         /* reader_trials.c */
+reader_handler read_confirmation;            /* reader_trials.c */
 reader_handler read_measurements;            /* reader_measurements.c */
 reader_handler read_curves;                  /* reader_curves.c */
 reader_handler read_importances, read_slice; /* reader_insight.c */

@@ -18,7 +18,7 @@ static enum ht_status find_study(struct reader *reader, struct request *req,
 {
     const enum ht_status status =
         reader_find_study(reader, req, study, job, err);
-    if (status == HT_OK && study->kind == JOB_CUSTOM)
+    if (status == HT_OK && (study->kind == JOB_CUSTOM || (*job)->space.open))
         return ht_fail(err, HT_PRECONDITION, "\"%.128s\" searches nothing",
                        study->name);
     return status;

@@ -2,6 +2,8 @@
 
 #include "tuner/aip.h"
 #include "tuner/gate.h"
+#include "tuner/metadata.h"
+#include "tuner/open_trial.h"
 #include "tuner/operation.h"
 #include "tuner/study.h"
 #include "tuner/trial.h"
@@ -148,6 +150,12 @@ const struct route route_table[] = {
            trial_retry),
     CHANGE("POST", ANY, OURS "/studies/{study}:cancel", study_cancel),
     CHANGE("DELETE", ANY, OURS "/studies/{study}", study_delete),
+    CHANGE("POST", STUDY_KIND(JOB_STUDY), OURS "/studies/{study}/trials:open",
+           open_trial_make),
+    CHANGE("POST", STUDY_KIND(JOB_STUDY),
+           OURS "/studies/{study}/trials/{trial}:define", open_trial_define),
+    CHANGE("PATCH", ANY, OURS "/studies/{study}/metadata", metadata_change),
+    QUERY(ANY, OURS "/studies/{study}/metadata", read_metadata),
     CHANGE("POST", ANY, OURS "/studies/{study}:pause", study_pause),
     CHANGE("POST", ANY, OURS "/studies/{study}:resume", study_resume),
     CHANGE("POST", ANY, OURS "/studies/{study}:stop", study_stop),

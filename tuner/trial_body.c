@@ -131,7 +131,7 @@ static void check_presence(const struct field_reader *reader, struct place at,
                            const struct value point[])
 {
     for (size_t i = 0; i < space->n; i++)
-        if (point[i].absent && space_active(space, point, i))
+        if (!space->open && point[i].absent && space_active(space, point, i))
             field_error(reader, at, "parameter %s is missing",
                         space->params[i].name);
     for (size_t k = 0; k < n; k++)

@@ -378,6 +378,11 @@ static enum ht_status check_study(const struct suggesting *now,
                        "study %.128s belongs to a job that runs its trials "
                        "itself",
                        study->name);
+    if (now->call.job->space.open)
+        return ht_fail(err, HT_PRECONDITION,
+                       "study %.128s has an open space: its clients choose "
+                       "the points",
+                       study->name);
     if (study->state == STUDY_PAUSED)
         return ht_fail(err, HT_PRECONDITION, "study %.64s is inactive: %.160s",
                        study->name, study->reason);

@@ -11,7 +11,7 @@ static struct param params[] = {
     {.name = "y", .type = PARAM_DOUBLE, .max = 1},
     {.name = "c", .type = PARAM_CATEGORICAL, .n_values = 3, .labels = names},
 };
-static const struct space space = {3, params};
+static const struct space space = {.n = 3, .params = params};
 
 static const double smooth[] = {0, 0.3, 1, 0, -4};
 static const double rough[] = {-1.5, -1, 0, 0.5, -6};

@@ -105,7 +105,7 @@ static struct param mixed_params[] = {
     {.name = "opt", .type = PARAM_CATEGORICAL, .n_values = 3, .labels = names},
     {.name = "momentum", .type = PARAM_DOUBLE, .max = 1, .when = &when_on},
 };
-static const struct space mixed = {4, mixed_params};
+static const struct space mixed = {.n = 4, .params = mixed_params};
 
 /* At most 1, at rate 1e-3, 5 units, "c" and momentum 0.9. */
 static double mixed_value(const struct value point[])
@@ -143,7 +143,7 @@ static void a_failing_region_is_left_alone(void)
 {
     /* Everything above 1/2 fails, and the best is just below. */
     struct param param = {.name = "x", .type = PARAM_DOUBLE, .max = 1};
-    const struct space line = {1, &param};
+    const struct space line = {.n = 1, .params = &param};
     study_open(&study, &line, 5);
     size_t failed = 0;
     double best = 0;
@@ -165,7 +165,7 @@ static void a_single_failure_does_not_hide_an_optimum(void)
 {
     struct param params[] = {{.name = "x", .type = PARAM_DOUBLE, .max = 1},
                              {.name = "y", .type = PARAM_DOUBLE, .max = 1}};
-    const struct space plane = {2, params};
+    const struct space plane = {.n = 2, .params = params};
     study_open(&study, &plane, 3);
     double best = -1;
     bool crashed = false;
@@ -197,7 +197,7 @@ static void small_spaces_are_walked_best_first_and_to_the_end(void)
          .n_values = 4,
          .labels = names},
     };
-    const struct space space = {2, params};
+    const struct space space = {.n = 2, .params = params};
     struct taken_set set;
     struct value point[2];
     taken_set_init(&set, &space);
@@ -236,7 +236,7 @@ static void the_first_point_is_the_default_else_the_middle(void)
          .has_default = true,
          .fallback = {.real = 1}},
     };
-    const struct space space = {2, params};
+    const struct space space = {.n = 2, .params = params};
     struct value point[2];
     study_open(&study, &space, 1);
     CHECK(study_ask(&study, 0, point) == HT_OK);
@@ -282,7 +282,7 @@ static void suggestions_keep_away_from_what_is_pending(void)
 {
     struct param params[] = {{.name = "a", .type = PARAM_DOUBLE, .max = 1},
                              {.name = "b", .type = PARAM_DOUBLE, .max = 1}};
-    const struct space space = {2, params};
+    const struct space space = {.n = 2, .params = params};
     study_open(&study, &space, 9);
     for (uint64_t k = 0; k < 12; k++) {
         struct value point[2];
@@ -426,7 +426,8 @@ static struct space random_space(const struct rng_place *place,
                                  struct condition conditions[],
                                  struct value values[])
 {
-    const struct space space = {2 + rng_bits(place, 0) % 4, params};
+    const struct space space = {.n = 2 + rng_bits(place, 0) % 4,
+                                .params = params};
     for (size_t i = 0; i < space.n; i++) {
         params[i] = random_param(place, 10 + 2 * i);
         const uint64_t levels = param_levels(&params[0]);
@@ -506,7 +507,7 @@ static void no_space_and_no_results_break_it(void)
 
 static void a_space_without_parameters_has_one_point(void)
 {
-    const struct space nothing = {0, NULL};
+    const struct space nothing = {.n = 0, .params = NULL};
     struct value point[1];
     study_open(&study, &nothing, 1);
     CHECK(study_ask(&study, 0, point) == HT_OK);
@@ -520,7 +521,7 @@ static void sixty_four_parameters_are_searched(void)
     struct param params[HT_MAX_PARAMETERS + 1];
     for (size_t i = 0; i <= HT_MAX_PARAMETERS; i++)
         params[i] = (struct param){.name = "x", .type = PARAM_DOUBLE, .max = 1};
-    struct space space = {HT_MAX_PARAMETERS, params};
+    struct space space = {.n = HT_MAX_PARAMETERS, .params = params};
     study_open(&study, &space, 6);
     double first = 0, last = 0;
     for (uint64_t k = 0; k < 25; k++) {
@@ -557,7 +558,7 @@ static void a_long_history_stays_quick_and_keeps_its_best(void)
 {
     struct param params[] = {{.name = "a", .type = PARAM_DOUBLE, .max = 1},
                              {.name = "b", .type = PARAM_DOUBLE, .max = 1}};
-    const struct space space = {2, params};
+    const struct space space = {.n = 2, .params = params};
     void *state;
     struct value point[2];
     CHECK(search_new(&bayesian_search, &space, 1, &state, NULL) == HT_OK);

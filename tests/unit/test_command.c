@@ -144,7 +144,7 @@ static void of_one_name_the_value_that_exists_is_meant(void)
     const char *words[] = {"train", "--rate=${lr}"};
     struct pool one = {.type = "master", .count = 1, .command = {2, words}};
     struct job job = make_job(ARGS_AUTO, true);
-    job.space = (struct space){3, named};
+    job.space = (struct space){.n = 3, .params = named};
     CHECK_TEXT(joined(command_line(arena, &job, &one, at, 0)),
                "train|--rate=0.25|--opt=3");
     at[0].absent = false;

@@ -31,7 +31,7 @@ static struct param params[] = {
      .int_step = 1},
     {.name = "opt", .type = PARAM_CATEGORICAL, .n_values = 3, .labels = names},
 };
-static const struct space mixed = {4, params};
+static const struct space mixed = {.n = 4, .params = params};
 
 /* At most 1.2, at x = y = 0.5, n = 4 and "adam" under x + y <= 1. */
 static double mixed_value(const struct value point[])
@@ -79,7 +79,7 @@ static void an_optimum_on_the_edge_is_found(void)
 
 enum { WIDTH = 10 };
 static struct param many_params[WIDTH];
-static const struct space many = {WIDTH, many_params};
+static const struct space many = {.n = WIDTH, .params = many_params};
 
 static double sum_of_roots(const struct value point[])
 {
@@ -124,7 +124,7 @@ static struct param whole_params[] = {
      .int_max = 9,
      .int_step = 1},
 };
-static const struct space whole = {2, whole_params};
+static const struct space whole = {.n = 2, .params = whole_params};
 
 /* Returns how many points come before the end. */
 static int walk(const struct algorithm *algorithm,

@@ -25,7 +25,7 @@ static struct param params[] = {
     {.name = "momentum", .type = PARAM_DOUBLE, .max = 1, .when = &when_sgd},
     {.name = "x-y", .type = PARAM_DOUBLE, .max = 1},
 };
-static const struct space space = {7, params};
+static const struct space space = {.n = 7, .params = params};
 
 /* x 0.25, y 0.75, 4 layers, sgd, batch 32, momentum 0.9, x-y 0.125 */
 static const struct value here[] = {
@@ -225,7 +225,7 @@ static void deep_and_long_texts_are_refused(void)
 static void a_name_of_several_parameters_is_refused(void)
 {
     struct param twice[] = {params[0], params[0], params[1]};
-    const struct space shared = {3, twice};
+    const struct space shared = {.n = 3, .params = twice};
     struct constraint *constraint;
     struct ht_error err;
     size_t at = 0;

@@ -12,7 +12,7 @@ enum { MOST = 16, STEPS = 100, GOALS = 2 };
 
 static struct param rate = {
     .name = "rate", .type = PARAM_DOUBLE, .min = 0, .max = 1};
-static const struct space space = {1, &rate};
+static const struct space space = {.n = 1, .params = &rate};
 
 struct field {
     struct setting setting;

@@ -12,7 +12,7 @@ static const char *const names[] = {"a", "b", "c"};
 static double encode_one(struct param param, struct value value)
 {
     struct encoding encoding;
-    const struct space space = {1, &param};
+    const struct space space = {.n = 1, .params = &param};
     double x = NAN;
     param.name = "x";
     encoding_init(&encoding, &space);
@@ -108,7 +108,7 @@ static struct param nested_params[] = {
      .int_step = 1},
     {.name = "momentum", .type = PARAM_DOUBLE, .max = 1, .when = &when_on},
 };
-static const struct space nested = {3, nested_params};
+static const struct space nested = {.n = 3, .params = nested_params};
 
 static void a_constant_has_no_coordinate_and_keeps_its_value(void)
 {
@@ -167,7 +167,7 @@ static struct param branch_params[] = {
      .when = &when_second},
     {.name = "decay", .type = PARAM_DOUBLE, .max = 1, .when = &when_large},
 };
-static const struct space branches = {4, branch_params};
+static const struct space branches = {.n = 4, .params = branch_params};
 
 static void children_of_one_name_are_coordinates_of_their_own(void)
 {
@@ -242,7 +242,7 @@ static void the_usual_place_is_the_default_or_the_middle(void)
          .n_values = 3,
          .labels = names},
     };
-    const struct space space = {4, params};
+    const struct space space = {.n = 4, .params = params};
     struct encoding encoding;
     encoding_init(&encoding, &space);
     CHECK(encoding.at[0].usual == 0.5);
@@ -257,7 +257,7 @@ static void a_default_comes_back_to_the_last_digit(void)
     struct param param = scaled(PARAM_DOUBLE, SCALE_LOG, 1e-5, 0.3);
     param.has_default = true;
     param.fallback = (struct value){.real = 0.001};
-    const struct space space = {1, &param};
+    const struct space space = {.n = 1, .params = &param};
     struct encoding encoding;
     encoding_init(&encoding, &space);
     struct value point;
@@ -271,7 +271,7 @@ static void a_default_comes_back_to_the_last_digit(void)
 static void check_round_trip(const struct param *param, double tolerance)
 {
     struct param copy = *param;
-    const struct space space = {1, &copy};
+    const struct space space = {.n = 1, .params = &copy};
     struct encoding encoding;
     encoding_init(&encoding, &space);
     for (uint64_t k = 0; k < 500; k++) {

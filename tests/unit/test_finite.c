@@ -23,7 +23,7 @@ static struct param mixed_params[] = {
      .max = 0.5,
      .step = 0.1},
 };
-static const struct space mixed = {4, mixed_params};
+static const struct space mixed = {.n = 4, .params = mixed_params};
 
 static void the_last_parameter_changes_fastest(void)
 {
@@ -57,7 +57,7 @@ static void a_million_levels_come_back_too(void)
                           .int_min = 0,
                           .int_max = HT_MAX_GRID - 1,
                           .int_step = 1};
-    const struct space space = {1, &param};
+    const struct space space = {.n = 1, .params = &param};
     for (uint64_t i = 0; i < HT_MAX_GRID; i += 997) {
         struct value point[1];
         finite_point(&space, NULL, i, point);
@@ -67,7 +67,7 @@ static void a_million_levels_come_back_too(void)
 
 static void a_space_without_parameters_has_one_point(void)
 {
-    const struct space none = {0, NULL};
+    const struct space none = {.n = 0, .params = NULL};
     struct value point[1];
     finite_point(&none, NULL, 0, point);
     CHECK(point_index(&none, point) == 0);

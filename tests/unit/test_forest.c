@@ -9,7 +9,7 @@ static struct param params[] = {
     {.name = "y", .type = PARAM_DOUBLE, .max = 1},
     {.name = "kind", .type = PARAM_CATEGORICAL, .n_values = 4, .labels = names},
 };
-static const struct space space = {3, params};
+static const struct space space = {.n = 3, .params = params};
 
 enum { N = 60 };
 

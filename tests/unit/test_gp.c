@@ -25,9 +25,9 @@ static struct param params[] = {
      .int_step = 1},
     {.name = "c", .type = PARAM_CATEGORICAL, .n_values = 3, .labels = names},
 };
-static const struct space space = {4, params};
+static const struct space space = {.n = 4, .params = params};
 static struct param line_param = {.name = "x", .type = PARAM_DOUBLE, .max = 1};
-static const struct space line = {1, &line_param};
+static const struct space line = {.n = 1, .params = &line_param};
 
 /* A row of the file; null is absent. */
 static void read_row(const cJSON *row, double x[])

@@ -15,7 +15,7 @@ static struct param params[] = {
      .labels = colours},
     {.name = "rate", .type = PARAM_DISCRETE, .n_values = 3, .numbers = rates},
 };
-static const struct space space = {2, params};
+static const struct space space = {.n = 2, .params = params};
 
 static void *start(const struct space *of)
 {
@@ -92,7 +92,7 @@ static void a_continuous_parameter_is_refused_by_name(void)
 {
     struct param mixed[] = {params[0],
                             {.name = "lr", .type = PARAM_DOUBLE, .max = 1.0}};
-    const struct space continuous = {2, mixed};
+    const struct space continuous = {.n = 2, .params = mixed};
     void *state = NULL;
     struct ht_error err = {0};
     CHECK(search_new(&grid_search, &continuous, 1, &state, &err) == HT_INVALID);
@@ -111,7 +111,7 @@ static void a_million_points_are_a_grid_and_one_more_is_not(void)
                           .int_min = 1,
                           .int_max = HT_MAX_GRID,
                           .int_step = 1};
-    const struct space large = {1, &param};
+    const struct space large = {.n = 1, .params = &param};
     void *state = start(&large);
     struct value point[1];
     CHECK(suggest(state, HT_MAX_GRID - 1, &taken_nothing, point) == HT_OK);
@@ -128,7 +128,7 @@ static void a_grid_beyond_64_bits_is_refused_by_its_size(void)
     struct param many[HT_MAX_PARAMETERS];
     for (size_t i = 0; i < HT_MAX_PARAMETERS; i++)
         many[i] = params[0];
-    const struct space large = {HT_MAX_PARAMETERS, many};
+    const struct space large = {.n = HT_MAX_PARAMETERS, .params = many};
     void *state = NULL;
     struct ht_error err = {0};
     CHECK(search_new(&grid_search, &large, 1, &state, &err) == HT_INVALID);
@@ -137,7 +137,7 @@ static void a_grid_beyond_64_bits_is_refused_by_its_size(void)
 
 static void a_space_without_parameters_has_one_trial(void)
 {
-    const struct space none = {0, NULL};
+    const struct space none = {.n = 0, .params = NULL};
     struct taken_set set;
     taken_set_init(&set, &none);
     void *state = start(&none);

@@ -15,7 +15,7 @@ static struct param params[] = {
     {.name = "child", .type = PARAM_DOUBLE, .max = 1, .when = &when_second},
     {.name = "idle", .type = PARAM_INTEGER, .int_max = 9, .int_step = 1},
 };
-static const struct space space = {5, params};
+static const struct space space = {.n = 5, .params = params};
 
 /* The kind decides little, its child less. */
 static double value_of(const struct value point[])

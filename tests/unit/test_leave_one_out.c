@@ -12,7 +12,7 @@ static struct param params[] = {
     {.name = "x", .type = PARAM_DOUBLE, .max = 1},
     {.name = "y", .type = PARAM_DOUBLE, .max = 1},
 };
-static const struct space plane = {2, params};
+static const struct space plane = {.n = 2, .params = params};
 static const double theta[] = {-1.2, -0.7, 0.3, -4.0};
 
 static void row(size_t i, double x[])

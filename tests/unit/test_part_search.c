@@ -41,7 +41,7 @@ static struct param mixed_params[] = {
     {.name = "opt", .type = PARAM_CATEGORICAL, .n_values = 3, .labels = names},
     {.name = "y", .type = PARAM_DOUBLE, .max = 1, .when = &when_a_or_c},
 };
-static const struct space mixed = {4, mixed_params};
+static const struct space mixed = {.n = 4, .params = mixed_params};
 enum { X, LEVEL, OPT, Y };
 
 /* Steps that no process understands, so that others have their turn. */
@@ -146,7 +146,7 @@ static struct param small_params[] = {
      .int_step = 1},
     {.name = "opt", .type = PARAM_CATEGORICAL, .n_values = 3, .labels = names},
 };
-static const struct space small = {2, small_params};
+static const struct space small = {.n = 2, .params = small_params};
 
 static void a_part_ends_before_its_space(void)
 {
@@ -187,8 +187,8 @@ static struct param cube_params[] = {
     {.name = "y", .type = PARAM_DOUBLE, .max = 1},
     {.name = "z", .type = PARAM_DOUBLE, .max = 1},
 };
-static const struct space cube = {4, cube_params};
-static const struct space three = {3, cube_params + 1};
+static const struct space cube = {.n = 4, .params = cube_params};
+static const struct space three = {.n = 3, .params = cube_params + 1};
 static const double fixed = 0.3;
 enum { SEEDS = 7 };
 
@@ -317,7 +317,7 @@ static struct param turn_params[] = {
     {.name = "y", .type = PARAM_DOUBLE, .max = 1},
     {.name = "z", .type = PARAM_DOUBLE, .max = 1},
 };
-static const struct space turns = {4, turn_params};
+static const struct space turns = {.n = 4, .params = turn_params};
 
 /* The second task is worse everywhere and best elsewhere. */
 static double of_task(const struct value point[])

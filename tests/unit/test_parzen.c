@@ -16,7 +16,7 @@ static struct param params[] = {
     {.name = "kind", .type = PARAM_CATEGORICAL, .n_values = 3, .labels = names},
     {.name = "own", .type = PARAM_DOUBLE, .max = 1, .when = &when_on},
 };
-static const struct space space = {4, params};
+static const struct space space = {.n = 4, .params = params};
 
 enum { X, K, KIND, OWN };
 #define NOT COORDINATE_ABSENT

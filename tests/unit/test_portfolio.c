@@ -14,7 +14,7 @@ static struct param params[] = {
      .int_max = 40,
      .int_step = 1},
 };
-static const struct space space = {2, params};
+static const struct space space = {.n = 2, .params = params};
 
 enum { N = 30, LATER = 60 };
 

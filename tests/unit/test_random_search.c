@@ -27,7 +27,7 @@ static struct param mixed_params[] = {
      .n_values = 2,
      .labels = colours},
 };
-static const struct space mixed = {3, mixed_params};
+static const struct space mixed = {.n = 3, .params = mixed_params};
 
 /* 2 * 4 * 4 = 32 points. */
 static struct param small_params[] = {
@@ -42,7 +42,7 @@ static struct param small_params[] = {
      .int_max = 4,
      .int_step = 1},
 };
-static const struct space small = {3, small_params};
+static const struct space small = {.n = 3, .params = small_params};
 
 static void *start(const struct space *space, uint64_t seed)
 {
@@ -198,7 +198,7 @@ static void the_last_free_points_have_equal_chances(void)
                           .int_min = 0,
                           .int_max = POINTS - 1,
                           .int_step = 1};
-    const struct space space = {1, &param};
+    const struct space space = {.n = 1, .params = &param};
     struct taken_set set;
     taken_set_init(&set, &space);
     memset(set.marks, 1, set.size);
@@ -244,7 +244,7 @@ static void a_full_space_of_a_million_points_is_noticed_at_once(void)
                           .int_min = 1,
                           .int_max = HT_MAX_GRID,
                           .int_step = 1};
-    const struct space space = {1, &param};
+    const struct space space = {.n = 1, .params = &param};
     struct taken_set set;
     taken_set_init(&set, &space);
     set.taken.n = HT_MAX_GRID;
@@ -260,7 +260,7 @@ static void a_single_point_is_suggested_once(void)
 {
     struct param param = {
         .name = "x", .type = PARAM_DOUBLE, .min = 0.5, .max = 0.5};
-    const struct space space = {1, &param};
+    const struct space space = {.n = 1, .params = &param};
     struct taken_set set;
     taken_set_init(&set, &space);
     void *state = start(&space, 1);
@@ -298,7 +298,7 @@ static void sixty_four_parameters_are_searched_and_one_more_is_refused(void)
     struct param params[HT_MAX_PARAMETERS + 1];
     for (size_t i = 0; i <= HT_MAX_PARAMETERS; i++)
         params[i] = (struct param){.name = "x", .max = 1.0};
-    struct space space = {HT_MAX_PARAMETERS, params};
+    struct space space = {.n = HT_MAX_PARAMETERS, .params = params};
     void *state = start(&space, 1);
     struct value point[HT_MAX_PARAMETERS];
     CHECK(suggest(state, 0, &taken_nothing, point) == HT_OK);

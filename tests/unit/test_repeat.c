@@ -18,7 +18,7 @@ static struct param params[] = {
      .int_max = 9,
      .int_step = 1},
 };
-static const struct space plane = {2, params};
+static const struct space plane = {.n = 2, .params = params};
 
 static struct value told[TOLD][2];
 static double told_values[TOLD];

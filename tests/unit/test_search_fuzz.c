@@ -115,8 +115,8 @@ static struct space draw_space(struct draw *draw)
 {
     static void (*const kinds[])(struct draw *, struct param *) = {
         draw_double, draw_integer, draw_list};
-    struct space space = {
-        chance(draw, 0.02) ? HT_MAX_PARAMETERS : below(draw, 7), NULL};
+    struct space space = {.n = chance(draw, 0.02) ? HT_MAX_PARAMETERS
+                                                  : below(draw, 7)};
     space.params = arena_alloc(draw->arena, space.n + 1, sizeof *space.params);
     for (size_t i = 0; i < space.n; i++) {
         space.params[i] = (struct param){

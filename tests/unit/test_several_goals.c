@@ -12,7 +12,7 @@ static struct param params[] = {
     {.name = "y", .type = PARAM_DOUBLE, .max = 1},
     {.name = "z", .type = PARAM_DOUBLE, .max = 1},
 };
-static const struct space space = {3, params};
+static const struct space space = {.n = 3, .params = params};
 
 static bool is_taken(void *context, const struct value point[])
 {

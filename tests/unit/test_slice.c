@@ -27,7 +27,7 @@ static struct param params[] = {
      .int_max = INT64_MAX / 2,
      .int_step = 1},
 };
-static const struct space space = {5, params};
+static const struct space space = {.n = 5, .params = params};
 
 static struct encoding encoding;
 static struct history history;
@@ -83,7 +83,7 @@ static void an_axis_goes_from_end_to_end_on_its_scale(void)
                            .int_min = INT64_MIN,
                            .int_max = INT64_MAX - 1,
                            .int_step = 1};
-    slice_axis_init(&axis, &(struct space){1, &widest}, 0, 3);
+    slice_axis_init(&axis, &(struct space){.n = 1, .params = &widest}, 0, 3);
     CHECK(axis.values[1].whole > -4096 && axis.values[1].whole < 4096);
     CHECK(axis.values[2].whole == INT64_MAX - 1);
     slice_axis_fini(&axis);

@@ -36,7 +36,7 @@ static struct param params[] = {
      .when = &when_both},
 };
 enum { OPT, LR, LAYERS, MOMENTUM, DECAY, UNITS, N };
-static const struct space space = {N, params};
+static const struct space space = {.n = N, .params = params};
 
 /* A point of which nothing is given. */
 static void give_nothing(struct value given[])

@@ -13,7 +13,7 @@ static struct param params[] = {
     {.name = "of_a", .type = PARAM_DOUBLE, .max = 1, .when = &when_a},
     {.name = "of_b", .type = PARAM_DOUBLE, .max = 1, .when = &when_b},
 };
-static const struct space space = {4, params};
+static const struct space space = {.n = 4, .params = params};
 
 enum { X, KIND, OF_A, OF_B, DIM, N = 60, PENDING = 10, ROUNDS = 20 };
 

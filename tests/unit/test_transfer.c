@@ -20,7 +20,7 @@ static struct param params[] = {
     {.name = "y", .type = PARAM_DOUBLE, .max = 1},
     {.name = "c", .type = PARAM_CATEGORICAL, .n_values = 3, .labels = names},
 };
-static const struct space space = {3, params};
+static const struct space space = {.n = 3, .params = params};
 static const bool all_shared[] = {true, true, true};
 static const bool only_x[] = {true, false, false};
 
