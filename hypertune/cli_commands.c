@@ -101,6 +101,7 @@ const struct option_spec cli_option_table[] = {
         "gcloud's project (yours, else local)"),
     OWN("region", 0, OPTION_TEXT, region, "NAME",
         "gcloud's region (yours, else us-central1)"),
+    OWN("no-open", 0, OPTION_FLAG, no_open, NULL, "open no browser"),
     OWN("unset", 0, OPTION_FLAG, unset, NULL, "take it back"),
     {.name = NULL}};
 
@@ -133,6 +134,8 @@ const struct cli_command cli_commands[] = {
     {"replay", cli_replay, "algorithm from count", "STUDY",
      "prove its suggestions; --algorithm: what that would suggest"},
     {"watch", cli_watch, "until", "STUDY", "live view"},
+    {"ui", cli_ui, "no-open", "[STUDY]",
+     "a link that logs a browser in to the dashboard"},
     {"logs", cli_logs, "follow stream replica attempt tail raw", "STUDY/ID",
      "what a trial printed"},
     {"stop-trial", cli_stop_trial, "", "STUDY/ID...",

@@ -62,8 +62,8 @@ cli_run cli_pause, cli_resume, cli_stop, cli_cancel, cli_delete, cli_set;
 cli_run cli_report, cli_should_stop, cli_params, cli_serve, cli_runner;
 /* cli_doctor.c, cli_runners.c, cli_local_run.c */
 cli_run cli_doctor, cli_list_runners, cli_local_run;
-/* cli_gcloud_env.c */
-cli_run cli_gcloud_env;
+/* cli_gcloud_env.c, cli_ui.c */
+cli_run cli_gcloud_env, cli_ui;
 /* cli_help.c */
 cli_run cli_version, cli_help;
 void cli_help_short(struct text *out);

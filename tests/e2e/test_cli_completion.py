@@ -40,6 +40,8 @@ def candidates_follow_the_words_before_them():
                 (["completion", ""], ["bash", "zsh", "fish"]),
                 (["help", "ex"], ["export", "exit"]),
                 (["describe", ""], ["digits"]),
+                (["ui", ""], ["digits"]),
+                (["ui", "--no"], ["--no-open"]),
                 (["describe", "digits", ""], []),
                 (["-o", "json", "best", "d"], ["digits"]),
                 (["trial", ""], ["digits/"]),

@@ -274,7 +274,7 @@ export class Table {
       return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
     };
     const lines = [this.seen.map(({saved, label}) => saved ?? label), ...this.rows.map(row => this.seen.map(({value}) => value(row)))];
-    return lines.map(line => `${line.map(quote).join(",")}\r\n`).join("");
+    return lines.map(line => `${line.map(quote).join(",")}\n`).join("");
   }
 }
 
