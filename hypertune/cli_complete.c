@@ -217,6 +217,7 @@ static void offer_values(struct completion *completion)
 static void offer_words(struct completion *completion)
 {
     const struct cli_command *command = completion->cli->command;
+    const char *usage = command->usage + strspn(command->usage, "[");
     bool first = completion->words.n == 0;
     if (command->run == cli_help) {
         offer_commands(completion);
@@ -232,7 +233,7 @@ static void offer_words(struct completion *completion)
             offer_outputs(completion);
         else
             offer_files(completion);
-    } else if (strncmp(command->usage, "STUDY/ID", 8) == 0 ||
+    } else if (strncmp(usage, "STUDY/ID", 8) == 0 ||
                (command->run == cli_curves &&
                 strchr(completion->word, '/') != NULL)) {
         offer_trials(completion, NULL);
@@ -240,9 +241,9 @@ static void offer_words(struct completion *completion)
         offer_parameters(completion);
     } else if (command->run == cli_set && !first) {
         offer_list(completion, "trials= parallel=");
-    } else if (strncmp(command->usage, "STUDY", 5) == 0 && first) {
+    } else if (strncmp(usage, "STUDY", 5) == 0 && first) {
         offer_studies(completion, "");
-    } else if (strstr(command->usage, "SPEC") != NULL ||
+    } else if (strstr(usage, "SPEC") != NULL ||
                command->run == cli_write_spec) {
         offer_files(completion);
     }
