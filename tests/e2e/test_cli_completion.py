@@ -41,7 +41,7 @@ def candidates_follow_the_words_before_them():
                 (["help", "ex"], ["export", "exit"]),
                 (["describe", ""], ["digits"]),
                 (["ui", ""], ["digits"]),
-                (["ui", "--no"], ["--no-open"]),
+                (["ui", "--no-o"], ["--no-open"]),
                 (["describe", "digits", ""], []),
                 (["-o", "json", "best", "d"], ["digits"]),
                 (["trial", ""], ["digits/"]),
