@@ -22,6 +22,9 @@ export class Dimension {
 
   get isCategory() { return this.values !== null; }
 
+  // Of a metric: +1 where larger is better, -1 where smaller is.
+  get sign() { return this.goal === "MINIMIZE" ? -1 : 1; }
+
   // What the trial has: a number or a text, null or undefined without one.
   of(trial) {
     return this.kind === "parameter" ? trial.parameters[this.at] : trial.metrics[this.at];
@@ -46,7 +49,8 @@ function readSpec(spec) {
   if (spec.integerValueSpec) return {range: ends(spec.integerValueSpec), log, integer: true};
   if (spec.discreteValueSpec) {
     const values = spec.discreteValueSpec.values.map(Number);
-    return {range: [Math.min(...values), Math.max(...values)], log, integer: values.every(Number.isInteger), steps: values};
+    const range = [Math.min(...values), Math.max(...values)];
+    return {range, log, integer: values.every(Number.isInteger), steps: values};
   }
   return {values: spec.categoricalValueSpec.values.map(String)};
 }

@@ -72,7 +72,8 @@ function title(store) {
 function complaint(store) {
   if (store.error === null) return null;
   if (store.error.status === 404)
-    return store.job === null ? "There is no such study." : "This study has been deleted; what is shown is its last state.";
+    return store.job === null ? "There is no such study."
+      : "This study has been deleted; what is shown is its last state.";
   return store.job === null || store.error.status !== 0 ? store.error.message : null;
 }
 
@@ -102,7 +103,8 @@ export function studyPage(root, {parts}) {
     replace(root, heading, banner, figures, actions, tabs, ranges, body);
     replace(tabs, tabLinks(store, offered, chosen));
     if (chosen) {
-      const ends = [actionsBar(actions, store), rangesBar(ranges, store, selection), chosen.show(body, store, selection)];
+      const ends = [actionsBar(actions, store), rangesBar(ranges, store, selection),
+        chosen.show(body, store, selection)];
       endTab = () => ends.forEach(end => end());
     } else {
       replace(body, refusal("The study has no such page"));

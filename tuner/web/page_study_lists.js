@@ -31,7 +31,8 @@ function bestTable(store) {
       .map(name => element("th", {scope: "col", title: name}, element("bdi", {}, name))))),
     element("tbody", {}, results.map(trial => element("tr", {},
       element("td", {}, trialLink(store, trial)),
-      [...trial.metrics, ...trial.parameters].map(value => element("td", {}, element("bdi", {}, format.number(value)))))))));
+      [...trial.metrics, ...trial.parameters].map(value =>
+        element("td", {}, element("bdi", {}, format.number(value)))))))));
 }
 
 // The reasons of failures, the commonest first.
@@ -55,7 +56,8 @@ function failureList(store) {
     element("td", {}, "newest: ", trials.slice(-EXAMPLES).reverse().flatMap((trial, i) =>
       [i > 0 && ", ", trialLink(store, trial)])));
   return [element("div.scroll", {}, element("table", {}, element("tbody", {}, failures.slice(0, REASONS).map(row)))),
-    failures.length > REASONS && element("p.quiet.note", {}, `${format.plural(failures.length - REASONS, "more reason")}.`)];
+    failures.length > REASONS &&
+      element("p.quiet.note", {}, `${format.plural(failures.length - REASONS, "more reason")}.`)];
 }
 
 export const bestCard = (root, store) => listCard(root, store, `Best ${BEST}`, bestTable);

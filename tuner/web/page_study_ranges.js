@@ -6,7 +6,8 @@ import * as format from "./format.js";
 function chip(selection, {dimension, low, high, values}) {
   const text = values ? [...values].join(", ") : `${format.number(low)} to ${format.number(high)}`;
   return element("span.chip", {}, element("bdi", {}, dimension.name), " ", element("bdi", {}, text),
-    element("button.plain", {ariaLabel: `Any ${dimension.name}`, onclick: () => selection.setRange(dimension, null)}, "×"));
+    element("button.plain", {ariaLabel: `Any ${dimension.name}`,
+      onclick: () => selection.setRange(dimension, null)}, "×"));
 }
 
 // Fills `root`. Returns the function that ends it.

@@ -7,6 +7,18 @@
 // than any other.
 const SVG = "http://www.w3.org/2000/svg";
 
+// Traces a line through [x, y] after [x, y].
+export function traceLine(to, points) {
+  points.forEach(([x, y], i) => i === 0 ? to.moveTo(x, y) : to.lineTo(x, y));
+}
+
+// The same as the "d" of an SVG path.
+export function lineText(points) {
+  const to = d3.path();
+  traceLine(to, points);
+  return to.toString();
+}
+
 export const HAIR = 0;
 const HAIR_IN_SVG = 0.6;
 

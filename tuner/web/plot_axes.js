@@ -87,8 +87,9 @@ function ticksOf(axis, scale, room) {
 // `room` pixels each.
 export function tickedAxis(make, axis, scale, pixelsPerTick, room = pixelsPerTick) {
   const [from, to] = scale.range();
+  const text = axis.categories ? value => fit(value, room) : axis.time ? scale.tickFormat() : format.number;
   return make(scale).tickValues(ticksOf(axis, scale, Math.abs(to - from) / pixelsPerTick))
-    .tickFormat(axis.time ? scale.tickFormat() : value => axis.categories ? fit(value, room) : format.number(value)).tickSizeOuter(0);
+    .tickFormat(text).tickSizeOuter(0);
 }
 
 function drawAxis(layer, name, axis, scale, {make, offset, grid, pixels}) {
@@ -125,6 +126,10 @@ export function drawAxes(area, xAxis, yAxis, {bar = false} = {}) {
     {transform: `translate(14,${inner.top + inner.height / 2}) rotate(-90)`, "text-anchor": "middle"});
   return {x, y, inner};
 }
+
+// Whether a mark is seen in the box.
+export const within = ({left, top, width, height}) => ({x, y}) =>
+  x >= left && x <= left + width && y >= top && y <= top + height;
 
 // --- legends ---
 

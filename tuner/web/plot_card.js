@@ -86,8 +86,9 @@ export class PlotCard {
     this.spoken = element("p.unseen", {role: "status"});
     this.reset = element("button", {hidden: true, onclick: () => this.zoom(null)}, "Whole range");
     this.toText = element("button", {ariaPressed: "false", onclick: () => this.turn()}, "As table");
+    const saver = kind => element("button", {onclick: () => this.save(kind)}, `As ${kind}`);
     this.saving = element("details.menu", {}, element("summary.button", {}, "Save"),
-      element("div.card", {}, ["SVG", "PNG"].map(kind => element("button", {onclick: () => this.save(kind)}, `As ${kind}`))));
+      element("div.card", {}, saver("SVG"), saver("PNG")));
     this.element = element("section.card.plot", {ariaLabel: title},
       element("div.row.between", {},
         element("h2", {}, title),

@@ -31,7 +31,8 @@ function readCells(answer, deviates) {
 // Where a place between values lies, in pixels.
 function between(values, scale) {
   return at => {
-    const i = Math.min(values.length - 1, Math.max(0, at)), low = Math.floor(i), high = Math.min(values.length - 1, low + 1);
+    const last = values.length - 1, i = Math.min(last, Math.max(0, at));
+    const low = Math.floor(i), high = Math.min(last, low + 1);
     return scale(values[low]) + (i - low) * (scale(values[high]) - scale(values[low]));
   };
 }
@@ -63,6 +64,10 @@ function drawCells(area, frame, {cells, columns}, [xs, ys], colour) {
 
 // --- the plot ---
 
+function valueAt({params}, {name, isCategory}) {
+  return isCategory ? String(params[name]) : params[name];
+}
+
 function describeNext({next}) {
   const predicted = (next.why?.predicted ?? []).map(({metric, low, median, high}) =>
     [metric, `${format.number(median)} (${format.number(low)} to ${format.number(high)})`]);
@@ -80,7 +85,8 @@ export function contourPlot(store, selection) {
   };
   const model = new Question(store, () => {
     const {x, y, metric} = pick();
-    return x && y && x !== y && metric && lackOfModel(store) === null ? slicePath(store, {points: POINTS, x: x.name, y: y.name, metric: metric.name}) : null;
+    if (!x || !y || x === y || !metric || lackOfModel(store) !== null) return null;
+    return slicePath(store, {points: POINTS, x: x.name, y: y.name, metric: metric.name});
   }, () => card.changed());
   const preview = new Question(store, () => `${studyPath(store.key)}/preview?count=${NEXT}`,
     () => card.changed(), {pauseMs: PREVIEW_PAUSE_MS});
@@ -101,13 +107,14 @@ export function contourPlot(store, selection) {
 
   function paint(area, {x, y, metric, values, field, trials, next}) {
     const {pen, theme} = area, frame = drawAxes(area, modelAxis(x, values[0]), modelAxis(y, values[1]), {bar: true});
-    const minimize = metric.goal === "MINIMIZE" && !deviation.on;
+    const minimize = metric.sign < 0 && !deviation.on;
     const share = value => field.most === field.least ? 0.5 : (value - field.least) / (field.most - field.least);
     const colour = value => shade(minimize ? 1 - share(value) : share(value));
     const even = !x.isCategory && !y.isCategory && values.every(axis => axis.length > 2) && !field.cells.includes(null);
     const marks = trials.map(trial => ({trial, x: frame.x(x.of(trial)), y: frame.y(y.of(trial))}));
     const coming = next.filter(({params}) => params[x.name] !== undefined && params[y.name] !== undefined)
-      .map((point, i) => ({next: point, label: `next ${i}`, x: frame.x(params(point, x)), y: frame.y(params(point, y))}));
+      .map((point, i) => ({next: point, label: `next ${i}`,
+        x: frame.x(valueAt(point, x)), y: frame.y(valueAt(point, y))}));
     pen.inside(frame.inner, () => {
       (even ? drawContours : drawCells)(area, frame, field, values, colour);
       const picked = marks.filter(({trial}) => selection.accepts(trial));
@@ -124,8 +131,6 @@ export function contourPlot(store, selection) {
     return [...marks, ...coming];
   }
 
-  const params = ({params: point}, dimension) => dimension.isCategory ? String(point[dimension.name]) : point[dimension.name];
-
   function summarise({metric, answer, next}) {
     const what = deviation.on ? `How unsure the model is of ${metric.name}` : `The model's median of ${metric.name}`;
     const drawn = next.length > 0 && next.every(({why}) => why?.kind === "DRAWN");
@@ -137,8 +142,9 @@ export function contourPlot(store, selection) {
     title: "Contour", name: "contour", height: 380, follows: true,
     controls: [xChoice.element, yChoice.element, deviation.element], prepare, paint,
     summary: summarise,
-    table: ({x, y, answer, values: [xs, ys]}) => ({heads: [x.name, y.name, "16 %", "Median", "84 %"],
-      rows: xs.flatMap((a, i) => ys.map((b, j) => [a, b, answer.low[i][j] ?? "", answer.median[i][j] ?? "", answer.high[i][j] ?? ""]))}),
+    table: ({x, y, answer: {low, median, high}, values: [xs, ys]}) => ({
+      heads: [x.name, y.name, "16 %", "Median", "84 %"],
+      rows: xs.flatMap((a, i) => ys.map((b, j) => [a, b, low[i][j] ?? "", median[i][j] ?? "", high[i][j] ?? ""]))}),
     describe: mark => mark.next ? describeNext(mark) : describeTrial(store, mark.trial),
     end: () => {
       model.end();

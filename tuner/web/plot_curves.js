@@ -3,11 +3,11 @@
 import {studyPath} from "./api.js";
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {drawAxes, drawBar, drawLegend, span, zoomable} from "./plot_axes.js";
+import {drawAxes, drawBar, drawLegend, span, within, zoomable} from "./plot_axes.js";
 import {choice, logSwitch, metricMenu} from "./plot_controls.js";
 import {Question, stateOfResults} from "./question.js";
 import {describeTrial} from "./marks.js";
-import {HAIR} from "./pen.js";
+import {HAIR, lineText, traceLine} from "./pen.js";
 import {StudyStore} from "./store.js";
 import {goodness, shade} from "./theme.js";
 import * as format from "./format.js";
@@ -25,17 +25,10 @@ function stateOfCurves(store) {
   return `${stateOfResults(store)} ${steps}`;
 }
 
-function traceCurve(to, {places}) {
-  places.forEach(([x, y], i) => i === 0 ? to.moveTo(x, y) : to.lineTo(x, y));
-}
-
+// All of a curve, whichever of its points was met.
 function ringCurves(group, marks, colour) {
-  const curves = [...new Set(marks.map(mark => mark.curve))];
-  group.selectAll("path").data(curves).join("path").attr("class", "ring").attr("stroke", colour).attr("d", curve => {
-    const to = d3.path();
-    traceCurve(to, curve);
-    return to.toString();
-  });
+  group.selectAll("path").data([...new Set(marks.map(mark => mark.curve))]).join("path").attr("class", "ring")
+    .attr("stroke", colour).attr("d", curve => lineText(curve.places));
 }
 
 export function curvesPlot(store, selection) {
@@ -67,22 +60,20 @@ export function curvesPlot(store, selection) {
       {label: "step", integer: true, ...ends(curves.map(({steps}) => steps))},
       {label: metric.name, log: log.on, ...span(curves.flatMap(({values}) => values), log.on)}, {bar: true});
     const {x, y, inner} = frame;
-    const share = goodness(curves.filter(({trial}) => StudyStore.hasResult(trial)).map(last), metric.goal === "MINIMIZE" ? -1 : 1);
-    const placed = curves.map(curve => ({...curve, places: curve.steps.map((step, i) => [x(step), y(curve.values[i])])}));
+    const placed = curves.map(curve => ({...curve, ended: StudyStore.hasResult(curve.trial),
+      places: curve.steps.map((step, i) => [x(step), y(curve.values[i])])}));
+    const ended = placed.filter(curve => curve.ended), share = goodness(ended.map(last), metric.sign);
+    const width = curves.length > MANY ? HAIR : 1.4;
     // The best come first and are drawn last.
     pen.inside(inner, () => placed.slice().reverse().forEach(curve => {
-      const ended = StudyStore.hasResult(curve.trial), accepted = selection.accepts(curve.trial);
-      pen.path(to => traceCurve(to, curve), {stroke: !accepted ? theme.idle : ended ? shade(share(last(curve))) : theme.run,
-        alpha: accepted ? 0.85 : 0.12, width: curves.length > MANY ? HAIR : 1.4, dash: ended ? [] : [5, 3]});
+      const accepted = selection.accepts(curve.trial), colour = curve.ended ? shade(share(last(curve))) : theme.run;
+      pen.path(to => traceLine(to, curve.places), {width, stroke: accepted ? colour : theme.idle,
+        alpha: accepted ? 0.85 : 0.12, dash: curve.ended ? [] : [5, 3]});
     }));
-    if (curves.some(({trial}) => StudyStore.hasResult(trial)))
-      drawBar(area, inner, shade, format.number(share.poor), format.number(share.good));
-    drawLegend(area, curves.some(({trial}) => !StudyStore.hasResult(trial))
-      ? [{label: "not ended (dashed)", colour: theme.run}] : []);
+    if (ended.length > 0) drawBar(area, inner, shade, format.number(share.poor), format.number(share.good));
+    drawLegend(area, ended.length < placed.length ? [{label: "not ended (dashed)", colour: theme.run}] : []);
     zoomable(area, frame, "xy");
-    return placed.flatMap(curve => curve.places.map(([left, top], i) => ({trial: curve.trial, curve, label: curve.steps[i],
-      value: curve.values[i], x: left, y: top})))
-      .filter(mark => mark.x >= inner.left && mark.x <= inner.left + inner.width && mark.y >= inner.top && mark.y <= inner.top + inner.height);
+    return placed.flatMap(pointsOf).filter(within(inner));
   }
 
   const card = new PlotCard(store, selection, {
@@ -90,12 +81,21 @@ export function curvesPlot(store, selection) {
     controls: [metricChoice.element, sizeChoice.element, log.element], prepare, paint, ring: ringCurves,
     summary: ({curves, left}) => `${format.plural(curves.length, "trial")}, coloured by the newest value.` +
       (left > 0 ? ` ${left} more would take the server too long.` : ""),
-    table: ({metric, curves}) => ({heads: ["Trial", "First step", "Last step", `First ${metric.name}`, `Last ${metric.name}`],
-      rows: curves.map(curve => [curve.trial.id, curve.steps[0], curve.steps[curve.steps.length - 1], curve.values[0], last(curve)])}),
-    describe: mark => [["Step", String(mark.label)], ["Value there", format.number(mark.value)], ...describeTrial(store, mark.trial)],
+    table: ({metric: {name}, curves}) => ({
+      heads: ["Trial", "First step", "Last step", `First ${name}`, `Last ${name}`],
+      rows: curves.map(({trial, steps, values}) =>
+        [trial.id, steps[0], steps[steps.length - 1], values[0], values[values.length - 1]])}),
+    describe: ({trial, label, value}) =>
+      [["Step", String(label)], ["Value there", format.number(value)], ...describeTrial(store, trial)],
     end: () => question.end(),
   });
   return card;
+}
+
+// A mark for each point of a curve.
+function pointsOf(curve) {
+  return curve.places.map(([x, y], i) =>
+    ({trial: curve.trial, curve, label: curve.steps[i], value: curve.values[i], x, y}));
 }
 
 const last = ({values}) => values[values.length - 1];

@@ -2,7 +2,7 @@
 // large, of all trials and of those in the brushed ranges.
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {drawAxes, drawLegend, span, zoomable} from "./plot_axes.js";
+import {drawAxes, drawLegend, span, within, zoomable} from "./plot_axes.js";
 import {logSwitch, metricMenu} from "./plot_controls.js";
 import {describeTrial} from "./marks.js";
 
@@ -49,7 +49,7 @@ export function edfPlot(store, selection) {
     drawLegend(area, picked ? [{label: "all", colour: theme.idle}, {label: "brushed", colour: theme.accent}] : []);
     zoomable(area, frame, "x");
     return shown.map(({trial, value, share}) => ({trial, share, x: frame.x(value), y: frame.y(share)}))
-      .filter(({x}) => x >= frame.inner.left && x <= frame.inner.left + frame.inner.width);
+      .filter(within(frame.inner));
   }
 
   const card = new PlotCard(store, selection, {

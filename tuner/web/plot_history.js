@@ -1,21 +1,19 @@
 // plot_history.js - results in the order of trials, and the best so far.
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {drawAxes, drawLegend, span, zoomable} from "./plot_axes.js";
+import {drawAxes, drawLegend, span, within, zoomable} from "./plot_axes.js";
 import {logSwitch, metricMenu} from "./plot_controls.js";
 import {describeTrial, drawMarks, kindOf, KINDS, shapes} from "./marks.js";
 import {StudyStore} from "./store.js";
 
-const MINIMIZE = "MINIMIZE";
-
 // The trials that were better than all before them.
 function records(trials, metric) {
-  const sign = metric.goal === MINIMIZE ? -1 : 1, steps = [];
+  const steps = [];
   let best = -Infinity;
   for (const trial of trials) {
     const value = metric.place(trial);
-    if (sign * value <= best) continue;
-    best = sign * value;
+    if (metric.sign * value <= best) continue;
+    best = metric.sign * value;
     steps.push({trial, value});
   }
   return steps;
@@ -64,8 +62,10 @@ export function historyPlot(store, selection) {
     const marks = [...shown.map(trial => ({trial, x: x(trial.id), y: y(metric.place(trial))})),
       ...without.map(trial => ({trial, x: x(trial.id), y: bottom}))];
     area.pen.inside(inner, () => {
-      drawMarks(area.pen, marks, area.theme, ({trial}) => !selection.accepts(trial) ? {colour: area.theme.idle, alpha: 0.15}
-        : unsafe.has(trial) ? {colour: area.theme.bad, alpha: 0.4} : {});
+      drawMarks(area.pen, marks, area.theme, ({trial}) => {
+        if (!selection.accepts(trial)) return {colour: area.theme.idle, alpha: 0.15};
+        return unsafe.has(trial) ? {colour: area.theme.bad, alpha: 0.4} : {};
+      });
       area.pen.path(to => traceSteps(to, steps, x, y, inner.left + inner.width), {stroke: area.theme.accent, width: 2});
     });
     const kinds = new Set(marks.map(mark => kindOf(mark.trial)));
@@ -74,8 +74,7 @@ export function historyPlot(store, selection) {
     ...unsafe.size > 0 ? [{label: "out of bounds", colour: area.theme.bad, shape: shapes.circle}] : [],
     ...steps.length > 0 ? [{label: "best so far", colour: area.theme.accent}] : []]);
     zoomable(area, frame, "xy");
-    return marks.filter(mark => mark.x >= inner.left && mark.x <= inner.left + inner.width &&
-      mark.y >= inner.top && mark.y <= bottom + 5);
+    return marks.filter(within(inner));
   }
 
   const card = new PlotCard(store, selection, {
@@ -86,7 +85,8 @@ export function historyPlot(store, selection) {
     table: ({metric, shown, steps}) => {
       const best = new Set(steps.map(step => step.trial));
       return {heads: ["Trial", "State", metric.name, "Best so far"],
-        rows: shown.map(trial => [trial.id, KINDS[kindOf(trial)].label, metric.place(trial), best.has(trial) ? "yes" : ""])};
+        rows: shown.map(trial =>
+          [trial.id, KINDS[kindOf(trial)].label, metric.place(trial), best.has(trial) ? "yes" : ""])};
     },
     describe: ({trial}) => describeTrial(store, trial),
   });

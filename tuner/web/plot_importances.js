@@ -15,7 +15,8 @@ const share = value => `${(100 * value).toFixed(value < 0.0995 ? 1 : 0)} %`;
 
 // Bars of one kind: `of(item)` is their share, undefined for none.
 function drawBars(layer, name, items, of, {colour, opacity, top, height, length}) {
-  const bars = layer.selectAll(`rect.${name}`).data(items.filter(item => of(item) !== undefined), item => item.parameter);
+  const told = items.filter(item => of(item) !== undefined);
+  const bars = layer.selectAll(`rect.${name}`).data(told, item => item.parameter);
   const target = bars.join(enter => enter.append("rect").attr("class", name).attr("x", LABELS).attr("width", 0));
   target.attr("fill", colour).attr("opacity", opacity).attr("height", height).attr("rx", 1.5)
     .attr("y", item => TOP + items.indexOf(item) * ROW + top);
@@ -25,20 +26,20 @@ function drawBars(layer, name, items, of, {colour, opacity, top, height, length}
 
 function paint(area, {items}) {
   const layer = area.svg.select("g.axes"), length = area.width - LABELS - FIGURES;
-  const bars = {length, colour: area.theme.accent};
-  drawBars(layer, "share", items, item => item.share, {...bars, opacity: 1, top: 2, height: 13});
-  drawBars(layer, "total", items, item => item.total, {...bars, colour: area.theme.warn, opacity: 0.45, top: 17, height: 6});
-  drawBars(layer, "alone", items, item => item.alone, {...bars, colour: area.theme.warn, opacity: 1, top: 17, height: 6});
+  const {accent, warn} = area.theme, thin = {length, colour: warn, top: 17, height: 6};
+  drawBars(layer, "share", items, item => item.share, {length, colour: accent, opacity: 1, top: 2, height: 13});
+  drawBars(layer, "total", items, item => item.total, {...thin, opacity: 0.45});
+  drawBars(layer, "alone", items, item => item.alone, {...thin, opacity: 1});
   const names = layer.selectAll("text.name").data(items).join("text").attr("class", "name").attr("text-anchor", "end")
     .attr("x", LABELS - 8).attr("y", (_, i) => TOP + i * ROW + 15).text(item => fit(item.parameter, LABELS - 14));
   names.append("title").text(item => item.parameter);
   layer.selectAll("text.figure").data(items).join("text").attr("class", "figure")
     .attr("x", item => LABELS + Math.min(1, Math.max(item.share, item.total ?? 0)) * length + 6)
     .attr("y", (_, i) => TOP + i * ROW + 13).text(item => share(item.share));
-  const {accent, warn} = area.theme, shape = shapes.square;
+  const shape = shapes.square, modelled = items.some(item => item.alone !== undefined);
   drawLegend(area, [{label: "share of good results", colour: accent, shape},
-    ...items.some(item => item.alone !== undefined)
-      ? [{label: "variance alone", colour: warn, shape}, {label: "pale: with interactions", colour: warn, shape}] : []]);
+    ...modelled ? [{label: "variance alone", colour: warn, shape},
+      {label: "pale: with interactions", colour: warn, shape}] : []]);
   return items.map((item, i) => ({item, label: item.parameter, x: LABELS + item.share * length, y: TOP + i * ROW + 9}));
 }
 

@@ -6,7 +6,7 @@ import {dimensionsOf} from "./dimension.js";
 import {axisOf, drawBar, fit, scaleOf, tickedAxis} from "./plot_axes.js";
 import {metricMenu} from "./plot_controls.js";
 import {describeTrial, inChunks} from "./marks.js";
-import {HAIR} from "./pen.js";
+import {HAIR, lineText, traceLine} from "./pen.js";
 import {goodness, shade} from "./theme.js";
 import * as format from "./format.js";
 
@@ -38,10 +38,6 @@ function linePoints(trial, axes) {
     const value = dimension.place(trial);
     return [x, value === null ? lacking : scale(value)];
   });
-}
-
-function traceLine(to, points) {
-  points.forEach(([x, y], i) => i === 0 ? to.moveTo(x, y) : to.lineTo(x, y));
 }
 
 function drawAxes(area, axes) {
@@ -134,12 +130,8 @@ function findLine(x, y, marks) {
 }
 
 function ringLines(group, marks, colour) {
-  group.selectAll("path").data(marks).join("path").attr("class", "ring").attr("stroke", colour).attr("stroke-width", 2.5)
-    .attr("d", ({points}) => {
-      const to = d3.path();
-      traceLine(to, points);
-      return to.toString();
-    });
+  group.selectAll("path").data(marks).join("path").attr("class", "ring").attr("stroke", colour)
+    .attr("d", ({points}) => lineText(points));
 }
 
 export function parallelPlot(store, selection) {
@@ -156,7 +148,7 @@ export function parallelPlot(store, selection) {
 
   function paint(area, {dimensions, metric, trials}) {
     const axes = layOut(area, dimensions, trials);
-    const share = goodness(trials.map(trial => metric.of(trial)), metric.goal === "MINIMIZE" ? -1 : 1);
+    const share = goodness(trials.map(trial => metric.of(trial)), metric.sign);
     const marks = trials.map(trial => {
       const good = share(metric.of(trial)), points = linePoints(trial, axes);
       return {trial, points, share: good, colour: shade(good), x: points[0][0], y: points[0][1], order: -good};

@@ -2,21 +2,19 @@
 // one beats in both.
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {drawAxes, drawLegend, span, zoomable} from "./plot_axes.js";
+import {drawAxes, drawLegend, span, within, zoomable} from "./plot_axes.js";
 import {choice, logSwitch} from "./plot_controls.js";
 import {describeTrial, drawMarks, shapes} from "./marks.js";
 import * as format from "./format.js";
 
-const sign = metric => metric.goal === "MINIMIZE" ? -1 : 1;
-
 // Of the trials those that none beats in x and y, by rising x.
 function frontOf(trials, x, y) {
   const sorted = trials.slice().sort((a, b) =>
-    sign(x) * (x.of(b) - x.of(a)) || sign(y) * (y.of(b) - y.of(a)));
+    x.sign * (x.of(b) - x.of(a)) || y.sign * (y.of(b) - y.of(a)));
   const front = [];
   let best = -Infinity;
   for (const trial of sorted) {
-    const value = sign(y) * y.of(trial);
+    const value = y.sign * y.of(trial);
     if (value > best) front.push(trial);
     best = Math.max(best, value);
   }
@@ -47,7 +45,10 @@ function traceBounds(to, {x, y, inner}, xMetric, yMetric) {
 
 const withBound = (metric, trials) => [...trials.map(trial => metric.of(trial)),
   ...metric.bound === null ? [] : [metric.bound]];
-const labelled = metric => `${metric.name} (${metric.bound !== null ? "to be kept" : metric.goal === "MINIMIZE" ? "min" : "max"})`;
+
+function labelOf({name, bound, sign}) {
+  return `${name} (${bound !== null ? "to be kept" : sign < 0 ? "min" : "max"})`;
+}
 
 export function paretoPlot(store, selection) {
   const xChoice = choice("x", () => card.zoom(null), 1), yChoice = choice("y", () => card.zoom(null), 0);
@@ -69,11 +70,11 @@ export function paretoPlot(store, selection) {
   function paint(area, {x: xMetric, y: yMetric, trials, safe, front, optimal}) {
     const {pen, theme} = area;
     const frame = drawAxes(area,
-      {label: labelled(xMetric), log: logX.on, ...span(withBound(xMetric, trials), logX.on)},
-      {label: labelled(yMetric), log: logY.on, ...span(withBound(yMetric, trials), logY.on)});
+      {label: labelOf(xMetric), log: logX.on, ...span(withBound(xMetric, trials), logX.on)},
+      {label: labelOf(yMetric), log: logY.on, ...span(withBound(yMetric, trials), logY.on)});
     const place = trial => ({trial, x: frame.x(xMetric.of(trial)), y: frame.y(yMetric.of(trial))});
     const marks = trials.map(place), best = marks.filter(({trial}) => optimal.has(trial.id));
-    const corner = (a, b) => sign(xMetric) > 0 ? [a.x, b.y] : [b.x, a.y];
+    const corner = (a, b) => xMetric.sign > 0 ? [a.x, b.y] : [b.x, a.y];
     const look = ({trial}) => !selection.accepts(trial) ? {colour: theme.idle, alpha: 0.12}
       : safe.has(trial) ? {colour: theme.idle, alpha: 0.6} : {colour: theme.bad, alpha: 0.35};
     pen.inside(frame.inner, () => {
@@ -87,16 +88,15 @@ export function paretoPlot(store, selection) {
       ...front.length > 1 ? [{label: "front of these two", colour: theme.accent}] : [],
       ...safe.size < trials.length ? [{label: "out of bounds", colour: theme.bad, shape: shapes.circle}] : []]);
     zoomable(area, frame, "xy");
-    return marks.filter(({x, y}) => x >= frame.inner.left && x <= frame.inner.left + frame.inner.width &&
-      y >= frame.inner.top && y <= frame.inner.top + frame.inner.height);
+    return marks.filter(within(frame.inner));
   }
 
   const card = new PlotCard(store, selection, {
     title: "Pareto front", name: "pareto", height: 320, follows: true,
     controls: [xChoice.element, yChoice.element, logX.element, logY.element], prepare, paint,
-    summary: ({trials, safe, optimal}) => [
-      `${format.plural(optimal.size, "trial")} of ${trials.length} ${optimal.size === 1 ? "is" : "are"} beaten by none in all goals`,
-      safe.size < trials.length ? `${trials.length - safe.size} out of bounds` : ""].filter(Boolean).join("; ") + ".",
+    summary: ({trials, safe, optimal}) =>
+      `No other trial beats ${optimal.size} of ${format.plural(trials.length, "result")} in all goals` +
+      (safe.size < trials.length ? `; ${trials.length - safe.size} are out of bounds.` : "."),
     table: ({x, y, trials, safe, optimal}) => ({heads: ["Trial", y.name, x.name, "Beaten by none", "Within bounds"],
       rows: trials.map(trial => [trial.id, y.of(trial), x.of(trial),
         optimal.has(trial.id) ? "yes" : "", safe.has(trial) ? "yes" : "no"])

@@ -3,10 +3,11 @@
 import {studyPath} from "./api.js";
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {axisOf, drawAxes, drawLegend, span, zoomable} from "./plot_axes.js";
+import {axisOf, drawAxes, drawLegend, span, within, zoomable} from "./plot_axes.js";
 import {logSwitch, metricMenu} from "./plot_controls.js";
 import {Question} from "./question.js";
 import {describeTrial, drawMarks, shapes} from "./marks.js";
+import {traceLine} from "./pen.js";
 
 const LEAST_RESULTS = 3; // as tuner/insight.c has it
 const SPREAD = 0.35; // of the room of a category, so that its trials are told apart
@@ -47,14 +48,9 @@ function drawBand(area, {x, y}, expected, isCategory) {
       {fill: theme.accent});
     return;
   }
-  const band = to => {
-    expected.forEach(({value, high}, i) => i === 0 ? to.moveTo(x(value), y(high)) : to.lineTo(x(value), y(high)));
-    expected.slice().reverse().forEach(({value, low}) => to.lineTo(x(value), y(low)));
-    to.closePath();
-  };
-  if (expected.length > 0) pen.path(band, {fill: theme.accent, alpha: 0.22});
-  pen.path(to => expected.forEach(({value, median}, i) => i === 0 ? to.moveTo(x(value), y(median)) : to.lineTo(x(value), y(median))),
-    {stroke: theme.accent, width: 2});
+  const along = which => expected.map(cell => [x(cell.value), y(cell[which])]);
+  pen.path(to => traceLine(to, [...along("high"), ...along("low").reverse()]), {fill: theme.accent, alpha: 0.22});
+  pen.path(to => traceLine(to, along("median")), {stroke: theme.accent, width: 2});
 }
 
 // A maker of the plot of the parameter with that key.
@@ -86,7 +82,8 @@ export const slicePlot = key => (store, selection) => {
       {label: metric.name, log: log.on, ...span(values, log.on)});
     const {x, y, inner} = frame;
     const room = parameter.isCategory ? x.step() * SPREAD : 0;
-    const marks = trials.map(trial => ({trial, x: x(parameter.of(trial)) + room * jitter(trial), y: y(metric.of(trial))}));
+    const marks = trials.map(trial =>
+      ({trial, x: x(parameter.of(trial)) + room * jitter(trial), y: y(metric.of(trial))}));
     area.pen.inside(inner, () => {
       drawMarks(area.pen, marks, area.theme,
         ({trial}) => selection.accepts(trial) ? {alpha: 0.65} : {colour: area.theme.idle, alpha: 0.12});
@@ -95,8 +92,7 @@ export const slicePlot = key => (store, selection) => {
     drawLegend(area, [{label: "result", colour: area.theme.good, shape: shapes.circle},
       ...expected.length > 0 ? [{label: "the model's median and 16-84 %", colour: area.theme.accent}] : []]);
     if (!parameter.isCategory) zoomable(area, frame, "xy");
-    return marks.filter(mark => mark.x >= inner.left && mark.x <= inner.left + inner.width &&
-      mark.y >= inner.top && mark.y <= inner.top + inner.height);
+    return marks.filter(within(inner));
   }
 
   const card = new PlotCard(store, selection, {
@@ -107,7 +103,8 @@ export const slicePlot = key => (store, selection) => {
     table: ({parameter, metric, expected, trials}) => expected.length > 0
       ? {heads: [parameter.name, "16 %", "Median", "84 %"],
         rows: expected.map(({value, low, median, high}) => [value, low, median, high])}
-      : {heads: ["Trial", parameter.name, metric.name], rows: trials.map(trial => [trial.id, parameter.of(trial), metric.of(trial)])},
+      : {heads: ["Trial", parameter.name, metric.name],
+        rows: trials.map(trial => [trial.id, parameter.of(trial), metric.of(trial)])},
     describe: ({trial}) => describeTrial(store, trial),
   });
   return card;

@@ -8,7 +8,7 @@ import {describeTrial} from "./marks.js";
 import * as format from "./format.js";
 
 const MARGIN = {top: 30, right: 18, bottom: 28, left: 150};
-const LANE = 20, BAR = 15, LEAST_WIDTH = 1.5, TICK_PIXELS = 110;
+const LANE = 20, BAR = 15, LEAST_WIDTH = 1.5, REACH = 2, TICK_PIXELS = 110;
 const MOST_LANES = 200;
 const CLIENTS = "clients";
 const GROW_MS = 2000; // how often bars of what runs are drawn anew
@@ -22,12 +22,14 @@ const OUTCOMES = {
   lost: {label: "lost with its runner", colour: "idle"},
   running: {label: "running", colour: "run"},
 };
+const CLIENT_OUTCOMES = {SUCCEEDED: "succeeded", STOPPED: "stopped", FAILED: "failed", INFEASIBLE: "failed",
+  CANCELLED: "stopped"};
 const outcomeOf = attempt => OUTCOMES[attempt.state] ? attempt.state : "running";
 
 // A trial that a client evaluated, as one attempt.
 function clientAttempt(trial) {
-  const outcomes = {SUCCEEDED: "succeeded", STOPPED: "stopped", FAILED: "failed", INFEASIBLE: "failed", CANCELLED: "stopped"};
-  return {n: 0, runner: CLIENTS, state: outcomes[trial.state] ?? "running", startMs: trial.startMs, endMs: trial.endMs};
+  const {startMs, endMs} = trial;
+  return {n: 0, runner: CLIENTS, state: CLIENT_OUTCOMES[trial.state] ?? "running", startMs, endMs};
 }
 
 function barsOf(trials, now) {
@@ -61,6 +63,12 @@ function drawLabels(area, lanes, nameOf) {
   labels.append("title").text(lane => `${nameOf(lane.runner)}, slot ${lane.slot}`);
 }
 
+function ringBars(group, marks, colour) {
+  group.selectAll("rect").data(marks).join("rect").attr("class", "ring").attr("stroke", colour)
+    .attr("x", bar => bar.left - 1).attr("y", bar => bar.top - 1)
+    .attr("width", bar => bar.width + 2).attr("height", BAR + 2);
+}
+
 export function timelinePlot(store, selection) {
   const hosts = new Question(store, () => `${OURS}/runners`, () => card.changed(),
     {state: ({trials}) => new Set(trials.flatMap(trial => trial.attempts.map(attempt => attempt.runner))).size});
@@ -70,7 +78,8 @@ export function timelinePlot(store, selection) {
   function prepare() {
     const bars = barsOf(store.trials, Date.now());
     if (bars.length === 0)
-      return {missing: store.trials.length > 0 ? "Nothing has run here: the trials were added as they are." : "No trial has started yet."};
+      return {missing: store.trials.length === 0 ? "No trial has started yet."
+        : "Nothing has run here: the trials were added as they are."};
     const lanes = layLanes(bars), from = bars[0].from;
     if (lanes.some(lane => lane.runner !== CLIENTS)) hosts.look();
     const to = Math.max(from + 1, bars.reduce((latest, bar) => Math.max(latest, bar.to), 0));
@@ -80,7 +89,7 @@ export function timelinePlot(store, selection) {
 
   function paint(area, {bars, lanes, from, to}) {
     const {pen, theme} = area;
-    const inner = {left: MARGIN.left, top: MARGIN.top, width: area.width - MARGIN.left - MARGIN.right, height: lanes.length * LANE};
+    const {left, top} = MARGIN, inner = {left, top, width: area.width - left - MARGIN.right, height: lanes.length * LANE};
     const [low, high] = area.view?.x ?? [from, to];
     const axis = {low: Number(low), high: Number(high), time: true};
     const x = scaleOf(axis, [inner.left, inner.left + inner.width]);
@@ -95,7 +104,8 @@ export function timelinePlot(store, selection) {
         x: Math.min(inner.left + inner.width, Math.max(inner.left, left + width / 2)), y: rows.get(bar.lane) + BAR / 2};
     });
     pen.inside(inner, () => {
-      pen.path(trace => lanes.forEach(lane => trace.rect(inner.left, rows.get(lane), inner.width, BAR)), {fill: theme.line, alpha: 0.35});
+      pen.path(to => lanes.forEach(lane => to.rect(inner.left, rows.get(lane), inner.width, BAR)),
+        {fill: theme.line, alpha: 0.35});
       drawBars(area, placed);
     });
     const seen = new Set(placed.map(bar => outcomeOf(bar.attempt)));
@@ -111,23 +121,26 @@ export function timelinePlot(store, selection) {
   function drawBars({pen, theme}, placed) {
     for (const [name, {colour}] of Object.entries(OUTCOMES))
       for (const accepted of [true, false]) {
-        const alike = placed.filter(bar => outcomeOf(bar.attempt) === name && selection.accepts(bar.trial) === accepted);
+        const alike = placed.filter(({attempt, trial}) =>
+          outcomeOf(attempt) === name && selection.accepts(trial) === accepted);
         pen.path(to => alike.forEach(bar => to.rect(bar.left, bar.top, bar.width, BAR)),
           {fill: theme[colour], alpha: accepted ? 0.9 : 0.2});
       }
     const again = placed.filter(bar => bar.attempt.n > 1);
-    pen.path(to => again.forEach(bar => to.rect(bar.left, bar.top, Math.min(3, bar.width / 2), BAR)), {fill: theme.text});
+    pen.path(to => again.forEach(({left, top, width}) => to.rect(left, top, Math.min(3, width / 2), BAR)),
+      {fill: theme.text});
   }
 
   const card = new PlotCard(store, selection, {
     title: "Timeline", name: "timeline", follows: true, wide: true,
     height: (_, {lanes}) => MARGIN.top + MARGIN.bottom + lanes.length * LANE, prepare, paint,
-    summary: ({busy, all, lanes, bars}) => [`${format.plural(all, "slot")} busy ${(100 * busy).toFixed(0)} % of the time.`,
+    summary: ({busy, all, lanes, bars}) => [
+      `${format.plural(all, "slot")} busy ${(100 * busy).toFixed(0)} % of the time.`,
       bars.some(bar => bar.attempt.n > 1) ? "A dark edge at the left marks a further attempt." : "",
       all > lanes.length ? `The first ${lanes.length} are shown.` : ""].filter(Boolean).join(" "),
-    find: (x, y, marks) => marks.find(bar => x >= bar.left - 2 && x <= bar.left + bar.width + 2 && y >= bar.top && y <= bar.top + BAR),
-    ring: (group, marks, colour) => group.selectAll("rect").data(marks).join("rect").attr("class", "ring").attr("stroke", colour)
-      .attr("x", bar => bar.left - 1).attr("y", bar => bar.top - 1).attr("width", bar => bar.width + 2).attr("height", BAR + 2),
+    find: (x, y, marks) => marks.find(({left, top, width}) =>
+      x >= left - REACH && x <= left + width + REACH && y >= top && y <= top + BAR),
+    ring: ringBars,
     table: ({bars}) => ({heads: ["Trial", "Attempt", "Slot", "Outcome", "Began", "Took"],
       rows: bars.map(({trial, attempt, lane, from, to}) => [trial.id, attempt.n, `${nameOf(lane.runner)} ${lane.slot}`,
         OUTCOMES[outcomeOf(attempt)].label, format.moment(from), format.duration(to - from)])}),

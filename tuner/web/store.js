@@ -91,8 +91,6 @@ export class StudyStore {
       .sort((a, b) => this.direction * (b.objective - a.objective) || a.id - b.id);
   }
 
-  get best() { return this.ranking[0] ?? null; }
-
   // Asks for what changed; one question at a time, the last one wins.
   refresh() {
     this.wanted = true;
