@@ -42,7 +42,7 @@ LDFLAGS += $(SANFLAGS) $(if $(filter coverage,$(MODE)),--coverage) \
 PROTO_LIBS  := -lcjson -lyaml -lm
 # OpenBLAS first, else libgsl brings its own slow BLAS.
 ALGO_LIBS   := -lopenblas -lgsl
-TUNER_LIBS  := -lsqlite3 -lmicrohttpd -lnng -lpthread
+TUNER_LIBS  := -lsqlite3 -lmicrohttpd -lnng -lpcre2-8 -lpthread
 RUNNER_LIBS := -lcurl -lnng -lpthread
 CLI_LIBS    := -lcurl -lpthread
 # Google's old reporting symbol needs libc and nothing else; the Makefile names

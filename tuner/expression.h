@@ -1,12 +1,7 @@
-/* expression.h - regular expressions that people send, found in a time and
- * memory that their length bounds: each byte of a text moves a set of states
- * forward, and nothing is tried twice.
+/* expression.h - regular expressions that people send, as PCRE2 reads them.
  *
- *     ^ $ . [a-z] [^[:space:]] ( ) (?: ) | * + ?  \d \w \s \D \W \S \b \B
- *
- * and (?i) at the beginning: without regard to case. "." and a set that is
- * negated stand for a whole character of UTF-8; sets name ASCII. A backslash
- * takes the meaning of any byte that is no letter or digit. */
+ * Some expressions take for ever. Each search has a bounded number of steps
+ * and bytes; who asked is told when one was not enough. */
 #ifndef HT_TUNER_EXPRESSION_H
 #define HT_TUNER_EXPRESSION_H
 
@@ -19,12 +14,16 @@ enum { EXPRESSION_MOST = 256 }; /* bytes */
 
 struct expression;
 
-/* HT_INVALID  it is too long or not of this form; err tells why */
+/* The expression and all that its searches need is in the arena.
+ * HT_INVALID  it is too long or malformed; err tells where and why, without
+ *             repeating it: "is wrong at byte 3: ..." */
 enum ht_status expression_read(struct arena *arena, const char *text,
-                               const struct expression **expression,
+                               struct expression **expression,
                                struct ht_error *err);
 
-/* Does it match any part of the text? */
-bool expression_is_found(const struct expression *expression, const char *text);
+/* Does it match any part of the text? False, too, where it gave up. */
+bool expression_is_found(struct expression *expression, const char *text);
+/* Whether any search was given up. */
+bool expression_gave_up(const struct expression *expression);
 
 #endif

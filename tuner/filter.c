@@ -169,6 +169,16 @@ bool filter_may_allow(const struct filter *filter, filter_lookup *lookup,
     return filter == NULL || ask(filter, lookup, item) != NO;
 }
 
+bool filter_gave_up(const struct filter *filter)
+{
+    if (filter == NULL)
+        return false;
+    if (filter->shape == FILTER_COMPARISON)
+        return filter->expression != NULL &&
+               expression_gave_up(filter->expression);
+    return filter_gave_up(filter->left) || filter_gave_up(filter->right);
+}
+
 /* --- what a filter says of all that it allows --- */
 
 static const struct filter_span always = {INT64_MIN, INT64_MAX};

@@ -74,6 +74,10 @@ bool filter_allows(const struct filter *filter, filter_lookup *lookup,
 bool filter_may_allow(const struct filter *filter, filter_lookup *lookup,
                       void *item);
 
+/* Whether a regular expression of it took too long for some item, so that the
+ * answers so far are not to be trusted. */
+bool filter_gave_up(const struct filter *filter);
+
 /* The times, both included, outside of which nothing is wanted. */
 struct filter_span {
     int64_t from_ns, until_ns; /* since 1970; from > until: nothing at all */

@@ -35,7 +35,7 @@ struct filter {
     int64_t moment_ns;        /* the value of a time */
     const char *const *ranks; /* and of a FILTER_RANK, its place there */
     size_t rank;
-    const struct expression *expression; /* of FILTER_MATCHES, _DIFFERS */
+    struct expression *expression; /* of FILTER_MATCHES, _DIFFERS */
 };
 
 /* The place of a name among ranks, whatever its case; false: none of them. */

@@ -243,6 +243,10 @@ static enum ht_status write_groups(struct writing *writing,
         writing->more = writing->more || reader_is_late(writing->reader);
     }
     arena_free(arena);
+    if (filter_gave_up(writing->asked->filter))
+        return ht_fail(err, HT_INVALID,
+                       "filter: a regular expression takes too long for the "
+                       "lines of this log");
     return status == HT_NOT_FOUND ? HT_OK : status;
 }
 

@@ -360,6 +360,15 @@ def a_wrong_question_is_refused_by_field():
     tap.equal(api.ask(server, "GET", LIST).status, 405)
 
 
+def an_endless_expression_is_refused():
+    started("endless").say("a" * 5000 + "!\n").ended("succeeded", exit=0)
+    name = 'resource.labels.job_id="endless" AND textPayload=~"%s"'
+    tap.equal(len(entries(name % "^a+!$")), 1)
+    status, answer = ask(name % "^(a+)+$")
+    tap.equal((status, "too long" in answer["error"]["message"]),
+              (400, True), answer)
+
+
 def a_deleted_job_has_no_entries():
     assert of("lines")
     tap.equal(server.call("DELETE", api.OURS + "/studies/lines")[0], 200)
@@ -398,6 +407,7 @@ with harness.Server("--runner", "none") as server, \
         who_polls_as_gcloud_does_misses_nothing,
         without_a_job_all_of_the_project_are_merged,
         a_wrong_question_is_refused_by_field,
+        an_endless_expression_is_refused,
         a_deleted_job_has_no_entries,
         entries_are_the_same_after_a_restart,
     ])

@@ -18,7 +18,7 @@ shift 2
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 found=$build/found
-libs="-lcjson -lyaml -lsqlite3 -lmicrohttpd -lnng -lcurl -lpthread -lm"
+libs="-lcjson -lyaml -lsqlite3 -lmicrohttpd -lnng -lpcre2-8 -lcurl -lpthread -lm"
 
 # build_target NAME - leaves the program in $scratch/NAME.
 build_target() {
