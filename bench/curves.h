@@ -57,7 +57,8 @@ static struct param curve_params[CURVE_PARAMETERS] = {
      .n_values = 3,
      .labels = activations},
 };
-static const struct space curve_space = {CURVE_PARAMETERS, curve_params};
+static const struct space curve_space = {.n = CURVE_PARAMETERS,
+                                         .params = curve_params};
 
 /* ---- reading ---- */
 
