@@ -20,11 +20,21 @@ int64_t clock_wall_ms(void)
     return read_clock(CLOCK_REALTIME);
 }
 
-int64_t clock_wall_us(void)
+static int64_t read_clock_us(clockid_t id)
 {
     struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(id, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int64_t clock_wall_us(void)
+{
+    return read_clock_us(CLOCK_REALTIME);
+}
+
+int64_t clock_monotonic_us(void)
+{
+    return read_clock_us(CLOCK_BOOTTIME);
 }
 
 int64_t clock_monotonic_ms(void)

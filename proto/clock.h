@@ -11,6 +11,7 @@
 int64_t clock_wall_ms(void);
 int64_t clock_wall_us(void);
 int64_t clock_monotonic_ms(void); /* CLOCK_BOOTTIME */
+int64_t clock_monotonic_us(void); /* the same, to measure spans */
 
 /* "2026-11-21T03:10:02.123Z", always the same width. */
 enum { CLOCK_STAMP_BYTES = 32 };

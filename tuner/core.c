@@ -12,6 +12,7 @@
 #include "tuner/judge.h"
 #include "tuner/machines.h"
 #include "tuner/memory.h"
+#include "tuner/meter.h"
 #include "tuner/operation.h"
 #include "tuner/presence.h"
 #include "tuner/search.h"
@@ -251,6 +252,7 @@ void core_post(struct core *core, struct request *req)
     pthread_mutex_lock(&core->lock);
     const bool stopping = core->stopping;
     if (!stopping) {
+        meter_add(METER_CORE_POSTED, 1);
         queue_push(&core->queue, req);
         pthread_cond_signal(&core->wake);
     }

@@ -7,6 +7,7 @@
 #include "tuner/db_write.h"
 #include "tuner/log.h"
 #include "tuner/memory.h"
+#include "tuner/meter.h"
 #include "tuner/presence.h"
 #include "tuner/report.h"
 #include "tuner/study_life.h"
@@ -25,6 +26,7 @@ static void answer(struct core *core, struct request *req)
 {
     failpoint_reach(&core->failpoint, "before_answer");
     req->held_until_ms = 0;
+    meter_add(METER_CORE_ANSWERED, 1);
     req->answer(req);
 }
 
@@ -141,9 +143,13 @@ static enum ht_status commit_group(struct core *core, int64_t changes,
     if (wrote)
         failpoint_reach(&core->failpoint, "before_commit");
     struct ht_error why;
+    const int64_t rows = db_total_changes(core->db) - changes;
+    const int64_t begun_us = clock_monotonic_us();
     if (db_commit(core->db, &why) != HT_OK)
         return ht_fail(err, HT_UNAVAILABLE, "%s", why.text);
     if (wrote) {
+        meter_observe_since(METER_COMMIT_SECONDS, begun_us);
+        meter_observe(METER_COMMIT_ROWS, (double)rows);
         failpoint_reach(&core->failpoint, "after_commit");
         checkpoint_note_commit(core->checkpoint);
         core->quiet_since_ms = core->now_ms;
@@ -181,6 +187,7 @@ static enum ht_status close_group(struct core *core, int64_t changes,
 {
     const enum ht_status status = commit_group(core, changes, err);
     if (status != HT_OK) {
+        meter_add(METER_COMMIT_FAILURES, 1);
         abandon_group(core);
         log_event(LOG_ERROR, "core.commit", "why=%s", err->text);
         return status;

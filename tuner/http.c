@@ -14,6 +14,7 @@
 #include "proto/limits.h"
 #include "tuner/http_call.h"
 #include "tuner/log.h"
+#include "tuner/meter.h"
 #include "tuner/sse.h"
 
 enum {
@@ -62,10 +63,13 @@ static void on_completed(void *context, struct MHD_Connection *connection,
 {
     struct http *http = context;
     struct call *call = *call_context;
-    (void)connection;
     (void)why;
     if (call == NULL)
         return;
+    const union MHD_ConnectionInfo *sent =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_HTTP_STATUS);
+    if (sent != NULL)
+        meter_http(call->route, (int)sent->http_status);
     peers_enter(http->peers, call->peer, PEER_IDLE);
     call_end(call);
     *call_context = NULL;

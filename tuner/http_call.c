@@ -424,7 +424,8 @@ static bool send_reply(struct call *call, bool close)
 {
     if (call->req->more)
         return pieces_begin(call, close);
-    struct http_reply reply = {.code = MHD_HTTP_OK, .close = close};
+    struct http_reply reply = {
+        .code = MHD_HTTP_OK, .type = call->req->reply_type, .close = close};
     return http_queue(call->connection, &reply, &call->req->reply);
 }
 

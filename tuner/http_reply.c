@@ -63,7 +63,9 @@ bool http_queue_response(struct MHD_Connection *connection,
                          const struct http_reply *reply,
                          struct MHD_Response *response)
 {
-    MHD_add_response_header(response, "Content-Type", "application/json");
+    MHD_add_response_header(response, "Content-Type",
+                            reply->type != NULL ? reply->type
+                                                : "application/json");
     MHD_add_response_header(response, "Cache-Control", "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (reply->allow != NULL)

@@ -20,6 +20,7 @@ struct http_reply {
     int code;           /* HTTP status */
     const char *allow;  /* Allow header, or NULL */
     const char *cookie; /* Set-Cookie header, or NULL */
+    const char *type;   /* Content-Type, NULL: JSON */
     bool close;         /* end the connection after this answer */
 };
 

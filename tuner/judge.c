@@ -101,6 +101,7 @@ static void answer(struct worker *judge, struct core *core,
 
 static const struct worker_role role = {.name = "judging",
                                         .studies = CACHED_STUDIES,
+                                        .spread = METER_JUDGE_SECONDS,
                                         .rests = REST_SHARE,
                                         .new = new_curves,
                                         .free = free_curves,

@@ -7,6 +7,7 @@
 #include "proto/clock.h"
 #include "tuner/insight.h"
 #include "tuner/log.h"
+#include "tuner/meter.h"
 #include "tuner/replay.h"
 
 enum { THREAD_STACK = 512 * 1024 };
@@ -60,6 +61,7 @@ static void put(struct readers *readers, struct request *req,
     pthread_mutex_lock(&readers->lock);
     bool accepted = !readers->stopping;
     if (accepted) {
+        meter_add(METER_READER_POSTED, req != NULL);
         *readers->last = link;
         readers->last = &link->next;
         pthread_cond_signal(&readers->work);
@@ -164,8 +166,10 @@ static void *run(void *context)
         else if (link->req != NULL)
             link->req->status =
                 ht_fail(&link->req->err, status, "%s", err.text);
-        if (link->req != NULL)
+        if (link->req != NULL) {
+            meter_add(METER_READER_ANSWERED, 1);
             link->req->answer(link->req);
+        }
         free(link);
     }
     replay_free(kit.replay);

@@ -92,6 +92,7 @@ reader_handler read_curves;                  /* reader_curves.c */
 reader_handler read_importances, read_slice; /* reader_insight.c */
 reader_handler read_replay, read_preview;    /* reader_replay.c */
 reader_handler read_server, read_runners, read_events; /* reader_facts.c */
+reader_handler read_metrics;                           /* reader_metrics.c */
 reader_handler read_revisions; /* reader_facts.c: seeds a stream */
 reader_handler read_entries;   /* reader_entries.c */
 reader_handler read_spec, read_template, read_draft; /* reader_spec.c */

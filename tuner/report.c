@@ -9,6 +9,7 @@
 #include "tuner/db_write.h"
 #include "tuner/early_stop.h"
 #include "tuner/memory.h"
+#include "tuner/meter.h"
 #include "tuner/report_batch.h"
 #include "tuner/state.h"
 #include "tuner/wire.h"
@@ -186,6 +187,14 @@ static enum ht_status begin_batch(struct core *core, struct request *req,
     return report_batch_begin(batch, err);
 }
 
+/* The asker gets no answer before these are stored; one that is refused asks
+ * again, so that they are counted by message, not by row. */
+static void count_records(const struct node *records)
+{
+    meter_add(METER_REPORT_MESSAGES, 1);
+    meter_add(METER_RECORDS, (int64_t)records->count);
+}
+
 static enum ht_status add_records(struct report_batch *batch,
                                   const struct node *records,
                                   struct ht_error *err)
@@ -196,6 +205,8 @@ static enum ht_status add_records(struct report_batch *batch,
     for (const struct node *node = records->first;
          status == HT_OK && node != NULL; node = node->next)
         status = report_batch_add(batch, node, err);
+    if (status == HT_OK)
+        count_records(records);
     return status;
 }
 

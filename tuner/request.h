@@ -48,12 +48,13 @@ struct request {
 
     /* from the core */
     enum ht_status status;
-    struct ht_error err;   /* when status is not HT_OK */
-    struct diag *diag;     /* field violations, or NULL */
-    struct text reply;     /* JSON; owned, freed by request_free() */
-    bool more;             /* the reply is a piece, ask again for the next */
-    int64_t cursor;        /* where the next piece begins; 0 at first */
-    int64_t held_until_ms; /* > 0: a held poll, answered later (monotonic) */
+    struct ht_error err;    /* when status is not HT_OK */
+    struct diag *diag;      /* field violations, or NULL */
+    struct text reply;      /* JSON; owned, freed by request_free() */
+    const char *reply_type; /* what it is instead of JSON, or NULL */
+    bool more;              /* the reply is a piece, ask again for the next */
+    int64_t cursor;         /* where the next piece begins; 0 at first */
+    int64_t held_until_ms;  /* > 0: a held poll, answered later (monotonic) */
     void *kept; /* of a held one, or of one answered in pieces: what its handler
                    goes on with, in the arena */
     struct request *next; /* link of whichever list holds it */

@@ -136,6 +136,7 @@ const struct route route_table[] = {
      .needs = GATE_READ | GATE_RUNNER,
      .lane = LANE_READER,
      .read = read_server},
+    QUERY(ANY, "/metrics", read_metrics),
     QUERY(ANY, OURS "/runners", read_runners),
     QUERY(ANY, OURS "/studies", read_all_kinds),
     QUERY(ANY, OURS "/studies/{study}", read_any_kind),

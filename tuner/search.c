@@ -92,6 +92,7 @@ static void answer(struct worker *search, struct core *core,
 
 static const struct worker_role role = {.name = "search",
                                         .studies = CACHED_STUDIES,
+                                        .spread = METER_SEARCH_SECONDS,
                                         .new = new_study,
                                         .free = free_study,
                                         .read = catch_up,

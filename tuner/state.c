@@ -4,6 +4,7 @@
 
 #include "tuner/core.h"
 #include "tuner/db_write.h"
+#include "tuner/meter.h"
 #include "tuner/offer.h"
 
 #define TO(state) (1u << (state))
@@ -161,6 +162,25 @@ enum ht_status state_move_trial(struct core *core, struct trial_row *row,
     return db_trial_save(db, row, err);
 }
 
+static void apply_count(struct core *core, const void *data)
+{
+    const enum meter_count *count = data;
+    (void)core;
+    meter_add(*count, 1);
+}
+
+static void count_attempt(struct core *core, const struct attempt_row *row,
+                          enum attempt_state to)
+{
+    const bool ends = to == ATTEMPT_ENDED && row->outcome != OUTCOME_NONE;
+    const enum meter_count count =
+        ends ? (enum meter_count)(METER_ATTEMPTS_SUCCEEDED + row->outcome -
+                                  OUTCOME_SUCCEEDED)
+             : METER_ATTEMPTS_STARTED;
+    if (ends || to == ATTEMPT_RUNNING)
+        core_defer(core, apply_count, &count, sizeof count);
+}
+
 enum ht_status state_move_attempt(struct core *core, struct attempt_row *row,
                                   enum attempt_state to, const char *reason,
                                   struct ht_error *err)
@@ -180,6 +200,7 @@ enum ht_status state_move_attempt(struct core *core, struct attempt_row *row,
     const enum ht_status status = state_event(core, &event, err);
     if (status != HT_OK)
         return status;
+    count_attempt(core, row, to);
     row->state = to;
     row->reason = reason;
     if (to == ATTEMPT_RUNNING)

@@ -13,6 +13,7 @@ enum { REST_MS = 1000 }; /* at most */
 struct waiting {
     struct worker_question question;
     char *text; /* owned, the question's */
+    int64_t asked_us;
     struct waiting *next;
 };
 
@@ -131,6 +132,7 @@ static void *run(void *argument)
     while ((waiting = take(worker)) != NULL) {
         const int64_t begun_ms = clock_monotonic_ms();
         role->answer(worker, worker->core, &waiting->question);
+        meter_observe_since(role->spread, waiting->asked_us);
         drop(waiting);
         rest(worker, role->rests * (clock_monotonic_ms() - begun_ms));
     }
@@ -154,6 +156,7 @@ void worker_ask(struct worker *worker, const struct worker_question *question)
     if (known == NULL) {
         struct waiting *waiting = ht_xcalloc(1, sizeof *waiting);
         waiting->question = *question;
+        waiting->asked_us = clock_monotonic_us();
         if (question->text != NULL)
             waiting->question.text = waiting->text = ht_xstrdup(question->text);
         *worker->last = waiting;

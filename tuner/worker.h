@@ -12,6 +12,7 @@
 
 #include "proto/error.h"
 #include "tuner/db.h"
+#include "tuner/meter.h"
 
 struct core;
 struct worker;
@@ -27,6 +28,7 @@ struct worker_question {
 struct worker_role {
     const char *name; /* "cannot start the NAME thread" */
     size_t studies;   /* kept in memory, >= 1 */
+    enum meter_spread spread; /* of the times until an answer */
     int64_t rests;    /* an answer's time is rested so often, for a second at
                          most; 0: never */
     void *(*new)(int64_t study);
