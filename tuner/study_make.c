@@ -35,6 +35,8 @@ static const char *name_from(struct arena *arena, const char *display,
         const unsigned char byte = (unsigned char)*display;
         const bool fine = byte < 128 && (isalnum(byte) || byte == '_' ||
                                          byte == '.' || byte == '-');
+        if (len == 0 && (!fine || byte == '-'))
+            continue; /* no name begins so */
         name[len++] = (char)(fine ? byte : '-');
         letters = letters || (fine && isalpha(byte));
     }

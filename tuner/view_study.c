@@ -208,6 +208,8 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
     add_counts(object, "counts", counts.of);
     if (study->confirmations > 0)
         add_counts(object, "confirming", counts.confirming);
+    if (view->job != NULL && view->job->space.open)
+        json_add_bool(object, "openSpace", true);
     add_time(object, "createTimeMs", study->created_ms);
     add_time(object, "startTimeMs", study->started_ms);
     add_time(object, "endTimeMs", study->ended_ms);

@@ -5,8 +5,12 @@
 
     optuna.create_study(sampler=hypertune.optuna.Sampler())
 
-asks the server for every next point. Needs Optuna 3.1 or newer.
+asks the server for every next point; `Storage()` as `storage=` keeps studies
+on the server, where the dashboard and the command line show them; `Pruner()`
+prunes by the server's early stopping rules. Needs Optuna 3.1 or newer.
 """
+from hypertune.optuna.pruner import Pruner
 from hypertune.optuna.sampler import Sampler
+from hypertune.optuna.storage import Storage
 
-__all__ = ["Sampler"]
+__all__ = ["Pruner", "Sampler", "Storage"]
