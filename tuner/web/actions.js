@@ -57,7 +57,14 @@ async function askTrial(store) {
     store.status.best ? "Filled with the best trial so far. " : "",
     runsItself(store) ? "It runs before those that the search suggests." : "The next client is given it."), form.element],
   act: async () => {
-    made = await post(`${studyPath(store.id)}/trials`, {parameters: form.read()});
+    const parameters = form.read();
+    try {
+      made = await post(`${studyPath(store.id)}/trials`, {parameters});
+    } catch (problem) {
+      if (!(problem instanceof ApiError)) throw problem;
+      throw new ApiError(problem.status, form.name(problem.message, parameters), problem.violations.map(({field: at, description}) =>
+        ({field: form.name(at, parameters), description})));
+    }
   }});
   if (made) notice(`Trial ${made.id} was added`);
 }

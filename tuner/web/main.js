@@ -132,6 +132,29 @@ async function start() {
   showPage();
 }
 
+// The hash names pages, so the link to the content only moves the focus.
+document.querySelector(".skip").addEventListener("click", event => {
+  event.preventDefault();
+  main.focus();
+});
+
+// --- menus, which close when one is done with them ---
+
+function closeMenus(except) {
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (menu !== except) menu.open = false;
+}
+
+document.addEventListener("click", event => {
+  const chosen = event.target.closest("details.menu button");
+  closeMenus(chosen ? null : event.target.closest("details.menu"));
+});
+document.addEventListener("keydown", event => {
+  const menu = event.key === "Escape" && event.target.closest?.("details.menu[open]");
+  if (!menu) return;
+  menu.open = false;
+  menu.querySelector("summary").focus();
+});
+
 whenLoginNeeded(() => showLogin());
 window.addEventListener("hashchange", () => {
   if (location.hash.startsWith("#login=")) start();

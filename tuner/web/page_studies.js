@@ -2,6 +2,8 @@
 import {element, replace} from "./dom.js";
 import {all, OURS} from "./api.js";
 import {listen} from "./live.js";
+import {Table} from "./table.js";
+import {mostTrials} from "./study_figures.js";
 import * as format from "./format.js";
 
 const REDRAW_MS = 1000;
@@ -11,10 +13,8 @@ const MASK = "name,displayName,maxTrialCount,studySpec.metrics,studySpec.studySt
 const ended = counts => counts.succeeded + counts.stopped + counts.failed + counts.infeasible + counts.cancelled;
 
 function progress(job) {
-  const counts = job.hypertuneStatus.counts;
-  const most = Number(job.maxTrialCount ?? job.studySpec?.studyStoppingConfig?.maxNumTrials ?? 0);
-  const n = ended(counts);
-  return element("td.progress", {},
+  const n = ended(job.hypertuneStatus.counts), most = mostTrials({job, spec: job.studySpec});
+  return element("span.progress", {},
     most > 0 && element("progress", {max: most, value: Math.min(n, most), ariaLabel: "Trials ended"}),
     element("span", {}, most > 0 ? `${n}/${most}` : String(n)));
 }
@@ -26,19 +26,24 @@ function best(job) {
   return metric ? `${metric.metricId} = ${format.number(metric.value)}` : "";
 }
 
-function row(job) {
-  const status = job.hypertuneStatus;
-  return element("tr", {},
-    element("td", {}, element("a", {href: `#/studies/${job.name.split("/").pop()}`}, status.name)),
-    element("td", {}, element(`span.state.${status.state.toLowerCase()}`, {title: status.reason ?? ""},
-      format.state(status.state))),
-    element("td", {}, format.state(status.algorithm ?? status.kind)),
-    element("td", {}, best(job)),
-    progress(job),
-    element("td.number", {}, status.counts.active + status.counts.stopping),
-    element("td.number", {}, status.counts.failed + status.counts.infeasible),
-    element("td", {title: format.moment(status.createTimeMs)}, format.age(status.createTimeMs)));
+function state({hypertuneStatus: {state: name, reason}}) {
+  return element(`span.state.${name.toLowerCase()}`, {title: reason ?? ""}, format.state(name));
 }
+
+const number = job => Number(job.name.split("/").pop());
+const status = read => job => read(job.hypertuneStatus);
+
+const COLUMNS = [
+  {key: "name", label: "Name", value: status(({name}) => name)},
+  {key: "state", label: "State", value: status(one => format.state(one.state)), show: state, letters: 11},
+  {key: "algorithm", label: "Algorithm", value: status(({algorithm, kind}) => format.state(algorithm ?? kind))},
+  {key: "best", label: "Best", value: best},
+  {key: "trials", label: "Trials", value: status(({counts}) => ended(counts)), show: progress, letters: 21, down: true},
+  {key: "running", label: "Running", number: true, value: status(({counts}) => counts.active + counts.stopping), down: true},
+  {key: "failed", label: "Failed", number: true, value: status(({counts}) => counts.failed + counts.infeasible), down: true},
+  {key: "id", label: "Number", number: true, value: number, down: true, hidden: true},
+  {key: "created", label: "Created", value: status(({createTimeMs}) => createTimeMs), letters: 11, down: true,
+    show: status(({createTimeMs}) => element("span", {title: format.moment(createTimeMs)}, format.age(createTimeMs)))}];
 
 function noStudies() {
   return element("section.empty", {},
@@ -48,13 +53,6 @@ function noStudies() {
     element("a.button.primary", {href: "#/new"}, "New study"));
 }
 
-function table(jobs) {
-  const heads = ["Name", "State", "Algorithm", "Best", "Trials", "Running", "Failed", "Created"];
-  return element("div.scroll", {}, element("table", {},
-    element("thead", {}, element("tr", {}, heads.map(head => element("th", {scope: "col"}, head)))),
-    element("tbody", {}, jobs.map(row))));
-}
-
 export function studiesPage(root) {
   let jobs = null, complaint = "", timer = 0, asking = false;
   const search = element("input", {type: "search", placeholder: "Search by name", ariaLabel: "Search by name",
@@ -62,10 +60,12 @@ export function studiesPage(root) {
   const chosen = element("select", {ariaLabel: "State", onchange: () => draw()},
     element("option", {value: ""}, "All states"),
     STATES.map(value => element("option", {value}, format.state(value))));
+  const table = new Table({name: "studies", label: "Studies", columns: COLUMNS, key: number, sort: {key: "created", down: true},
+    href: job => job && `#/studies/${number(job)}`, empty: "No study is like that."});
   const list = element("div");
   replace(root, element("div.row.between", {},
     element("h1", {}, "Studies"),
-    element("div.row", {}, search, chosen, element("a.button.primary", {href: "#/new"}, "New study"))), list);
+    element("div.row", {}, search, chosen, table.chooser, element("a.button.primary", {href: "#/new"}, "New study"))), list);
 
   const isShown = job => job.hypertuneStatus.name.toLowerCase().includes(search.value.toLowerCase()) &&
     (chosen.value === "" || chosen.value === job.hypertuneStatus.state);
@@ -74,8 +74,8 @@ export function studiesPage(root) {
     if (complaint) return replace(list, element("section.empty", {}, element("p.error", {role: "alert"}, complaint)));
     if (jobs === null) return replace(list, element("p.quiet", {}, "Loading …"));
     if (jobs.length === 0) return replace(list, noStudies());
-    const shown = jobs.filter(isShown);
-    replace(list, shown.length > 0 ? table(shown) : element("section.empty", {}, "No study is like that."));
+    if (!table.element.isConnected) replace(list, table.element);
+    table.show(jobs.filter(isShown));
   }
 
   async function load() {
@@ -99,5 +99,6 @@ export function studiesPage(root) {
   return () => {
     unlisten();
     clearTimeout(timer);
+    table.end();
   };
 }

@@ -12,6 +12,7 @@ import * as format from "./format.js";
 const PAUSE_MS = 2000;
 const POINTS = 100;  // of each curve that the median is made of
 const LEAST = 3;     // curves of a median
+const MOST = 1000;
 const COLOURS = ["accent", "warn", "good", "bad", "idle"];
 const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [12, 4]];
 
@@ -65,7 +66,7 @@ export const trialCurvesPlot = ({title, ids, median = false}) => (store, selecti
   const pick = () => metricChoice.pick(dimensionsOf(store).metrics);
   const curvesAsked = askCurves(store, ids, () => card.changed());
   const medianAsked = new Question(store, () => median && pick()
-    ? `${studyPath(store.key)}/curves?top=1000&points=${POINTS}&metric=${encodeURIComponent(pick().name)}` : null,
+    ? `${studyPath(store.key)}/curves?top=${MOST}&points=${POINTS}&metric=${encodeURIComponent(pick().name)}` : null,
   () => card.changed());
 
   function prepare() {
@@ -115,7 +116,8 @@ export const trialCurvesPlot = ({title, ids, median = false}) => (store, selecti
 
   const card = new PlotCard(store, selection, {
     title, name: "trial-curves", height: 320, wide: true, controls: [metricChoice.element, log.element], prepare, paint,
-    summary: ({middle, others}) => middle.length > 0 ? `The median is that of ${format.plural(others, "other trial")}, the best ones.` : "",
+    summary: ({middle, others}) => middle.length === 0 ? "" :
+      `The median is that of ${others < MOST - 1 ? "" : "the best "}${format.plural(others, "other trial")}.`,
     table: ({curves, metric}) => ({heads: ["Trial", "Attempt", "Replica", "Step", metric.name],
       rows: curves.flatMap(curve => curve.points.map(({step, value}) => [curve.trial, curve.attempt, curve.replica, step, value]))}),
     describe: ({curve, step, value}) => [["Trial", String(curve.trial)], ["Attempt", String(curve.attempt)],

@@ -61,14 +61,16 @@ class ParameterField {
   }
 }
 
-// `point`: {name: value} that it is filled with. {element, read()}: read() gives
-// the parameters as the server takes them.
-export function pointForm(specs, point) {
-  const fields = specs.map(spec => new ParameterField(spec, point));
+// `values`: {name: value} that it is filled with. {element, read(), name()}:
+// read() gives the parameters as the server takes them.
+export function pointForm(specs, values) {
+  const fields = specs.map(spec => new ParameterField(spec, values));
   const follow = () => fields.forEach(one => one.follow());
   follow();
   return {
     element: element("div.form", {oninput: follow}, fields.map(one => one.element)),
     read: () => fields.flatMap(one => one.read()),
+    // The words of the server about what was read, with the parameters' names.
+    name: (text, point) => text.replace(/parameters\[(\d+)\](\.value)?/g, (place, i) => point[i]?.parameterId ?? place),
   };
 }

@@ -42,7 +42,7 @@ class ParameterRow {
 
 // `written(yaml)` is called with the spec.
 export function simpleForm(written) {
-  const name = element("input", {placeholder: "digits"}), metric = element("input", {placeholder: "accuracy"});
+  const name = element("input", {placeholder: "digits"}), metric = element("input", {ariaLabel: "Metric", placeholder: "accuracy"});
   const way = element("select", {ariaLabel: "Direction"}, ["maximize", "minimize"].map(value => element("option", {value}, value)));
   const trials = element("input.short", {type: "number", min: 1, value: 20}), parallel = element("input.short", {type: "number", min: 1, value: 2});
   const command = element("input.wide", {placeholder: "python3 train.py"}), image = element("input.wide", {placeholder: "registry/name:tag"});

@@ -131,7 +131,7 @@ export class Table {
   measure() {
     const step = Math.max(1, Math.floor(this.rows.length / SAMPLE));
     const widths = this.seen.map(column => {
-      let letters = column.label.length + 2;
+      let letters = 1.15 * column.label.length + 2; // bold, with the sign of sorting
       for (let i = 0; i < this.rows.length; i += step)
         letters = Math.max(letters, (column.letters ?? plain(column.value(this.rows[i])).length));
       return Math.round(Math.min(WIDE, Math.max(NARROW, letters)) * LETTER + PADDING);

@@ -24,7 +24,7 @@ export function trialColumns({parameters, metrics}) {
     {key: "id", label: "Trial", number: true, value: trial => trial.id, down: true},
     {key: "state", label: "State", value: trial => format.state(trial.state), show: state, letters: 21},
     ...metrics.map(axis), ...parameters.map(axis),
-    {key: "step", label: "Step", number: true, value: trial => trial.step, down: true},
+    {key: "step", label: "Step", number: true, value: trial => trial.step || null, down: true},
     {key: "took", label: "Took", saved: "Seconds", number: true, value: trial => took(trial) === null ? null : took(trial) / 1000,
       show: trial => format.duration(took(trial)), letters: 8, down: true},
     {key: "started", label: "Started", value: trial => format.moment(trial.startMs) || null, down: true, hidden: true},

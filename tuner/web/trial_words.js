@@ -36,7 +36,7 @@ export function stopPairs(stop) {
     ...(Array.isArray(predicted) ? predicted : predicted ? [predicted] : []).map(({metric, value, deviation}) =>
       [`Predicted ${metric ?? "result"}`, `${format.number(value)} ± ${format.number(deviation)}`]),
     stop.end !== undefined && ["Would have ended at", stop.by === "time" ? format.duration(1000 * Number(stop.end)) : `step ${stop.end}`],
-    stop.probability !== undefined && ["Chance that none is better", `${format.number(100 * stop.probability)} %`]].filter(Boolean);
+    stop.probability !== undefined && ["Chance that none is better", `${format.number(Math.round(1000 * stop.probability) / 10)} %`]].filter(Boolean);
 }
 
 const SIGNALS = {1: "hang-up", 2: "interrupt", 6: "abort", 7: "bus error", 8: "arithmetic error", 9: "killed, often for want of memory",
