@@ -19,8 +19,37 @@ static bool is_said(const struct node *map, const char *key)
     return member != NULL && member->kind != NODE_NULL;
 }
 
+static bool is_of_texts(const char *key)
+{
+    static const char *const keys[] = {"args",           "containerArgs",
+                                       "pythonVersion",  "containerCommand",
+                                       "runtimeVersion", "categoricalValues"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A file may say 16 or true for a text, as YAML has no quotes. A request may
+ * not: gcloud can show no job that has them, nor list those beside it. */
+static void check_texts(const struct field_reader *reader, struct place at,
+                        bool texts)
+{
+    size_t i = 0;
+    if (texts && (at.node->kind == NODE_NUMBER || at.node->kind == NODE_BOOL))
+        field_wrong_kind(reader, at, "text");
+    for (const struct node *node = at.node->first; node; node = node->next) {
+        struct place below = field_item(reader, at, node, i++);
+        if (node->key)
+            below.path =
+                arena_printf(reader->arena, "%s.%s", at.path, node->key);
+        check_texts(reader, below,
+                    texts || (node->key && is_of_texts(node->key)));
+    }
+}
+
 /* What a file may leave to the command line beside it, a request must say; and
- * what is new keeps Google's rules of labels. */
+ * what is new keeps Google's rules of labels and texts. */
 static void check_new(const struct node *body, struct diag *diag)
 {
     const struct field_reader reader = {.diag = diag, .arena = diag->arena};
@@ -29,6 +58,8 @@ static void check_new(const struct node *body, struct diag *diag)
     const struct node *master = node_find(input, "masterConfig");
     if (body->kind == NODE_MAP && !is_said(body, "jobId"))
         diag_error(diag, 0, 0, "jobId", "is missing");
+    if (input != NULL)
+        check_texts(&reader, (struct place){input, "trainingInput"}, false);
     if (input == NULL || input->kind != NODE_MAP ||
         is_said(master, "imageUri") || is_said(input, "pythonModule"))
         return;
