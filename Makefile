@@ -77,6 +77,7 @@ PROGRAMS := $(B)/bin/hypertuned $(B)/bin/hypertune-runner \
 LIBRARIES := $(B)/lib/libhypertune.a $(B)/lib/libhypertune.so
 # What a runner mounts into every container, found beside its programs.
 PYTHON_SRC := $(sort $(wildcard hypertune/python/hypertune/*.py))
+PYTHON_OPTUNA := $(sort $(wildcard hypertune/python/hypertune/optuna/*.py))
 PYTHON_HOOK := hypertune/python/hook/sitecustomize.py
 KIT := $(B)/kit/.complete
 TRAINERS := $(B)/bin/digits
@@ -256,7 +257,7 @@ PYTHONDIR  ?= $(PREFIX)/lib/python3/dist-packages
 KITDIR     ?= $(PREFIX)/lib/hypertune/kit
 install: all ## programs, library, manuals, units under PREFIX
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig \
-	  $(INCLUDEDIR) $(PYTHONDIR)/hypertune $(UNITDIR)/system $(UNITDIR)/user \
+	  $(INCLUDEDIR) $(PYTHONDIR)/hypertune/optuna $(UNITDIR)/system $(UNITDIR)/user \
 	  $(SHAREDIR)/bash-completion/completions \
 	  $(SHAREDIR)/zsh/vendor-completions \
 	  $(SHAREDIR)/fish/vendor_completions.d)
@@ -269,6 +270,7 @@ install: all ## programs, library, manuals, units under PREFIX
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
 	  hypertune/hypertune.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/hypertune.pc
 	install -m 644 $(PYTHON_SRC) $(DESTDIR)$(PYTHONDIR)/hypertune
+	install -m 644 $(PYTHON_OPTUNA) $(DESTDIR)$(PYTHONDIR)/hypertune/optuna
 	$(call install_kit,$(DESTDIR)$(KITDIR))
 	for scope in system user; do \
 	  sed 's|@BINDIR@|$(BINDIR)|' tuner/systemd/$$scope/hypertuned.service \
