@@ -1,12 +1,12 @@
 #!/bin/sh
 # run.sh BUILD-DIR [NAME...] - runs the tests, two at a time, and counts cases.
 #
-# A test is a program BUILD-DIR/tests/{unit,api,google,fault,e2e}/test_*, or a
-# script tests/{...}/test_*.py or .sh, started with BUILD-DIR/bin as its
+# A test is a program BUILD-DIR/tests/{unit,api,browser,google,fault,e2e}/test_*,
+# or a script tests/{...}/test_*.py or .sh, started with BUILD-DIR/bin as its
 # argument. It runs in the source tree, with TMPDIR, HOME and HYPERTUNE_STATE in
-# an empty directory of its own, for at most 60 s (google, fault and e2e:
-# 300 s), and prints TAP. With NAMEs only tests whose path contains one of them
-# run. Only failing tests show their output; what a test leaves running is
+# an empty directory of its own, for at most 60 s (browser, google, fault and
+# e2e: 300 s), and prints TAP. With NAMEs only tests whose path contains one of
+# them run. Only failing tests show their output; what a test leaves running is
 # killed.
 set -u
 
@@ -36,7 +36,7 @@ run_one() { # build results test
     name=${3#"$1/tests/"}
     name=${name#"$source/tests/"}
     case $name in
-    google/* | fault/* | e2e/*) limit=300 ;;
+    browser/* | google/* | fault/* | e2e/*) limit=300 ;;
     *) limit=60 ;;
     esac
     case $3 in
@@ -87,7 +87,7 @@ cd "$source" || exit 2
 results=$(mktemp)
 trap 'rm -f "$results"' EXIT
 # The long ones first, so that no worker waits alone at the end.
-for kind in fault e2e google api unit; do
+for kind in fault e2e google browser api unit; do
     for test in "$build/tests/$kind"/test_* "$source/tests/$kind"/test_*.py \
         "$source/tests/$kind"/test_*.sh; do
         [ -f "$test" ] || continue

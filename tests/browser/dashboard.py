@@ -1,0 +1,94 @@
+"""dashboard - what the tests of the dashboard share: when a page is ready, and
+what is asked of each of them."""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import browser  # noqa: E402
+import tap  # noqa: E402
+
+TABS = ("overview", "parameters", "trials", "timeline", "config")
+
+# The page's title is there, nothing loads, and every plot in sight has something
+# drawn on it, is shown as a text, or says why it is not.
+READY = """
+  document.querySelector("h1") !== null &&
+  !/Loading …|Asking the server …/.test(document.getElementById("main").innerText) &&
+  [...document.querySelectorAll(".plot")].every(plot => {
+    if (plot.getBoundingClientRect().top > innerHeight) return true;
+    if (plot.querySelector(".ground").hidden)
+      return ![...plot.querySelectorAll(".missing, .as-text")].every(part => part.hidden);
+    const canvas = plot.querySelector("canvas");
+    if (canvas.width === 0) return false;
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {willReadFrequently: true});
+    copy.drawImage(canvas, 0, 0);
+    return copy.getImageData(0, 0, canvas.width, canvas.height).data.some(byte => byte > 0);
+  })"""
+
+# What a reader of screens could not tell: controls without a name.
+NAMELESS = """
+  const nameOf = one => (one.ariaLabel || one.title || one.alt || (one.labels?.length > 0 ? one.labels[0].textContent : "") ||
+    one.getAttribute("aria-labelledby") || (["INPUT", "SELECT", "TEXTAREA"].includes(one.tagName) ? "" : one.textContent)).trim();
+  return [...document.querySelectorAll(
+    "a, button, input, select, textarea, summary, table[role=grid], progress, meter, .ground, canvas, dialog, [tabindex='0']")]
+    .filter(one => one.closest("[aria-hidden=true]") === null && one.closest("[hidden]") === null && nameOf(one) === "")
+    .map(one => one.outerHTML.slice(0, 160))"""
+
+# Texts whose colour is too near to their ground (WCAG 2, level AA).
+FAINT = """
+  const numbers = text => text.match(/[\\d.]+/g).map(Number);
+  const opacity = text => numbers(text)[3] ?? 1;
+  const light = text => {
+    const [r, g, b] = numbers(text).map(n => n / 255).map(n => n <= 0.04045 ? n / 12.92 : ((n + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const groundOf = one => {
+    for (let at = one; at; at = at.parentElement) {
+      const {backgroundColor} = getComputedStyle(at);
+      if (opacity(backgroundColor) === 1) return backgroundColor;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const faint = new Set();
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const one = walk.currentNode.parentElement, style = getComputedStyle(one);
+    if (!walk.currentNode.data.trim() || one.closest("[hidden], noscript, option") || one.closest(":disabled") ||
+        one.getClientRects().length === 0 || style.visibility === "hidden") continue;
+    const colour = one.namespaceURI.endsWith("svg") ? style.fill : style.color;
+    const [a, b] = [light(colour), light(groundOf(one))].sort((x, y) => y - x);
+    const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && style.fontWeight >= 700);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < (large ? 3 : 4.5)) faint.add(`${ratio.toFixed(2)} ${colour} on ${groundOf(one)}: ${walk.currentNode.data.trim().slice(0, 40)}`);
+  }
+  return [...faint]"""
+
+WIDTH = """
+  const root = document.documentElement;
+  if (root.scrollWidth <= innerWidth) return "";
+  const wide = [...document.querySelectorAll("#main *, #top *")].filter(one =>
+    one.getBoundingClientRect().right > innerWidth + 1 && !one.parentElement.closest(".scroll, .editor, pre, svg, .unseen"));
+  return `${root.scrollWidth}: ${wide.slice(0, 3).map(one => one.outerHTML.slice(0, 120)).join(" ; ")}`"""
+
+
+def show(page, hash_, text=None):
+    """Goes to a page of the dashboard that is loaded, until it is ready."""
+    page.go(hash_)
+    page.wait("location.hash === %s" % json.dumps(hash_))
+    if text:
+        page.wait_text(text, "#main")
+    page.wait(READY, "the page %s to be ready" % hash_)
+
+
+def behaves(page, what):
+    """Nothing has gone wrong on the pages that were shown."""
+    tap.equal(page.complaints(), [], "complaints at " + what)
+
+
+def study(number, tab="overview"):
+    return "#/studies/%d/%s" % (number, tab)
+
+
+browser.need()

@@ -1,0 +1,214 @@
+"""Every page of the dashboard, of studies with no trial, one, some and ten
+thousand: in a real browser, without a complaint of it."""
+
+import dashboard
+import browser
+import filling
+import harness
+import tap
+from dashboard import TABS, behaves, show, study
+
+SIZES = {"empty": 0, "one": 1, "some": 120, "many": 10000}
+ALL_FAILED = "hopeless"
+
+server = page = None
+numbers = {}
+
+# What must be read on a page, by the number of trials.
+WORDS = {
+    "overview": {0: "none yet", 1: "1 / 1", 120: "120 / 120",
+                 10000: "10000 / 10000"},
+    "parameters": {0: "No trial has a result yet.", 1: "Parallel coordinates",
+                   120: "Parallel coordinates", 10000: "Parallel coordinates"},
+    "trials": {0: "No trial has begun yet.", 1: "1 trial", 120: "120 trials",
+               10000: "10000 trials"},
+    "timeline": {0: "No trial has started yet.", 1: "1 slot busy",
+                 120: "4 slots busy", 10000: "4 slots busy"},
+    "config": {trials: "min: 0.0001" for trials in (0, 1, 120, 10000)},
+}
+
+
+def all_pages():
+    """(hash, text that it must show) of every page."""
+    found = [("#/studies", "hopeless"), ("#/server", "Data folder"),
+             ("#/new", "The spec is valid.")]
+    for name, trials in SIZES.items():
+        found += [(study(numbers[name], tab), WORDS[tab][trials])
+                  for tab in TABS]
+    found += [(study(numbers[name], "trials/1"), "Trial 1")
+              for name, trials in SIZES.items() if trials > 0]
+    return found
+
+
+def open_dashboard(hash_="#/studies"):
+    page.open(server.http + "/" + hash_)
+
+
+def every_page_at_every_size_shows_what_it_should():
+    open_dashboard()
+    for hash_, text in all_pages():
+        show(page, hash_, text)
+        behaves(page, hash_)
+
+
+def nothing_is_asked_of_others():
+    tap.equal(page.strangers(server.http), [])
+
+
+def no_page_is_wider_than_a_narrow_window():
+    page.resize(800, 900)
+    for hash_, text in all_pages():
+        if "many" not in hash_:
+            show(page, hash_, text)
+            tap.equal(page.run(dashboard.WIDTH), "", hash_)
+    page.resize(1400, 1000)
+
+
+def every_control_has_a_name():
+    for hash_, text in all_pages():
+        show(page, hash_, text)
+        tap.equal(page.run(dashboard.NAMELESS), [], hash_)
+
+
+def every_text_can_be_read_in_light_and_in_dark():
+    for dark in (True, False):
+        page.dark(dark)
+        for hash_ in ("#/studies", "#/server", "#/new",
+                      *(study(numbers["some"], tab) for tab in TABS),
+                      study(numbers["some"], "trials/7")):
+            show(page, hash_)
+            tap.equal(page.run(dashboard.FAINT), [],
+                      "%s, dark: %s" % (hash_, dark))
+
+
+def a_study_whose_trials_all_failed_tells_so():
+    show(page, study(numbers[ALL_FAILED]), "exit 1")
+    behaves(page, "a hopeless study")
+    show(page, study(numbers[ALL_FAILED], "parameters"),
+         "No trial has a result yet.")
+    show(page, study(numbers[ALL_FAILED], "trials/2"), "Attempt 1: failed")
+    behaves(page, "a failed trial")
+
+
+def what_is_not_there_is_said_to_be_missing():
+    for hash_, text in (("#/nothing", "There is no such page"),
+                        (study(numbers["one"], "dreams"),
+                         "The study has no such page")):
+        show(page, hash_, text)
+        behaves(page, hash_)
+    for hash_, text in (("#/studies/999", "There is no such study."),
+                        (study(numbers["one"], "trials/77"),
+                         "There is no trial 77.")):
+        show(page, hash_, text)
+        noted = page.complaints()  # the browser notes each 404 itself
+        tap.equal([line for line in noted if "404" not in line], [], hash_)
+
+
+def picked(text):
+    """(trials in the range, of all) as the page tells them."""
+    words = text.split(" picked:")[0].split()
+    return int(words[0]), int(words[-1])
+
+
+def a_range_that_is_brushed_narrows_the_table():
+    show(page, study(numbers["some"], "parameters"))
+    axis = page.run("""
+        const box = document.querySelector(".parallel .brushes .brush-y .overlay, .brushes .brush-y .overlay")
+          .getBoundingClientRect();
+        return [box.x + box.width / 2, box.y, box.height]""")
+    page.drag((axis[0], axis[1] + 5), (axis[0], axis[1] + axis[2] / 2))
+    page.wait("document.querySelector('.ranges') !== null", "the range")
+    inside, everything = picked(page.text(".ranges"))
+    tap.equal((0 < inside < everything, everything), (True, 120), inside)
+    page.click(".tabs a", "Trials")
+    page.wait_text("%d of 120 trials" % inside, "#main")
+    tap.equal(page.run("return document.querySelector('table[role=grid]')"
+                       ".ariaRowCount"), str(inside + 1))
+    page.click(".ranges button", "All trials")
+    page.wait("document.querySelector('table[role=grid]').ariaRowCount"
+              " === '121'", "all trials")
+    behaves(page, "brushes")
+
+
+def the_keys_go_through_the_table_and_open_a_trial():
+    show(page, study(numbers["many"], "trials"), "10000 trials")
+    page.run("document.querySelector('table[role=grid]').focus()")
+    active = ("document.querySelector('table[role=grid] tr.active')"
+              "?.querySelector('a').textContent")
+    page.press("ArrowDown")
+    page.wait(active + " === '10000'", "the newest trial first")
+    page.press("End")
+    page.wait(active + " === '1'", "the last row")
+    page.press("ArrowUp", "Space")
+    page.wait("document.querySelector('tr.active input').checked", "its mark")
+    page.press("Enter")
+    page.wait("location.hash.endsWith('/trials/2')", "the trial's page")
+    behaves(page, "keys")
+
+
+def the_tab_key_reaches_everything_and_is_seen():
+    open_dashboard(study(numbers["some"]))
+    page.wait(dashboard.READY)
+    reached = []
+    for _ in range(30):
+        page.press("Tab")
+        reached.append(page.run("""
+            const one = document.activeElement, style = getComputedStyle(one);
+            return [one.ariaLabel ?? one.textContent.trim(), style.outlineStyle !== "none" && style.outlineWidth !== "0px"]"""))
+    names = [name for name, _ in reached]
+    for wanted in ("Skip to the content", "Studies", "Change counts", "Delete",
+                   "Parameters", "As table"):
+        tap.equal(wanted in names, True, (wanted, names))
+    tap.equal(any(name.startswith("Optimisation history") for name in names),
+              True, names)
+    tap.equal([name for name, seen in reached if not seen], [], "unseen")
+
+
+def the_first_link_skips_to_the_content():
+    open_dashboard(study(numbers["some"]))
+    page.wait(dashboard.READY)
+    page.press("Tab", "Enter")
+    page.wait("document.activeElement.id === 'main'", "the content")
+    page.press("Tab")
+    tap.equal(page.run("return document.activeElement.closest('main')"
+                       " !== null"), True)
+    tap.equal(page.text("h1"), "some")
+
+
+def a_filter_and_its_fault_are_told():
+    show(page, study(numbers["some"], "trials"), "120 trials")
+    page.type("input", "state=failed", "Filter")
+    page.wait_text("3 of 120 trials", "#main")
+    page.type("input", "lr<much", "Filter")
+    page.wait_text('"much" is no number to compare lr with', "#main")
+    behaves(page, "the filter")
+
+
+def a_plot_as_a_table_tells_the_same():
+    show(page, study(numbers["some"]))
+    page.click(".plot button", "As table")
+    page.wait("document.querySelectorAll('.plot .as-text tbody tr').length"
+              " >= 100", "the rows of the plot")
+    behaves(page, "a plot as a table")
+
+
+with harness.Server("--runner", "none", "--auth", "none") as server, \
+        browser.Browser() as page:
+    numbers = filling.fill(server, SIZES)
+    numbers.update(filling.fill(server, {ALL_FAILED: 12},
+                                lambda _: filling.FAILED))
+    tap.run([
+        every_page_at_every_size_shows_what_it_should,
+        nothing_is_asked_of_others,
+        no_page_is_wider_than_a_narrow_window,
+        every_control_has_a_name,
+        every_text_can_be_read_in_light_and_in_dark,
+        a_study_whose_trials_all_failed_tells_so,
+        what_is_not_there_is_said_to_be_missing,
+        a_range_that_is_brushed_narrows_the_table,
+        the_keys_go_through_the_table_and_open_a_trial,
+        the_tab_key_reaches_everything_and_is_seen,
+        the_first_link_skips_to_the_content,
+        a_filter_and_its_fault_are_told,
+        a_plot_as_a_table_tells_the_same,
+    ])
