@@ -24,7 +24,7 @@ sys.path[:0] = [os.path.join(HERE, "..", "lib"), PACKAGE]
 import tap  # noqa: E402
 
 import hypertune  # noqa: E402
-from hypertune import (errors, locate, plot, show, space,  # noqa: E402
+from hypertune import (canvas, errors, locate, plot, show, space,  # noqa: E402
                        transport, where)
 from hypertune.study import Study  # noqa: E402
 
@@ -405,7 +405,7 @@ def check_picture(picture):
     tap.equal([name for node in svg.iter() for name in node.attrib
                if name.startswith("on") or "href" in name], [])
     for number in numbers_of(svg):
-        if not -5 <= number <= plot.WIDTH + 5:
+        if not -5 <= number <= canvas.WIDTH + 5:
             raise AssertionError("%g is outside: %s" % (number, picture))
     return svg
 
@@ -456,7 +456,7 @@ def the_best_so_far_is_a_staircase():
 def ticks_are_round_and_inside():
     for low, high in ((0, 1), (0.93, 0.97), (-3, 12), (1e-7, 3e-7),
                       (0, 123456)):
-        axis = plot._axis([low, high], 100.0, 500.0)
+        axis = canvas.axis([low, high], 100.0, 500.0)
         tap.equal(3 <= len(axis.ticks) <= 8, True, str(axis.ticks))
         for value, label in axis.ticks:
             tap.equal(axis.low <= value <= axis.high, True)

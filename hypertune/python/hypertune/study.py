@@ -9,7 +9,8 @@ import uuid
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator,
                     List, Mapping, Optional, Sequence, Tuple, Union)
 
-from hypertune import plot, show, where as conditions
+from hypertune import (export, plot, plot_model, plot_results, show,
+                       where as conditions)
 from hypertune.errors import (FailedPrecondition, NotFound, NoTrialYet,
                               response_of)
 from hypertune.summary import Summary
@@ -64,6 +65,12 @@ class Study:
     def metric(self) -> str:
         """The objective's name."""
         return str(self._spec["metrics"][0]["metricId"])
+
+    def goals(self) -> Dict[str, bool]:
+        """The metrics to be improved, and whether more is better."""
+        return {str(metric["metricId"]): metric["goal"] == "MAXIMIZE"
+                for metric in self._spec["metrics"]
+                if "safetyConfig" not in metric}
 
     @property
     def maximize(self) -> bool:
@@ -195,6 +202,30 @@ class Study:
             return trial.value
         return {"step": trial.step, "state": trial.state}.get(key)
 
+    def best_trials(self) -> List[Trial]:
+        """The best trial; of several goals all that no other trial beats."""
+        answer = self._transport.call(
+            "POST", self._trials_path() + ":listOptimalTrials", {},
+            repeatable=True)
+        return [Trial(self, resource)
+                for resource in answer.get("optimalTrials", ())]
+
+    def importances(self, metric: Optional[str] = None) -> Dict[str, float]:
+        """How much each parameter matters, the most important first: shares
+        that sum to 1. Empty while there are too few results."""
+        return {row["parameter"]: float(row["share"])
+                for row in self._importances(metric)["importances"]}
+
+    def _importances(self, metric: Optional[str]) -> Any:
+        return self._transport.call(
+            "GET", self._ours("/importances"),
+            query={"metric": metric} if metric else None)
+
+    def export(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes all trials to a file: lines of JSON when its name ends in
+        .jsonl, else CSV with the columns of trials_dataframe()."""
+        export.write(os.fspath(path), self.parameters(), self._all_trials())
+
     def trials_dataframe(self) -> "pandas.DataFrame":
         """All trials as a pandas DataFrame with the columns id, state, value,
         params.NAME..., start and end (UTC). ImportError without pandas."""
@@ -258,6 +289,77 @@ class Study:
         objective, the best ones on top."""
         return plot.parallel(self.name, self.metric, self.maximize,
                              self._specs(), self.trials())
+
+    def plot_distribution(self) -> plot.Plot:
+        """Which share of the results is at most that large (EDF)."""
+        return plot_results.distribution(self.name, self.metric,
+                                         self.maximize, self.trials())
+
+    def plot_timeline(self) -> plot.Plot:
+        """When each trial ran, in lanes of one at a time."""
+        return plot_results.timeline(self.name, self.metric, self.trials(),
+                                     time.time())
+
+    def plot_pareto(self, first: Optional[str] = None,
+                    second: Optional[str] = None) -> plot.Plot:
+        """Two goals of every trial (by default the first two) against each
+        other, and the trials that none beats in all goals. ValueError for a
+        study with one goal."""
+        goals = self.goals()
+        if len(goals) < 2:
+            raise ValueError("%s has one goal, %s" % (self.name, self.metric))
+        names = list(goals)
+        pair = [first or names[0], second or names[1]]
+        for name in pair:
+            if name not in goals:
+                raise ValueError("no goal %r; there are %s" %
+                                 (name, ", ".join(names)))
+        return plot_results.pareto(
+            self.name, [(name, goals[name]) for name in pair], self.trials(),
+            {trial.id for trial in self.best_trials()})
+
+    def plot_importances(self, metric: Optional[str] = None) -> plot.Plot:
+        """How much each parameter matters."""
+        return plot_model.importances(self.name, self._importances(metric))
+
+    def plot_slice(self, parameter: str,
+                   metric: Optional[str] = None) -> plot.Plot:
+        """What the server's model expects along one parameter, the others as
+        in the best trial."""
+        spec = self._spec_of(parameter)
+        return plot_model.slices(
+            self.name, spec, self._slice(metric, x=parameter),
+            self._trials_with(metric))
+
+    def plot_contour(self, x: str, y: str,
+                     metric: Optional[str] = None) -> plot.Plot:
+        """What the server's model expects over two parameters, the others as
+        in the best trial."""
+        specs = [self._spec_of(x), self._spec_of(y)]
+        best = self.summary().best
+        return plot_model.contour(
+            self.name, self._grows(metric), specs,
+            self._slice(metric, x=x, y=y), self.trials(),
+            None if best is None else best.id)
+
+    def _trials_with(self, metric: Optional[str]) -> List[Trial]:
+        """Trials to stand beside a model; it is drawn against one metric."""
+        return self.trials() if metric in (None, self.metric) else []
+
+    def _grows(self, metric: Optional[str]) -> bool:
+        return self.goals().get(metric or self.metric, self.maximize)
+
+    def _slice(self, metric: Optional[str], **query: Any) -> Any:
+        if metric is not None:
+            query["metric"] = metric
+        return self._transport.call("GET", self._ours("/slice"), query=query)
+
+    def _spec_of(self, parameter: str) -> Mapping[str, Any]:
+        for spec in self._specs():
+            if spec["parameterId"] == parameter:
+                return spec
+        raise ValueError("no parameter %r; there are %s" %
+                         (parameter, ", ".join(self.parameters())))
 
     # --- waiting ---
 

@@ -111,6 +111,13 @@ class Trial:
         return None if step is None else int(step)
 
     @property
+    def metrics(self) -> Dict[str, float]:
+        """All metrics that count, by name; empty before there are any."""
+        final = self._resource.get("finalMeasurement", {})
+        return {metric["metricId"]: float(metric["value"])
+                for metric in final.get("metrics", ())}
+
+    @property
     def latest(self) -> Dict[str, float]:
         """The newest metrics it has reported."""
         metrics = self._own.get("latest", {}).get("metrics", {})

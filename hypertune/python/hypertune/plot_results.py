@@ -1,0 +1,127 @@
+"""Pictures of the results of a study and of when they came."""
+from typing import TYPE_CHECKING, List, Sequence, Set, Tuple
+
+from hypertune import show
+from hypertune.canvas import (BEST, BOTTOM, FAINT, HEIGHT, INK, LEFT, LOST,
+                              POINT, RIGHT, TOP, WIDTH, Axis, Canvas, Plot,
+                              axis, short)
+from hypertune.plot import is_finite, tip_of, value_of
+
+if TYPE_CHECKING:
+    from hypertune.trial import Trial
+
+MOST_LANES = 40
+_STATES = (("SUCCEEDED", "succeeded", POINT), ("ACTIVE", "runs", BEST),
+           ("STOPPED", "stopped", "#7fb3d5"), ("FAILED", "failed", "#b03a2e"))
+_COLOURS = {state: colour for state, _, colour in _STATES}
+
+
+def pareto(name: str, goals: Sequence[Tuple[str, bool]],
+           trials: Sequence["Trial"], optimal: Set[int]) -> Plot:
+    """Two goals of each trial against each other; those that no other trial
+    beats are joined. A goal is a metric and whether more is better."""
+    (first, _), (second, _) = goals
+    canvas = Canvas("%s: %s against %s" % (short(name, 30), short(second, 20),
+                                           short(first, 20)))
+    shown = [trial for trial in trials if
+             is_finite(trial.metrics.get(first, float("nan"))) and
+             is_finite(trial.metrics.get(second, float("nan")))]
+    if not shown:
+        return canvas.empty("no trial has both results yet")
+    x = axis([trial.metrics[first] for trial in shown], LEFT, WIDTH - RIGHT)
+    y = axis([trial.metrics[second] for trial in shown], HEIGHT - BOTTOM, TOP)
+    canvas.frame(x, y, "%s (%s is better)" % (
+        first, "more" if goals[0][1] else "less"), "%s (%s is better)" % (
+        second, "more" if goals[1][1] else "less"))
+    front = sorted((trial for trial in shown if trial.id in optimal),
+                   key=lambda trial: trial.metrics[first])
+    canvas.path([(x.at(trial.metrics[first]), y.at(trial.metrics[second]))
+                 for trial in front], BEST, 1.2)
+    for trial in [t for t in shown if t.id not in optimal] + front:
+        best = trial.id in optimal
+        canvas.add("circle", "trial %d: %s" % (
+            trial.id, show.params(trial.metrics)),
+            cx=x.at(trial.metrics[first]), cy=y.at(trial.metrics[second]),
+            r=4.0 if best else 3.0, fill=BEST if best else POINT)
+    canvas.legend([("trials", POINT), ("none is better in both", BEST)])
+    return canvas.finish()
+
+
+def distribution(name: str, metric: str, maximize: bool,
+                 trials: Sequence["Trial"]) -> Plot:
+    """Which share of all results is at most that large (EDF)."""
+    canvas = Canvas("%s: distribution of %s" % (short(name, 36),
+                                                short(metric, 24)))
+    values = sorted(value_of(trial) for trial in trials
+                    if trial.state in ("SUCCEEDED", "STOPPED") and
+                    is_finite(value_of(trial)))
+    if not values:
+        return canvas.empty("no trial has a result yet")
+    x = axis(values, LEFT, WIDTH - RIGHT)
+    y = Axis(0.0, 1.0, HEIGHT - BOTTOM, TOP, False,
+             [(i / 4, "%d %%" % (25 * i)) for i in range(5)])
+    canvas.frame(x, y, metric, "results up to there")
+    stairs = [(x.start, y.at(0.0))]
+    for i, value in enumerate(values):
+        stairs += [(x.at(value), stairs[-1][1]),
+                   (x.at(value), y.at((i + 1) / len(values)))]
+    canvas.path(stairs + [(x.end, y.at(1.0))], POINT, 2.0)
+    best = values[-1] if maximize else values[0]
+    canvas.path([(x.at(best), y.start), (x.at(best), y.end)], BEST, 1.2,
+                "best: %s" % show.number(best))
+    canvas.legend([("%d results" % len(values), POINT), ("the best", BEST)])
+    return canvas.finish()
+
+
+def _lanes(spans: Sequence[Tuple[float, float, "Trial"]]) -> List[int]:
+    """The lane of each span: the first that is free when it starts."""
+    free: List[float] = []
+    lanes = []
+    for start, end, _ in spans:
+        lane = next((i for i, until in enumerate(free) if until <= start),
+                    len(free))
+        free[lane:lane + 1] = [end]
+        lanes.append(lane)
+    return lanes
+
+
+def timeline(name: str, metric: str, trials: Sequence["Trial"],
+             now: float) -> Plot:
+    """When each trial ran, those at one time below each other. `now` in
+    seconds since 1970 is where running ones end."""
+    spans = sorted(
+        ((trial.start.timestamp(),
+          trial.end.timestamp() if trial.end else now, trial)
+         for trial in trials if trial.start is not None),
+        key=lambda span: span[:2])
+    lanes = _lanes(spans)
+    count = min(max(lanes) + 1, MOST_LANES) if lanes else 1
+    step = max(10.0, min(24.0, 240.0 / count))
+    canvas = Canvas("%s: trials over time" % short(name, 36),
+                    int(TOP + max(60.0, count * step) + BOTTOM))
+    if not spans:
+        return canvas.empty("no trial has started yet")
+    begin = spans[0][0]
+    length = max(max(end for _, end, _ in spans) - begin, 0.001)
+    x = axis([0.0, length], LEFT, WIDTH - RIGHT, whole=length >= 5, count=8)
+    bottom = canvas.height - BOTTOM
+    for value, label in x.ticks:
+        canvas.line(x.at(value), TOP, x.at(value), bottom + 4, "#e4e4e4")
+        canvas.text(x.at(value), bottom + 17, label, "middle")
+    for lane, (start, end, trial) in zip(lanes, spans):
+        if lane >= MOST_LANES:
+            continue
+        left = x.at(start - begin)
+        canvas.add("rect", "%s\n%s" % (trial.state, tip_of(trial, metric)),
+                   x=left, y=TOP + lane * step + 1, height=step - 2,
+                   width=max(1.0, x.at(end - begin) - left - 0.5),
+                   fill=_COLOURS.get(trial.state, LOST))
+    canvas.text((LEFT + WIDTH - RIGHT) / 2, canvas.height - 10,
+                "seconds since the first trial started", "middle")
+    canvas.text(LEFT - 8, TOP + step / 2 + 4, "slot 1", "end", fill=INK)
+    if count > 1:
+        canvas.text(LEFT - 8, TOP + (count - 0.5) * step + 4,
+                    "slot %d" % count, "end", fill=INK)
+    canvas.line(LEFT, bottom, WIDTH - RIGHT, bottom, FAINT)
+    canvas.legend([(word, colour) for _, word, colour in _STATES])
+    return canvas.finish()
