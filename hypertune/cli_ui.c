@@ -1,5 +1,4 @@
 /* `ui`: a link that logs a browser in to the dashboard, once. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "hypertune/cli_commands.h"
@@ -7,8 +6,6 @@
 #include "hypertune/cli_spawn.h"
 #include "hypertune/cli_study.h"
 #include "proto/json.h"
-
-enum { SSH_PORT = 22 };
 
 /* The port of a URL whose host is this machine for itself alone; NULL. */
 static const char *loopback_port(const char *url)
@@ -39,7 +36,7 @@ static const char *ssh_command(struct cli *cli, const char *url)
         return NULL;
     user = user != NULL ? user : cli_variable(cli, "LOGNAME");
     const char *at = user == NULL ? "" : "@";
-    const char *other = atoi(part[3]) == SSH_PORT
+    const char *other = strcmp(part[3], "22") == 0
                             ? ""
                             : arena_printf(cli->arena, "-p %s ", part[3]);
     return arena_printf(cli->arena, "ssh %s-L %s:127.0.0.1:%s %s%s%s", other,

@@ -33,6 +33,8 @@ struct core_options {
     void (*on_revision)(void *context, int64_t study, int64_t revision);
     /* The same when a deleted study has left the database. */
     void (*on_deleted)(void *context, int64_t study);
+    /* When a runner gives a sign of life; or NULL. */
+    void (*on_seen)(void *context, const char *runner, int64_t wall_ms);
     void *context;
     const char *fail; /* "name:n", see failpoint.h; or NULL */
 };

@@ -77,7 +77,10 @@ void presence_note_gpus(struct core *core, struct memory_runner *runner,
 enum ht_status presence_see(struct core *core, struct memory_runner *runner,
                             struct ht_error *err)
 {
+    const struct core_options *options = core_options_of(core);
     runner->seen_ms = core_now_ms(core);
+    if (options->on_seen != NULL)
+        options->on_seen(options->context, runner->id, core_wall_ms(core));
     if (runner->online)
         return HT_OK;
     presence_note(core, runner, true, -1);

@@ -17,6 +17,7 @@ struct insight;
 struct logs;
 struct readers;
 struct replay;
+struct sightings;
 struct sse;
 
 enum { READER_SLICE_MS = 2000, READERS_MOST = 4 };
@@ -25,6 +26,7 @@ enum { READER_SLICE_MS = 2000, READERS_MOST = 4 };
 struct server_facts {
     const char *server_id, *http, *report, *control; /* borrowed */
     const char *folder;                              /* data, borrowed, too */
+    struct sightings *sightings;                     /* borrowed as well */
     int64_t started_ms;                              /* monotonic */
 };
 

@@ -6,6 +6,7 @@
 #include "proto/clock.h"
 #include "proto/json.h"
 #include "tuner/reader_page.h"
+#include "tuner/sightings.h"
 #include "tuner/sse.h"
 #include "tuner/view.h"
 
@@ -70,6 +71,10 @@ enum ht_status read_runners(struct reader *reader, struct request *req,
         status = db_runner_busy(reader->db, list.rows[i].id, &busy, err);
         if (status != HT_OK)
             break;
+        const int64_t seen_ms =
+            sightings_last(reader->facts->sightings, list.rows[i].id);
+        if (seen_ms > 0)
+            list.rows[i].seen_ms = seen_ms;
         if (i > 0)
             text_puts(&req->reply, ",");
         json_print(view_runner(&list.rows[i], busy), &req->reply);

@@ -220,7 +220,7 @@ enum ht_status read_draft(struct reader *reader, struct request *req,
     cJSON *object = cJSON_CreateObject();
     json_add_bool(object, "ok", diag.errors == 0);
     add_findings(object, &diag);
-    if (diag.errors == 0)
+    if (job != NULL && diag.errors == 0)
         add_job(object, req->arena, job);
     json_print(object, &req->reply);
     return HT_OK;

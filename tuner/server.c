@@ -17,6 +17,7 @@
 #include "tuner/notify.h"
 #include "tuner/reader.h"
 #include "tuner/session.h"
+#include "tuner/sightings.h"
 #include "tuner/sse.h"
 #include "tuner/supervisor.h"
 
@@ -40,6 +41,7 @@ struct server {
     char http_url[URL_BYTES];
     struct logs *logs;
     struct sse *sse;
+    struct sightings *sightings;
     struct core *core;
     struct endpoint *report, *control;
     struct gate *gate;
@@ -117,6 +119,7 @@ static enum ht_status start_streams(struct server *server, struct ht_error *err)
 {
     (void)err;
     server->sse = sse_new();
+    server->sightings = sightings_new();
     return HT_OK;
 }
 
@@ -125,6 +128,7 @@ static void stop_streams(struct server *server)
 {
     http_free(server->http);
     sse_free(server->sse);
+    sightings_free(server->sightings);
 }
 
 static void on_revision(void *context, int64_t study, int64_t revision)
@@ -140,6 +144,12 @@ static void on_deleted(void *context, int64_t study)
     sse_forget(server->sse, study);
 }
 
+static void on_seen(void *context, const char *runner, int64_t wall_ms)
+{
+    struct server *server = context;
+    sightings_note(server->sightings, runner, wall_ms);
+}
+
 static enum ht_status start_core(struct server *server, struct ht_error *err)
 {
     const struct core_options options = {
@@ -150,6 +160,7 @@ static enum ht_status start_core(struct server *server, struct ht_error *err)
         .retry_ms = RETRY_MS,
         .on_revision = on_revision,
         .on_deleted = on_deleted,
+        .on_seen = on_seen,
         .context = server,
         .fail = server->fail,
     };
@@ -257,6 +268,7 @@ static enum ht_status start_readers(struct server *server, struct ht_error *err)
         .report = endpoint_url(server->report),
         .control = endpoint_url(server->control),
         .folder = server->dir.path,
+        .sightings = server->sightings,
         .started_ms = clock_monotonic_ms(),
     };
     struct readers_options options = {.path = path,

@@ -4,6 +4,7 @@ import json
 import os
 
 import api
+import fake_runner
 import harness
 import tap
 
@@ -167,6 +168,19 @@ def the_server_tells_of_its_disk():
         os.path.join(server.data, "hypertune.db")), True)
 
 
+def a_runner_was_last_heard_when_it_last_spoke():
+    with fake_runner.Runner(server) as runner:
+        first = get("/runners")["runners"][0]
+        tap.equal((first["runner"], first["state"]), ("fake", "ONLINE"))
+        attempt = runner.lease()[0].started()
+
+        def is_heard_later():
+            attempt.report(0.5)
+            return (get("/runners")["runners"][0]["lastSeenMs"]
+                    > first["lastSeenMs"])
+        harness.wait_until(is_heard_later, 20, "a later time")
+
+
 with harness.Server("--runner", "none") as server:
     tap.run([
         a_right_spec_is_shown_as_it_would_run,
@@ -179,4 +193,5 @@ with harness.Server("--runner", "none") as server:
         a_study_shows_its_spec_in_every_form,
         a_trial_shows_the_commands_of_its_replicas,
         the_server_tells_of_its_disk,
+        a_runner_was_last_heard_when_it_last_spoke,
     ])
