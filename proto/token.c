@@ -144,10 +144,11 @@ void token_hmac(unsigned char mac[TOKEN_HASH_BYTES], const char *key,
 {
     unsigned char k[BLOCK] = {0}, outer[BLOCK + TOKEN_HASH_BYTES];
     unsigned char *inner = ht_xcalloc(BLOCK + len, 1);
-    if (strlen(key) > BLOCK)
+    const size_t key_len = strlen(key);
+    if (key_len > BLOCK)
         token_hash(k, key);
-    else
-        memcpy(k, key, strlen(key));
+    for (size_t i = 0; i < key_len && key_len <= BLOCK; i++)
+        k[i] = (unsigned char)key[i];
     for (size_t i = 0; i < BLOCK; i++) {
         inner[i] = k[i] ^ 0x36;
         outer[i] = k[i] ^ 0x5c;
