@@ -1,6 +1,7 @@
 """The parts of the Python client that need no server of ours."""
 
 import contextlib
+import csv
 import datetime
 import fcntl
 import glob
@@ -24,8 +25,8 @@ sys.path[:0] = [os.path.join(HERE, "..", "lib"), PACKAGE]
 import tap  # noqa: E402
 
 import hypertune  # noqa: E402
-from hypertune import (canvas, errors, locate, plot, show, space,  # noqa: E402
-                       transport, where)
+from hypertune import (canvas, errors, locate, plot,  # noqa: E402
+                       plot_model, plot_results, show, space, transport, where)
 from hypertune.study import Study  # noqa: E402
 
 HOSTILE = "<script>alert(\"1\")</script>&'"
@@ -429,7 +430,99 @@ def pictures_bear_every_set_of_values():
             check_picture(plot.history(HOSTILE, HOSTILE, maximize, trials))
             check_picture(plot.parallel(HOSTILE, HOSTILE, maximize,
                                         study._specs(), trials))
+            check_picture(plot_results.distribution(HOSTILE, HOSTILE,
+                                                    maximize, trials))
         check_picture(plot.curves(HOSTILE, HOSTILE, curves, 1))
+        check_picture(plot_results.timeline(HOSTILE, HOSTILE, trials, 2e9))
+
+
+def slice_of(specs, *others):
+    """What the server tells of one parameter, or of two."""
+    axes = [{"parameter": spec["parameterId"], "values": values} for
+            spec, values in zip(specs, ([1e-5, 1e-3, 1], ["adam", HOSTILE]))]
+    return {"metric": HOSTILE, "trial": "1", "axes": axes,
+            "low": others[0], "median": others[1], "high": others[2]}
+
+
+def pictures_of_the_model_bear_what_it_leaves_out():
+    made = resource(HOSTILE, HOSTILE)
+    study = Study(Canned(made), "", made)
+    lr, opt = study._specs()
+    trials = [hypertune.Trial(study, trial(n, v, opt=HOSTILE))
+              for n, v in enumerate((0.5, 0.25, float("nan")), 1)]
+    line = slice_of([lr], [0.1, None, 0.2], [0.3, None, 0.3], [0.4, None, 1])
+    svg = check_picture(plot_model.slices(HOSTILE, lr, line, trials))
+    tap.equal(sum(node.tag.endswith("circle") for node in svg.iter()), 2)
+    labels = {**slice_of([lr, opt], [0.1, 0.2], [0.3, 0.4], [0.5, 0.6])}
+    labels["axes"] = labels["axes"][1:]
+    check_picture(plot_model.slices(HOSTILE, opt, labels, trials))
+    grid = [[1.0, 2.0], [None, 2.0], [3.0, None]]
+    for median in (grid, [[1.0, None]] * 3, [[5.0, 5.0]] * 3):
+        for maximize in (True, False):
+            svg = check_picture(plot_model.contour(
+                HOSTILE, maximize, [lr, opt],
+                slice_of([lr, opt], [], median, []), trials, 1))
+            cells = [node for node in svg.iter()
+                     if node.get("shape-rendering")]
+            tap.equal(len(cells), 6)
+    tap.equal(check_picture(plot_model.contour(
+        "q", True, [lr, opt], slice_of([lr, opt], [], grid, []), [], None)
+    ).findall(".//*[@fill='%s']" % canvas.shade(1.0)) != [], True)
+
+
+def importances_are_bars_by_share():
+    rows = [{"parameter": HOSTILE, "share": 0.8, "alone": 0.5, "total": 0.9},
+            {"parameter": "lr", "share": 0.2, "alone": 0, "total": 0.1},
+            {"parameter": "opt", "share": 0, "alone": 0, "total": 0}]
+    svg = check_picture(plot_model.importances(HOSTILE, {
+        "metric": HOSTILE, "trials": 50, "least": 10, "importances": rows}))
+    widths = [float(node.get("width")) for node in svg.iter()
+              if node.tag.endswith("rect")][1:]
+    tap.equal(round(widths[0] / widths[1], 2), 4)
+    text = "".join(svg.itertext())
+    tap.equal("80 %" in text and "50 results" in text, True, text)
+
+
+def the_front_is_joined_and_lanes_hold_one_trial_at_a_time():
+    made = resource()
+    study = Study(Canned(made), "", made)
+    trials = []
+    for n, (a, b) in enumerate(((1, 1), (2, 2), (3, 3), (0, 9)), 1):
+        row = trial(n, a)
+        row["finalMeasurement"] = {"metrics": [
+            {"metricId": "a", "value": a}, {"metricId": HOSTILE, "value": b}]}
+        row["hypertune"].update(startTimeMs=n * 1000, endTimeMs=n * 1000 + 1500)
+        trials.append(hypertune.Trial(study, row))
+    tap.equal(trials[1].metrics, {"a": 2.0, HOSTILE: 2.0})
+    svg = check_picture(plot_results.pareto(
+        HOSTILE, [("a", True), (HOSTILE, False)], trials, {1, 2, 3}))
+    line, = [node for node in svg.iter() if node.tag.endswith("polyline")]
+    tap.equal(len(line.get("points").split()), 3)
+    svg = check_picture(plot_results.timeline("q", "a", trials, 10.0))
+    tops = [node.get("y") for node in svg.iter()
+            if node.tag.endswith("rect")][1:]
+    tap.equal([tops.index(top) for top in tops], [0, 1, 0, 1])
+
+
+def an_export_has_every_trial_and_no_markup_of_its_own():
+    made = resource()
+    study = Study(Canned(made), "", made)
+    rows = [trial(1, 0.5, opt='a,"b"\n'), trial(2, None, "FAILED")]
+    study._transport.answer = {"trials": rows}
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "all.csv")
+        study.export(path)
+        with open(path, encoding="utf-8", newline="") as file:
+            read = list(csv.DictReader(file))
+        tap.equal([(row["id"], row["state"], row["value"], row["params.opt"])
+                   for row in read], [("1", "SUCCEEDED", "0.5", 'a,"b"\n'),
+                                      ("2", "FAILED", "", "adam")])
+        path = os.path.join(folder, "all.jsonl")
+        study.export(path)
+        with open(path, encoding="utf-8") as file:
+            read = [json.loads(line) for line in file]
+        tap.equal([row["value"] for row in read], [0.5, None])
+        tap.equal(read[0]["params"], {"lr": 0.00079123, "opt": 'a,"b"\n'})
 
 
 def pictures_of_nothing_say_so():
@@ -437,6 +530,15 @@ def pictures_of_nothing_say_so():
     study = Study(Canned(made), "", made)
     for picture in (plot.history("q", "loss", True, []),
                     plot.curves("q", "loss", {}, None),
+                    plot_results.distribution("q", "loss", True, []),
+                    plot_results.timeline("q", "loss", [], 0.0),
+                    plot_results.pareto("q", [("a", True), ("b", True)], [],
+                                        set()),
+                    plot_model.importances("q", {
+                        "metric": "loss", "trials": 3, "least": 10,
+                        "importances": []}),
+                    plot_model.slices("q", study._specs()[0], slice_of(
+                        study._specs()[:1], [None], [None], [None]), []),
                     plot.parallel("q", "loss", True, study._specs(), [])):
         text = "".join(check_picture(picture).itertext())
         tap.equal(" yet" in text, True, text)
@@ -523,7 +625,9 @@ def pip_installs_it_into_a_virtual_environment_without_a_network():
             env=environment, stdout=subprocess.DEVNULL)
         subprocess.run(
             [path + "/venv/bin/python", "-c",
-             "import hypertune; print(hypertune.Client, hypertune.report)"],
+             "import os, hypertune; print(hypertune.Client, hypertune.report);"
+             "os.stat(os.path.join(hypertune.__path__[0], 'optuna', "
+             "'storage.py'))"],
             check=True, cwd=path, stdout=subprocess.DEVNULL)
 
 
@@ -550,6 +654,10 @@ if __name__ == "__main__":
         names_from_outside_never_become_markup,
         a_trial_without_a_value_shows_why,
         pictures_bear_every_set_of_values,
+        pictures_of_the_model_bear_what_it_leaves_out,
+        importances_are_bars_by_share,
+        the_front_is_joined_and_lanes_hold_one_trial_at_a_time,
+        an_export_has_every_trial_and_no_markup_of_its_own,
         pictures_of_nothing_say_so,
         the_best_so_far_is_a_staircase,
         ticks_are_round_and_inside,
