@@ -177,9 +177,9 @@ static size_t look_up_resource(const struct entry *entry, const char *key,
         values[1] = entry->job->names[1];
         return 2;
     }
-    values[0] = strcmp(key, "project_id") == 0  ? entry->job->project
-                : strcmp(key, "task_name") == 0 ? entry->task
-                                                : NULL;
+    values[0] = filter_key_is(key, "project_id")  ? entry->job->project
+                : filter_key_is(key, "task_name") ? entry->task
+                                                  : NULL;
     return values[0] != NULL;
 }
 
@@ -189,7 +189,7 @@ static size_t look_up_label(const struct entry_question *question,
     struct pair labels[LABELS];
     const size_t n = list_labels(question->arena, question->entry, labels);
     for (size_t i = 0; i < n; i++) {
-        if (strcmp(labels[i].name, key) != 0)
+        if (!filter_key_is(key, labels[i].name))
             continue;
         values[0] = labels[i].value;
         return 1;
@@ -209,7 +209,9 @@ static size_t look_up_text(const struct entry *entry, const char *field,
     else if (strcmp(field, "textPayload") == 0)
         return entry->json == NULL;
     else if (strcmp(field, "jsonPayload") == 0) {
-        const struct node *member = node_find(entry->json, key);
+        /* What has members has this one. */
+        const char *name = strcmp(key, "*") == 0 ? "message" : key;
+        const struct node *member = node_find(entry->json, name);
         values[0] = member != NULL ? member->text : NULL;
         return values[0] != NULL && strcmp(key, "severity") != 0;
     }

@@ -20,6 +20,11 @@ bool filter_find_rank(const char *const ranks[], const char *name, size_t *rank)
     return false;
 }
 
+bool filter_key_is(const char *key, const char *name)
+{
+    return strcmp(key, "*") == 0 || strcmp(key, name) == 0;
+}
+
 /* `*` stands for any characters. On a mismatch the newest star takes one more,
  * which is enough: an earlier one never has to. */
 static bool is_like(const char *text, const char *pattern)

@@ -47,12 +47,16 @@ struct filter_language {
 
 /* Stores what an item has for a field, at most FILTER_VALUES texts, and returns
  * how many: names that mean the same are all given. A time is an RFC 3339
- * stamp. Of a map, the value of `key`; else key is NULL. FILTER_UNKNOWN: that
- * would have to be read first, see filter_may_allow(). */
+ * stamp. Of a map, the value of `key`, or any when that is "*"; else key is
+ * NULL. FILTER_UNKNOWN: that would have to be read first, see
+ * filter_may_allow(). */
 enum { FILTER_VALUES = 4 };
 #define FILTER_UNKNOWN SIZE_MAX
 typedef size_t filter_lookup(void *item, const char *field, const char *key,
                              const char *values[FILTER_VALUES]);
+
+/* Whether the key that a lookup is asked for is that name, or any. */
+bool filter_key_is(const char *key, const char *name);
 
 struct filter; /* NULL: everything is wanted */
 

@@ -342,6 +342,12 @@ static bool is_alone(const struct parser *parser)
 
 static enum ht_status take_alone(struct parser *parser, struct filter *made)
 {
+    if (*parser->at != '"' &&
+        parser->at[strcspn(parser->at, " \t\r\n()")] == '(')
+        return ht_fail(parser->err, HT_INVALID,
+                       "filter: \"%.64s\" calls a function; there are none "
+                       "here",
+                       parser->at);
     made->field = parser->language->message;
     made->operation = FILTER_HAS;
     return take_one_value(parser, made);

@@ -17,7 +17,7 @@ size_t candidate_label(const struct candidate *candidate, const char *key,
         HT_OK)
         return 0;
     for (size_t i = 0; i < job->labels.n; i++) {
-        if (strcmp(job->labels.items[i].name, key) != 0)
+        if (!filter_key_is(key, job->labels.items[i].name))
             continue;
         values[0] = job->labels.items[i].value;
         return 1;

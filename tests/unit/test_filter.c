@@ -25,7 +25,7 @@ static size_t look_up(void *item, const char *field, const char *key,
     }
     if (strcmp(field, "labels") == 0) {
         values[0] = strcmp(key, "team") == 0 ? "red" : "";
-        return strcmp(key, "team") == 0 || strcmp(key, "empty") == 0;
+        return filter_key_is(key, "team") || strcmp(key, "empty") == 0;
     }
     values[0] = strcmp(field, "createTime") == 0 ? "2026-11-21T12:00:00.000Z"
                                                  : "resnet \"b\" 7";
@@ -96,6 +96,8 @@ static void labels_are_asked_by_key(void)
     CHECK(judge("labels.empty:*") == '+');
     CHECK(judge("labels:team") == '+');
     CHECK(judge("labels:host") == '-');
+    CHECK(judge("labels:*") == '+');
+    CHECK(judge("NOT labels:*") == '-');
     CHECK(judge("labels.host!=x") == '+');
 }
 

@@ -42,7 +42,7 @@ static size_t look_up(void *item, const char *field, const char *key,
         return FILTER_UNKNOWN;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (strcmp(all[i].field, field) != 0 ||
-            (all[i].key != NULL && strcmp(all[i].key, key) != 0))
+            (all[i].key != NULL && !filter_key_is(key, all[i].key)))
             continue;
         values[0] = all[i].value;
         return 1;
@@ -123,12 +123,23 @@ static void severities_have_an_order(void)
     CHECK(judge("severity:WARN") == '!');
 }
 
+static void functions_are_refused(void)
+{
+    CHECK(judge("log_id(\"service\")") == '!');
+    CHECK(judge("loss AND NOT sample(insertId, 0.5)") == '!');
+    CHECK(judge("NOT(loss)") == '-');
+    CHECK(judge("loss (step)") == '+');
+    CHECK(judge("\"sample(\"") == '-');
+}
+
 static void keys_may_be_quoted(void)
 {
     CHECK(judge("labels.\"ml.googleapis.com/trial_id\"=\"3\"") == '+');
     CHECK(judge("labels.\"ml.googleapis.com/trial_id\"=(\"2\" OR \"3\")") ==
           '+');
     CHECK(judge("labels:\"ml.googleapis.com/trial_id\"") == '+');
+    CHECK(judge("labels:*") == '+');
+    CHECK(judge("jsonPayload:*") == '-');
     CHECK(judge("labels.\"ml.googleapis.com/trial_id=3") == '!');
 }
 
@@ -308,6 +319,7 @@ int main(void)
     RUN(times_are_compared_to_the_nanosecond);
     RUN(phrases_are_compared_without_case);
     RUN(severities_have_an_order);
+    RUN(functions_are_refused);
     RUN(keys_may_be_quoted);
     RUN(expressions_are_matched);
     RUN(lists_of_values_are_alternatives);
