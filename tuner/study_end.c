@@ -36,6 +36,20 @@ static enum ht_status end_open_trials(struct core *core, struct arena *arena,
     return status;
 }
 
+/* A study may end before it was looked at since its first trial has begun. */
+static enum ht_status note_start(struct core *core, struct study_row *row,
+                                 struct ht_error *err)
+{
+    struct trial_counts counts;
+    if (row->started_ms > 0)
+        return HT_OK;
+    const enum ht_status status =
+        db_trial_counts(core_db(core), row->id, &counts, err);
+    if (status == HT_OK && counts.of[TRIAL_ACTIVE] > 0)
+        row->started_ms = core_wall_ms(core);
+    return status;
+}
+
 enum ht_status study_begin_end(struct core *core, struct arena *arena,
                                struct study_row *row, enum study_state as,
                                const char *reason, struct ht_error *err)
@@ -51,7 +65,9 @@ enum ht_status study_begin_end(struct core *core, struct arena *arena,
     const enum study_state via =
         as == STUDY_CANCELLED ? STUDY_CANCELLING : STUDY_STOPPING;
     row->ends_as = as;
-    const enum ht_status status = state_move_study(core, row, via, reason, err);
+    enum ht_status status = note_start(core, row, err);
+    if (status == HT_OK)
+        status = state_move_study(core, row, via, reason, err);
     return status == HT_OK ? end_open_trials(core, arena, row, err) : status;
 }
 
