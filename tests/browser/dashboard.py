@@ -11,21 +11,24 @@ import tap  # noqa: E402
 
 TABS = ("overview", "parameters", "trials", "timeline", "config")
 
-# The page's title is there, nothing loads, and every plot in sight has something
-# drawn on it, is shown as a text, or says why it is not.
-READY = """
-  document.querySelector("h1") !== null &&
-  !/Loading …|Asking the server …/.test(document.getElementById("main").innerText) &&
-  [...document.querySelectorAll(".plot")].every(plot => {
+# What the page that is shown has still to do: a title, what it loads, plots
+# in sight that have nothing drawn on them, are no text, and do not say why.
+PENDING = """
+  const isDrawn = plot => {
     if (plot.getBoundingClientRect().top > innerHeight) return true;
-    if (plot.querySelector(".ground").hidden)
-      return ![...plot.querySelectorAll(".missing, .as-text")].every(part => part.hidden);
+    const missing = plot.querySelector(".missing");
+    if (!missing.hidden) return !/^Asking /.test(missing.textContent);
+    if (!plot.querySelector(".as-text").hidden) return true;
+    if (plot.querySelector("svg rect:not(.overlay, .selection, .handle)")) return true;
     const canvas = plot.querySelector("canvas");
     if (canvas.width === 0) return false;
     const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {willReadFrequently: true});
     copy.drawImage(canvas, 0, 0);
     return copy.getImageData(0, 0, canvas.width, canvas.height).data.some(byte => byte > 0);
-  })"""
+  };
+  return [document.querySelector("h1") ? "" : "title",
+    ...document.getElementById("main").innerText.match(/Loading …/g) ?? [],
+    ...[...document.querySelectorAll(".plot")].filter(plot => !isDrawn(plot)).map(plot => plot.ariaLabel)].filter(Boolean)"""
 
 # What a reader of screens could not tell: controls without a name.
 NAMELESS = """
@@ -79,7 +82,16 @@ def show(page, hash_, text=None):
     page.wait("location.hash === %s" % json.dumps(hash_))
     if text:
         page.wait_text(text, "#main")
-    page.wait(READY, "the page %s to be ready" % hash_)
+    settle(page)
+
+
+def settle(page):
+    """Until the page that is shown has nothing left to do."""
+    try:
+        page.wait("(() => {%s})().length === 0" % PENDING)
+    except AssertionError:
+        raise AssertionError("%s still lacks %s" % (
+            page.run("return location.hash"), page.run(PENDING))) from None
 
 
 def behaves(page, what):
