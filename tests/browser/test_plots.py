@@ -440,7 +440,7 @@ def a_slice_goes_through_a_trial_that_has_the_parameter():
 def wait_contour():
     wait_note("Contour", "The model's median of accuracy")
     browser.wait("[...document.querySelectorAll('.legend text')]"
-                 ".some(one => one.textContent === 'comes next')")
+                 ".some(one => one.textContent === 'comes next')", seconds=20)
 
 
 def a_contour_shows_the_model_its_doubt_and_what_comes_next():

@@ -180,6 +180,11 @@ class Browser:
         return self._send("POST", self.session + "/execute/sync",
                           {"script": script, "args": list(arguments)})
 
+    def run_later(self, script, *arguments):
+        """The same for a body that calls its last argument with the value."""
+        return self._send("POST", self.session + "/execute/async",
+                          {"script": script, "args": list(arguments)})
+
     def wait(self, expression, what="", seconds=10):
         """Until the JavaScript expression is true; returns its value. Asked
         within the page, so that waiting takes the machine nothing."""
@@ -195,8 +200,7 @@ class Browser:
         deadline = time.monotonic() + seconds
         while True:
             try:
-                value = self._send("POST", self.session + "/execute/async",
-                                   {"script": script, "args": []})
+                value = self.run_later(script)
             except AssertionError:  # the page was left meanwhile
                 value = None
             if value:
