@@ -1,0 +1,280 @@
+"""Studies whose trials define the space, and texts kept with them."""
+
+import api
+import harness
+import tap
+
+server = None
+made = 0
+
+
+def study(**own):
+    """A new study of clients with an open space; its paths' beginning."""
+    global made
+    made += 1
+    answer = api.send(server, "POST", harness.STUDIES.rstrip("/"), {
+        "displayName": "open %d" % made,
+        "studySpec": {"metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
+                      "parameters": []},
+        "hypertune": {"openSpace": True, **own}})
+    tap.equal(answer.status, 200, answer.body)
+    tap.equal(answer.json()["hypertuneStatus"]["openSpace"], True)
+    return harness.OURS + answer.json()["name"].rsplit("/", 1)[1]
+
+
+def post(path, body, status=200):
+    answer = api.send(server, "POST", path, body)
+    tap.equal(answer.status, status, answer.body)
+    return answer.json()
+
+
+def get(path):
+    return api.ask(server, "GET", path).json()
+
+
+def opened(path, **body):
+    return post(path + "/trials:open", body)
+
+
+def define(path, trial, values, specs=(), status=200):
+    return post("%s/trials/%s:define" % (path, trial), {
+        "parameterSpecs": list(specs),
+        "parameters": [{"parameterId": name, "value": value}
+                       for name, value in values.items()]}, status)
+
+
+def double(name, low, high, **more):
+    return {"parameterId": name,
+            "doubleValueSpec": {"minValue": low, "maxValue": high}, **more}
+
+
+def labels(name, *values):
+    return {"parameterId": name,
+            "categoricalValueSpec": {"values": list(values)}}
+
+
+def a_trial_tells_its_parameters_one_by_one():
+    path = study()
+    trial = opened(path)
+    tap.equal((trial["state"], trial["hypertune"]["params"]), ("ACTIVE", {}))
+    define(path, 1, {"x": 0.5}, [double("x", 0, 1)])
+    told = define(path, 1, {"opt": "sgd"}, [labels("opt", "adam", "sgd")])
+    tap.equal(told["hypertune"]["params"], {"x": 0.5, "opt": "sgd"})
+    tap.equal(told["parameters"], [{"parameterId": "x", "value": 0.5},
+                                   {"parameterId": "opt", "value": "sgd"}])
+    define(path, 1, {"x": 0.25})
+    tap.equal(get(path + "/trials/1")["hypertune"]["params"]["x"], 0.25)
+
+
+def the_space_grows_by_what_trials_say():
+    path = study()
+    for number in (1, 2, 3):
+        opened(path)
+        define(path, number, {"x": float(number)},
+               [double("x", 0, number), labels("c", "a", "b%d" % number),
+                {"parameterId": "n", "integerValueSpec":
+                 {"minValue": -number, "maxValue": 5 - number}},
+                {"parameterId": "d", "discreteValueSpec":
+                 {"values": [1, 1 + number]}}])
+    tap.equal(get(path)["studySpec"]["parameters"], [
+        double("x", 0, 3), labels("c", "a", "b1", "b2", "b3"),
+        {"parameterId": "n", "integerValueSpec":
+         {"minValue": "-3", "maxValue": "4"}},
+        {"parameterId": "d", "discreteValueSpec": {"values": [1, 2, 3, 4]}}])
+    table = get(path + "/table")
+    tap.equal(table["parameters"], ["x", "c", "n", "d"])
+    at = table["columns"].index("parameters")
+    tap.equal([row[at][:2] for row in table["rows"]],
+              [[1, None], [2, None], [3, None]])
+
+
+def a_wider_space_outlives_a_restart():
+    path = study()
+    opened(path)
+    define(path, 1, {"x": 0.5}, [double("x", 0, 1)])
+    server.kill()
+    server.start()
+    define(path, 1, {"x": 0.75})
+    tap.equal(get(path)["studySpec"]["parameters"], [double("x", 0, 1)])
+
+
+def what_does_not_fit_is_refused():
+    path = study()
+    opened(path)
+    define(path, 1, {"x": 0.5}, [double("x", 0, 1)])
+    define(path, 1, {"x": 2}, status=400)
+    define(path, 1, {"y": 2}, status=400)
+    define(path, 1, {}, [double("x", 1, 2, scaleType="UNIT_LOG_SCALE")], 400)
+    define(path, 1, {}, [labels("x", "a")], 400)
+    define(path, 1, {}, [{**labels("c", "a"), "conditionalParameterSpecs": [
+        {"parentCategoricalValues": {"values": ["a"]},
+         "parameterSpec": double("z", 0, 1)}]}], 400)
+    define(path, 1, {}, [double("p%d" % n, 0, 1) for n in range(64)], 400)
+    define(path, 7, {}, status=404)
+    tap.equal(get(path)["studySpec"]["parameters"], [double("x", 0, 1)])
+    tap.equal(get(path + "/trials/1")["hypertune"]["params"], {"x": 0.5})
+
+
+def a_waiting_trial_begins_when_it_is_defined():
+    path = study()
+    tap.equal(opened(path, state="REQUESTED")["hypertune"]["state"],
+              "REQUESTED")
+    begun = define(path, 1, {})
+    tap.equal((begun["state"], "startTime" in begun), ("ACTIVE", True))
+
+
+def trials_are_measured_and_end_as_others_do():
+    path = study(earlyStopping="median")
+    for number in range(1, 13):
+        opened(path)
+        names = {"x": number / 12} if number % 2 else {
+            "x": number / 12, "y": 1.0}
+        define(path, number, names, [double("x", 0, 1), double("y", 0, 2)])
+        trials = harness.STUDIES + path.rsplit("/", 1)[1] + "/trials/%d" % (
+            number)
+        for step in (1, 2, 3):
+            post(trials + ":addTrialMeasurement", {"measurement": {
+                "stepCount": step, "metrics": [{"metricId": "loss",
+                                                "value": number}]}})
+            if step == 2:  # at its end no rule stops a trial
+                stop = post(trials + ":checkTrialEarlyStoppingState", {})
+        post(trials + ":complete", {})
+    tap.equal(stop["response"].get("shouldStop"), True)
+    define(path, 1, {"x": 1}, status=400)
+    tap.equal(get(path + "/best")["id"], "1")
+    # Only whole points are known to a model.
+    tap.equal(get(path + "/importances")["trials"], 6)
+
+
+def the_search_has_no_say_there():
+    path = study()
+    error = post(harness.STUDIES + path.rsplit("/", 1)[1] + "/trials:suggest",
+                 {"suggestionCount": 1, "clientId": "a"}, 400)["error"]
+    tap.equal(error["status"], "FAILED_PRECONDITION")
+    for question in ("preview", "replay", "importances"):
+        answer = api.ask(server, "GET", "%s/%s" % (path, question))
+        tap.equal(answer.status, 400, question)
+
+
+def other_studies_have_no_open_trials():
+    spec = {"metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
+            "parameters": [double("x", 0, 1)]}
+    name = post(harness.STUDIES.rstrip("/"), {
+        "displayName": "closed", "studySpec": spec})["name"]
+    path = harness.OURS + name.rsplit("/", 1)[1]
+    post(path + "/trials:open", {}, 400)
+    post(harness.STUDIES.rstrip("/"), {"displayName": "none", "studySpec": {
+        **spec, "parameters": []}}, 400)
+    job = api.job("job", hypertune={"name": "job", "openSpace": True})
+    answer = api.send(server, "POST", harness.JOBS.rstrip("/"), job)
+    tap.equal((answer.status, b"openSpace" in answer.body), (400, True))
+
+
+def a_name_never_begins_with_a_dash():
+    answer = post(harness.STUDIES.rstrip("/"), {
+        "displayName": "\u00fc -x", "studySpec": {
+            "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
+            "parameters": [double("x", 0, 1)]}})
+    tap.equal(answer["hypertuneStatus"]["name"], "x")
+
+
+# --- metadata ---
+
+
+def patch(path, body, status=200):
+    answer = api.send(server, "PATCH", path + "/metadata", body)
+    tap.equal(answer.status, status, answer.body)
+    return answer.json()
+
+
+def item(key, value=None, trial=0, ns="t"):
+    return {"trial": trial, "ns": ns, "key": key,
+            **({} if value is None else {"value": value})}
+
+
+def texts_are_kept_and_told_by_version():
+    path = study()
+    opened(path, metadata=[{"ns": "t", "key": "state", "value": "NEW"}])
+    patch(path, {"metadata": [item("a", "1"), item("a", "2", trial=1)]})
+    first = get(path + "/metadata")
+    tap.equal(first["metadata"], [item("state", "NEW", 1), item("a", "1"),
+                                  item("a", "2", 1)])
+    tap.equal(first["more"], False)
+    patch(path, {"metadata": [item("a", "\u00e4 3"), item("", "e", ns="")]})
+    since = get("%s/metadata?since=%d" % (path, first["version"]))
+    tap.equal(since["metadata"], [item("a", "\u00e4 3"), item("", "e", ns="")])
+    tap.equal(get("%s/metadata?since=%d" % (path, since["version"])),
+              {"version": since["version"], "more": False, "metadata": []})
+
+
+def long_lists_go_on_where_they_were():
+    path = study()
+    for n in range(6):
+        patch(path, {"metadata": [item("%d" % (1000 * n + i), "v")
+                                  for i in range(1000)]})
+    first = get(path + "/metadata")
+    rest = get("%s/metadata?since=%d" % (path, first["version"]))
+    tap.equal((first["more"], rest["more"]), (True, False))
+    keys = [row["key"] for row in first["metadata"] + rest["metadata"]]
+    tap.equal(keys, ["%d" % n for n in range(6000)])
+
+
+def a_change_may_expect_what_is_there():
+    path = study()
+    opened(path, metadata=[item("state", "WAITING")])
+    patch(path, {"metadata": [item("state", "RUNNING", 1)],
+                 "expect": [item("state", "WAITING", 1),
+                            item("owner", None, 1)]})
+    for expected in (item("state", "WAITING", 1), item("state", None, 1),
+                     item("missing", "x", 1)):
+        lost = patch(path, {"metadata": [item("state", "LOST", 1)],
+                            "expect": [expected]}, 409)
+        tap.equal(lost["error"]["status"], "ABORTED")
+    tap.equal(get(path + "/metadata")["metadata"],
+              [item("state", "RUNNING", 1)])
+
+
+def a_wrong_change_changes_nothing():
+    path = study()
+    patch(path, {"metadata": [item("a", "1"), item("b", "1", trial=9)]}, 404)
+    for wrong in ([{"ns": "t"}], [item("a", 3)], [item("k" * 1025, "v")],
+                  [item("a", "v", ns="n" * 129)], {"a": 1},
+                  [item("a", "v")] * 1001, [{**item("a"), "more": 1}]):
+        patch(path, {"metadata": wrong}, 400)
+    tap.equal(get(path + "/metadata")["metadata"], [])
+
+
+def texts_go_with_their_trial_and_study():
+    path = study()
+    opened(path, metadata=[item("a", "1")])
+    opened(path, metadata=[item("a", "2")])
+    number = path.rsplit("/", 1)[1]
+    api.send(server, "DELETE", "%s%s/trials/1" % (harness.STUDIES, number), {})
+    tap.equal(get(path + "/metadata")["metadata"], [item("a", "2", 2)])
+    api.send(server, "DELETE", harness.STUDIES + number, {})
+    tap.equal(api.ask(server, "GET", path + "/metadata").status, 404)
+
+
+def main():
+    global server
+    with harness.Server("--runner", "none") as server:
+        tap.run([
+            a_trial_tells_its_parameters_one_by_one,
+            the_space_grows_by_what_trials_say,
+            a_wider_space_outlives_a_restart,
+            what_does_not_fit_is_refused,
+            a_waiting_trial_begins_when_it_is_defined,
+            trials_are_measured_and_end_as_others_do,
+            the_search_has_no_say_there,
+            other_studies_have_no_open_trials,
+            a_name_never_begins_with_a_dash,
+            texts_are_kept_and_told_by_version,
+            long_lists_go_on_where_they_were,
+            a_change_may_expect_what_is_there,
+            a_wrong_change_changes_nothing,
+            texts_go_with_their_trial_and_study,
+        ])
+
+
+if __name__ == "__main__":
+    main()
