@@ -71,7 +71,7 @@ const struct option_spec cli_option_table[] = {
 
     OWN("state", 0, OPTION_TEXT, state, "STATE", "only in this state"),
     OWN("sort", 0, OPTION_TEXT, sort, "KEY",
-        "id, time, a metric or parameter; -KEY downwards"),
+        "id, time, a metric or parameter; top: name; -KEY downwards"),
     OWN("where", 0, OPTION_TEXT, where, "TEXT",
         "only matching: 'dropout<0.3 optimizer=adam'"),
     OWN("limit", 0, OPTION_WHOLE, limit, "N", "at most N rows, 0: all"),
@@ -134,6 +134,7 @@ const struct cli_command cli_commands[] = {
     {"replay", cli_replay, "algorithm from count", "STUDY",
      "prove its suggestions; --algorithm: what that would suggest"},
     {"watch", cli_watch, "until", "STUDY", "live view"},
+    {"top", cli_top, "sort", "", "live view of all studies and runners"},
     {"ui", cli_ui, "no-open", "[STUDY]",
      "a link that logs a browser in to the dashboard"},
     {"logs", cli_logs, "follow stream replica attempt tail raw", "STUDY/ID",

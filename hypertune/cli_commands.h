@@ -52,8 +52,8 @@ cli_run cli_stop_trial, cli_retry;
 /* cli_complete.c: the candidates; cli_completion.c: scripts that ask for them
  */
 cli_run cli_complete, cli_completion;
-/* cli_watch.c */
-cli_run cli_watch;
+/* cli_watch.c, cli_top.c */
+cli_run cli_watch, cli_top;
 /* cli_logs.c */
 cli_run cli_logs;
 /* cli_control.c */

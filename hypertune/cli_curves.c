@@ -4,8 +4,8 @@
 
 #include "hypertune/cli_commands.h"
 #include "hypertune/cli_csv.h"
-#include "hypertune/cli_frame.h"
 #include "hypertune/cli_output.h"
+#include "hypertune/cli_spark.h"
 #include "hypertune/cli_study.h"
 #include "hypertune/cli_table.h"
 #include "proto/clock.h"
@@ -61,7 +61,7 @@ static void flush_curve(struct curves *curves)
     for (size_t i = 0; i < n; i++)
         shown[i] = curve->kept[i * curve->n_kept / n];
     shown[n - 1] = curve->last;
-    cli_frame_curve(shown, n, &spark);
+    spark_curve(shown, n, &spark);
     table_row(curves->table);
     table_cell(curves->table, curve->trial);
     table_cell_printf(curves->table, "%zu", curve->n);

@@ -87,6 +87,23 @@ static void pace(const struct cli_follow *follow)
         poll(&signals, 1, (int)left);
 }
 
+void cli_follow_begin(struct cli_follow *follow)
+{
+    pace(follow);
+    arena_reset(follow->spare);
+    follow->cli->arena = follow->spare;
+}
+
+void cli_follow_finish(struct cli_follow *follow, bool success)
+{
+    if (success) {
+        follow->spare = follow->round;
+        follow->round = follow->cli->arena;
+    }
+    follow->cli->arena = follow->round;
+    follow->round_ms = clock_monotonic_ms();
+}
+
 enum ht_status cli_follow_round(struct cli_follow *follow,
                                 struct cli_study *study,
                                 const struct node **events,
@@ -94,17 +111,11 @@ enum ht_status cli_follow_round(struct cli_follow *follow,
 {
     struct cli_study fetched;
     const struct node *list = NULL;
-    pace(follow);
-    arena_reset(follow->spare);
-    follow->cli->arena = follow->spare;
+    cli_follow_begin(follow);
     enum ht_status status = fetch(follow, &fetched, &list, err);
-    follow->cli->arena = follow->round;
-    follow->round_ms = clock_monotonic_ms();
+    cli_follow_finish(follow, status == HT_OK);
     if (status != HT_OK)
         return status == HT_TIMEOUT ? HT_UNAVAILABLE : status;
-    follow->cli->arena = follow->spare;
-    follow->spare = follow->round;
-    follow->round = follow->cli->arena;
     for (const struct node *event = list != NULL ? list->first : NULL;
          event != NULL; event = event->next)
         follow->since = node_get_int(event, "revision", follow->since);

@@ -42,6 +42,12 @@ enum ht_status cli_follow_round(struct cli_follow *follow,
                                 const struct node **events,
                                 struct ht_error *err);
 
+/* A round that fetches something else: begin() gives cli->arena an empty one
+ * in its place. finish() makes that the newest, or, when it did not succeed,
+ * keeps what was there. */
+void cli_follow_begin(struct cli_follow *follow);
+void cli_follow_finish(struct cli_follow *follow, bool success);
+
 /* Takes one more signal that cli_follow_wait() shall return. */
 void cli_follow_take(struct cli_follow *follow, int signal);
 /* Lets a taken signal do what it does by default. Returns when the process is

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hypertune/cli_page.h"
+#include "hypertune/cli_spark.h"
 #include "hypertune/cli_table.h"
 #include "proto/clock.h"
 
@@ -14,167 +16,72 @@ enum {
     RUNNER = 8,       /* columns of a runner's name */
     CURVE_WIDE = 60,  /* columns of the terminal from which curves, */
     TIME_WIDE = 48,   /* times, */
-    RUNNER_WIDE = 90, /* runners and the history are shown */
-    FIXED_LINES = 10, /* all but the running trials */
-    GAP = 8
+    KEYS_WIDE = 64,   /* keys in words, */
+    RUNNER_WIDE = 90, /* runners */
+    WHY_WIDE = 110,   /* and reasons of choices are shown */
+    GAP = 8,
+    RUNNING_LEAST = 2 /* lines that running trials keep: titles, one trial */
 };
 
-/* ---- small pictures ---- */
-
-void cli_frame_curve(const double values[], size_t n, struct text *out)
-{
-    static const char levels[] = "_.-=+*#";
-    double low = INFINITY, high = -INFINITY;
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(values[i]))
-            continue;
-        low = fmin(low, values[i]);
-        high = fmax(high, values[i]);
-    }
-    for (size_t i = 0; i < n; i++) {
-        double height = high > low ? (values[i] - low) / (high - low) : 0.5;
-        size_t level = isfinite(height) ? (size_t)(height * 6 + 0.5) : 0;
-        text_append(out, isfinite(values[i]) ? levels + level : "?", 1);
-    }
-}
-
-/* The best of two objectives, either of which may be missing (NaN). */
-static double better(double a, double b, bool maximize)
-{
-    return maximize ? fmax(a, b) : fmin(a, b);
-}
-
-bool cli_frame_history(const double values[], size_t n, bool maximize,
-                       size_t width, struct text *out)
-{
-    static const char levels[] = "_.-''";
-    double first = NAN, last = NAN, best = NAN;
-    size_t finite = 0, at = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(values[i]))
-            continue;
-        finite++;
-        first = isnan(first) ? values[i] : first;
-        last = better(last, values[i], maximize);
-    }
-    if (finite < 2)
-        return false;
-    text_printf(out, "%.3g |", first);
-    for (size_t column = 0; column < width; column++) {
-        for (; at < (column + 1) * n / width; at++) {
-            if (isfinite(values[at]))
-                best = better(best, values[at], maximize);
-        }
-        double low = fmin(first, last), span = fabs(last - first);
-        double height = span > 0 ? (best - low) / span : 1;
-        text_append(out, isnan(best) ? " " : levels + (size_t)(height * 4), 1);
-    }
-    text_printf(out, "| %.3g", last);
-    return true;
-}
-
-void cli_frame_bar(int64_t done, int64_t all, size_t width, struct text *out)
-{
-    size_t filled = 0;
-    if (all > 0 && done > 0)
-        filled = (size_t)((double)(done < all ? done : all) / (double)all *
-                          (double)width);
-    for (size_t i = 0; i < width; i++)
-        text_puts(out, i < filled ? "#" : ".");
-}
-
-/* ---- lines ---- */
-
-struct page {
+/* The parts of a picture: the study above, its running trials, and a foot that
+ * is made first, so that they get what is left between. */
+struct view {
     const struct frame *frame;
     const struct cli_study *study;
-    struct text line; /* the one that is being made */
-    struct text *out;
-    size_t lines;
+    struct page page;
 };
-
-/* Ends a line, foreign bytes already escaped, cut to the terminal. */
-static void end_line(struct page *page, bool strong)
-{
-    const struct frame *frame = page->frame;
-    if (page->lines + 1 < frame->height || page->lines == 0) {
-        text_puts(page->out, strong && frame->color ? "\033[1m" : "");
-        table_cut(page->out, page->line.data != NULL ? page->line.data : "",
-                  frame->width > 1 ? frame->width - 1 : 1);
-        text_puts(page->out, strong && frame->color ? "\033[0m\n" : "\n");
-        page->lines++;
-    }
-    text_clear(&page->line);
-}
-
-/* Appends more to the line behind a gap, or as the next line when the terminal
- * is too narrow for both. */
-static void join(struct page *page, const char *more, size_t gap, bool strong)
-{
-    size_t width = table_width(page->line.data != NULL ? page->line.data : "") +
-                   gap + table_width(more);
-    if (width < page->frame->width) {
-        text_printf(&page->line, "%*s%s", (int)gap, "", more);
-        return;
-    }
-    end_line(page, strong);
-    text_printf(&page->line, "  %s", more);
-}
 
 static const char *span_text(int64_t ms, char span[CLOCK_DURATION_BYTES])
 {
     return clock_duration(span, ms > 0 ? ms / 1000 * 1000 : 0);
 }
 
-static void add_times(const struct page *page, struct text *line)
+/* ---- the study ---- */
+
+static void add_times(const struct view *view, struct text *line)
 {
     char span[CLOCK_DURATION_BYTES];
-    const struct node *status = page->study->status;
-    int64_t start = node_get_int(status, "startTimeMs", 0);
-    int64_t end = node_get_int(status, "endTimeMs", page->frame->now_ms);
-    int64_t elapsed = start > 0 && end > start ? end - start : 0;
-    int64_t ended = cli_study_ended(page->study);
-    int64_t all = cli_study_limit(page->study);
-    text_printf(line, "%s elapsed", span_text(elapsed, span));
-    if (ended >= 2 && all > ended && !cli_study_is_over(page->study->state)) {
-        double left = (double)elapsed / (double)ended * (double)(all - ended);
-        text_printf(line, ", about %s left", span_text((int64_t)left, span));
-    }
+    const int64_t now = view->frame->now_ms;
+    const int64_t left = cli_study_left_ms(view->study, now);
+    text_printf(line, "%s elapsed",
+                span_text(cli_study_elapsed_ms(view->study, now), span));
+    if (left >= 0)
+        text_printf(line, ", about %s left", span_text(left, span));
 }
 
-static void add_head(struct page *page)
+static void add_head(struct view *view)
 {
-    const struct cli_study *study = page->study;
-    struct text times = {0};
-    text_escape(&page->line, study->name);
-    text_printf(&page->line, "  %s  ", study->state);
+    const struct cli_study *study = view->study;
+    struct text *line = &view->page.line, times = {0};
+    text_escape(line, study->name);
+    text_printf(line, "  %s  ", study->state);
     if (study->metric[0] == '\0') {
-        text_puts(&page->line, study->home->kind_name);
+        text_puts(line, study->home->kind_name);
     } else {
-        cli_study_algorithm(study, &page->line);
-        text_puts(&page->line, "  ");
-        text_puts(&page->line, study->maximize ? "maximize " : "minimize ");
-        text_escape(&page->line, study->metric);
+        cli_study_algorithm(study, line);
+        text_puts(line, "  ");
+        text_puts(line, study->maximize ? "maximize " : "minimize ");
+        text_escape(line, study->metric);
     }
-    add_times(page, &times);
-    join(page, times.data, GAP, true);
-    end_line(page, true);
+    add_times(view, &times);
+    page_join(&view->page, times.data, GAP, true);
+    page_end(&view->page, true);
     text_free(&times);
 }
 
-static void add_progress(struct page *page)
+static void add_progress(struct view *view)
 {
-    const struct cli_study *study = page->study;
-    const struct frame *frame = page->frame;
+    const struct cli_study *study = view->study;
+    const struct frame *frame = view->frame;
     long long ended = cli_study_ended(study), all = cli_study_limit(study);
-    struct text facts = {0};
-    text_puts(&page->line, "trials ");
+    struct text *line = &view->page.line, facts = {0};
+    text_puts(line, "trials ");
     if (all > 0) {
         size_t width = frame->width / 3 < BAR ? frame->width / 3 : BAR;
-        cli_frame_bar(ended, all, width, &page->line);
-        text_printf(&page->line, "  %lld/%lld", ended, all);
+        spark_bar(ended, all, width, line);
+        text_printf(line, "  %lld/%lld", ended, all);
     } else {
-        text_printf(&page->line, "%lld", ended);
+        text_printf(line, "%lld", ended);
     }
     if (frame->slots > 0)
         text_printf(&facts, "%lld slots: %lld busy   ", (long long)frame->slots,
@@ -186,79 +93,88 @@ static void add_progress(struct page *page)
                 cli_study_count(study, "failed") +
                     cli_study_count(study, "infeasible"),
                 cli_study_count(study, "stopped"));
-    join(page, facts.data, 5, false);
-    end_line(page, false);
+    page_join(&view->page, facts.data, 5, false);
+    page_end(&view->page, false);
     text_free(&facts);
 }
 
-static void add_best(struct page *page)
+/* Why trials wait, or why it ended; what is as it should be needs no words. */
+static void add_reason(struct view *view)
+{
+    const struct cli_study *study = view->study;
+    const char *reason = node_get_string(study->status, "reason", "");
+    bool usual = strcmp(study->state, "RUNNING") == 0 &&
+                 cli_study_count(study, "active") > 0 &&
+                 cli_study_count(study, "requested") == 0;
+    if (usual || reason[0] == '\0')
+        return;
+    text_puts(&view->page.line, "why    ");
+    text_escape(&view->page.line, reason);
+    page_end(&view->page, false);
+}
+
+static void add_best(struct view *view)
 {
     char span[CLOCK_DURATION_BYTES];
-    const struct frame *frame = page->frame;
-    const struct node *best = node_find(page->study->status, "best");
-    struct text curve = {0};
-    if (page->study->metric[0] == '\0')
+    const struct frame *frame = view->frame;
+    const struct node *best = node_find(view->study->status, "best");
+    struct text *line = &view->page.line, curve = {0};
+    if (view->study->metric[0] == '\0')
         return;
     if (best == NULL) {
-        text_puts(&page->line, "best   none yet");
-        end_line(page, false);
+        text_puts(line, "best   none yet");
+        page_end(&view->page, false);
         return;
     }
     int64_t end =
         node_get_int(node_find(best, "hypertune"), "endTimeMs", frame->now_ms);
-    text_puts(&page->line, "best   ");
-    cli_trial_objective(best, &page->line);
-    if (cli_study_has_front(page->study))
-        text_printf(&page->line, ", one of %zu that none beats",
-                    cli_study_front(page->study));
-    text_printf(&page->line, "  trial %s, %s ago", cli_trial_id(best),
+    text_puts(line, "best   ");
+    cli_trial_objective(best, line);
+    if (cli_study_has_front(view->study))
+        text_printf(line, ", one of %zu that none beats",
+                    cli_study_front(view->study));
+    text_printf(line, "  trial %s, %s ago", cli_trial_id(best),
                 span_text(frame->now_ms - end, span));
-    if (frame->width >= RUNNER_WIDE &&
-        cli_frame_history(frame->history, frame->n_history,
-                          page->study->maximize, HISTORY, &curve))
-        text_printf(&page->line, "      %s", curve.data);
+    if (frame->width >= CURVE_WIDE &&
+        spark_history(frame->history, frame->n_history, view->study->maximize,
+                      HISTORY, &curve))
+        page_join(&view->page, curve.data, GAP / 2, true);
     text_free(&curve);
-    end_line(page, true);
-    text_puts(&page->line, "       ");
-    cli_trial_args(best, &page->line);
-    end_line(page, false);
+    page_end(&view->page, true);
+    text_puts(line, "       ");
+    cli_trial_args(best, line);
+    page_end(&view->page, false);
 }
 
 /* ---- running trials ---- */
 
-static void add_titles(struct page *page)
+static void add_titles(struct view *view)
 {
     char title[11] = "";
-    const struct frame *frame = page->frame;
-    for (size_t i = 0; i + 1 < sizeof title && frame->metric[i] != '\0'; i++)
-        title[i] = (char)toupper((unsigned char)frame->metric[i]);
-    text_printf(&page->line, "RUNNING   %-5s %5s %10s", "ID", "STEP", title);
+    const struct frame *frame = view->frame;
+    struct text *line = &view->page.line;
+    for (size_t i = 0; i + 1 < sizeof title && frame->metric[i] != '\0'; i++) {
+        const unsigned char c = (unsigned char)frame->metric[i];
+        title[i] = (char)(isprint(c) && c < 128 ? toupper(c) : '?');
+    }
+    text_printf(line, "RUNNING   %-5s %5s %10s", "ID", "STEP", title);
     if (frame->width >= CURVE_WIDE)
-        text_printf(&page->line, "  %-*s", FRAME_CURVE, "CURVE");
+        text_printf(line, "  %-*s", FRAME_CURVE, "CURVE");
     if (frame->width >= RUNNER_WIDE)
-        text_printf(&page->line, "  %-*s", RUNNER, "RUNNER");
+        text_printf(line, "  %-*s", RUNNER, "RUNNER");
     if (frame->width >= TIME_WIDE)
-        text_printf(&page->line, "  %-6s", "TIME");
-    text_puts(&page->line, "  parameters");
-    end_line(page, false);
+        text_printf(line, "  %-6s", "TIME");
+    if (frame->width >= WHY_WIDE)
+        text_printf(line, "  %-8s", "WHY");
+    text_puts(line, "  parameters");
+    page_end(&view->page, false);
 }
 
-static void add_padded(struct text *line, const char *shown, size_t width)
-{
-    struct text safe = {0}, cut = {0};
-    text_escape(&safe, shown);
-    table_cut(&cut, safe.data != NULL ? safe.data : "", width);
-    size_t used = cut.data != NULL ? table_width(cut.data) : 0;
-    text_printf(line, "  %s%*s", cut.data != NULL ? cut.data : "",
-                (int)(width - used), "");
-    text_free(&safe);
-    text_free(&cut);
-}
-
-static void add_slot(struct page *page, const struct frame_slot *slot)
+static void add_slot(struct view *view, const struct frame_slot *slot)
 {
     char span[CLOCK_DURATION_BYTES];
-    const struct frame *frame = page->frame;
+    const struct frame *frame = view->frame;
+    struct page *page = &view->page;
     struct text *line = &page->line, curve = {0};
     int64_t elapsed = slot->start_ms > 0 ? frame->now_ms - slot->start_ms : 0;
     text_printf(line, "          %-5s %5s", slot->id, slot->step);
@@ -266,14 +182,16 @@ static void add_slot(struct page *page, const struct frame_slot *slot)
         text_printf(line, " %10s", "-");
     else
         text_printf(line, " %10.4g", slot->value);
-    cli_frame_curve(slot->curve, slot->n_curve, &curve);
+    spark_curve(slot->curve, slot->n_curve, &curve);
     if (frame->width >= CURVE_WIDE)
-        add_padded(line, curve.data != NULL ? curve.data : "", FRAME_CURVE);
+        page_padded(page, curve.data != NULL ? curve.data : "", FRAME_CURVE);
     text_free(&curve);
     if (frame->width >= RUNNER_WIDE)
-        add_padded(line, slot->runner, RUNNER);
+        page_padded(page, slot->runner, RUNNER);
     if (frame->width >= TIME_WIDE)
         text_printf(line, "  %-6s", span_text(elapsed, span));
+    if (frame->width >= WHY_WIDE)
+        page_padded(page, slot->why, 8);
     const char *params = slot->params != NULL ? slot->params : "";
     size_t whole = table_width(line->data) + 2 + table_width(params);
     if (whole >= frame->width && slot->brief != NULL)
@@ -281,59 +199,110 @@ static void add_slot(struct page *page, const struct frame_slot *slot)
     if (slot->starting && slot->words[0] != '\0')
         params = slot->words;
     text_printf(line, "  %s", params);
-    end_line(page, false);
+    page_end(page, false);
 }
 
-static void add_running(struct page *page)
+/* As many as fit into `room` lines, titles and a blank line with them. */
+static void add_running(struct view *view, size_t room)
 {
-    const struct frame *frame = page->frame;
-    size_t room = frame->height > FIXED_LINES ? frame->height - FIXED_LINES : 1;
-    if (frame->n_slots == 0)
+    const struct frame *frame = view->frame;
+    if (frame->n_slots == 0 || room < RUNNING_LEAST)
         return;
-    if (frame->height > FIXED_LINES)
-        end_line(page, false);
-    add_titles(page);
-    for (size_t i = 0; i < frame->n_slots && i < room; i++)
-        add_slot(page, &frame->running[i]);
-}
-
-static void add_last(struct page *page)
-{
-    const struct frame *frame = page->frame;
-    if (frame->last[0][0] == '\0')
-        return;
-    text_puts(&page->line, "LAST      ");
-    for (size_t i = 0; i < FRAME_LAST && frame->last[i][0] != '\0'; i++) {
-        text_puts(&page->line, i > 0 ? "   " : "");
-        text_puts(&page->line, frame->last[i]);
+    if (room > frame->n_slots + 1) {
+        page_end(&view->page, false);
+        room--;
     }
-    end_line(page, false);
+    add_titles(view);
+    for (size_t i = 0; i < frame->n_slots && i + 1 < room; i++)
+        add_slot(view, &frame->running[i]);
+}
+
+/* ---- the foot ---- */
+
+static void add_last(struct view *view)
+{
+    const struct frame *frame = view->frame;
+    if (frame->last[0][0] != '\0')
+        text_printf(&view->page.line, "LAST      %s", frame->last[0]);
+    for (size_t i = 1; i < FRAME_LAST && frame->last[i][0] != '\0'; i++)
+        page_join(&view->page, frame->last[i], 3, false);
+    if (frame->last[0][0] != '\0')
+        page_end(&view->page, false);
+    if (frame->failure[0] == '\0' || frame->since_failure < FRAME_LAST)
+        return;
+    text_printf(&view->page.line, "FAILURE   %s", frame->failure);
+    page_end(&view->page, false);
+}
+
+static void add_keys(struct view *view)
+{
+    const struct frame *frame = view->frame;
+    bool over = cli_study_is_over(view->study->state);
+    bool paused = strcmp(view->study->state, "PAUSED") == 0;
+    bool words = frame->width > KEYS_WIDE;
+    if (frame->away)
+        text_puts(&view->page.line, " server away, trying again   [q]uit");
+    else if (frame->question != NULL && frame->question[0] != '\0')
+        text_printf(&view->page.line, " %s", frame->question);
+    else if (!over)
+        text_printf(&view->page.line,
+                    words ? " %s  [s]top  [l]ogs  [b]est  [q]uit (the study "
+                            "goes on)"
+                          : " %s [s]top [l]ogs [b]est [q]uit",
+                    paused ? "[r]esume" : "[p]ause");
+    if (view->page.line.len > 0)
+        page_end(&view->page, frame->away);
+}
+
+static void add_note(struct view *view)
+{
+    const char *note = view->frame->note;
+    while (note != NULL && *note != '\0') {
+        struct text line = {0};
+        size_t len = strcspn(note, "\n");
+        text_append(&line, note, len);
+        text_escape(&view->page.line, line.data != NULL ? line.data : "");
+        text_free(&line);
+        page_end(&view->page, false);
+        note += len + (note[len] == '\n');
+    }
+}
+
+/* On a low terminal what somebody asked for by a key comes first. */
+static void add_foot(struct view *view)
+{
+    enum { LOW = 6 };
+    bool asked = view->frame->note != NULL && view->frame->note[0] != '\0';
+    if (view->page.height >= LOW || !asked)
+        add_last(view);
+    add_keys(view);
+    add_note(view);
 }
 
 size_t cli_frame_print(const struct frame *frame, const struct cli_study *study,
                        struct text *out)
 {
-    struct page page = {.frame = frame, .study = study, .out = out};
-    add_head(&page);
-    add_progress(&page);
-    add_best(&page);
-    add_running(&page);
-    add_last(&page);
-    if (frame->away) {
-        text_puts(&page.line, " server away, trying again   [q]uit");
-        end_line(&page, true);
-    } else if (!cli_study_is_over(study->state)) {
-        text_puts(&page.line,
-                  frame->width > 64
-                      ? " [p]ause  [s]top  [l]ogs  [b]est  [q]uit (the study "
-                        "goes on)"
-                      : " [p]ause [s]top [l]ogs [b]est [q]uit");
-        end_line(&page, false);
-    }
-    if (frame->note != NULL && frame->note[0] != '\0') {
-        text_escape(&page.line, frame->note);
-        end_line(&page, false);
-    }
-    text_free(&page.line);
-    return page.lines;
+    struct text lines = {0};
+    struct view view = {
+        .frame = frame,
+        .study = study,
+        .page = {.width = frame->width, .color = frame->color, .out = out}};
+    struct view foot = view;
+    view.page.height = frame->height > 1 ? frame->height - 1 : 1;
+    add_head(&view);
+    add_progress(&view);
+    add_reason(&view);
+    add_best(&view);
+    size_t room = view.page.height - view.page.lines;
+    size_t kept = frame->n_slots > 0 ? RUNNING_LEAST : 0;
+    foot.page.out = &lines;
+    foot.page.height = room > kept ? room - kept : 0;
+    add_foot(&foot);
+    add_running(&view, room - foot.page.lines);
+    view.page.lines += foot.page.lines;
+    text_append(out, lines.data != NULL ? lines.data : "", lines.len);
+    text_free(&lines);
+    page_fini(&view.page);
+    page_fini(&foot.page);
+    return view.page.lines;
 }

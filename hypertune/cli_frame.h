@@ -14,7 +14,8 @@ enum {
     FRAME_CURVE = 20,
     FRAME_LAST = 3,
     FRAME_LAST_BYTES = 160,
-    FRAME_WORDS_BYTES = 120
+    FRAME_WORDS_BYTES = 120,
+    FRAME_WHY_BYTES = 16
 };
 
 struct frame_slot { /* one running trial */
@@ -22,7 +23,9 @@ struct frame_slot { /* one running trial */
     double value; /* NaN: none yet */
     double curve[FRAME_CURVE];
     size_t n_curve;
+    size_t n_values, stride; /* all values; how many are one of the curve */
     int64_t start_ms;
+    char why[FRAME_WHY_BYTES];     /* it was chosen: "explores" */
     bool starting;                 /* its attempt does not run yet */
     char words[FRAME_WORDS_BYTES]; /* of its runner meanwhile: "pulling ..." */
     char *params; /* "lr=0.01 opt=adam", owned by whoever fills the slot */
@@ -34,29 +37,22 @@ struct frame {
     bool color;
     int64_t now_ms;
     char metric[HT_MAX_NAME + 1];
-    const char *note;    /* last line, "" for none */
-    bool away;           /* the server does not answer */
-    int64_t slots, busy; /* of all runners, slots 0: none is known */
+    const char *question; /* in place of the keys, "" for none */
+    const char *note;     /* last lines, foreign, "" for none */
+    bool away;            /* the server does not answer */
+    int64_t slots, busy;  /* of all runners, slots 0: none is known */
     size_t n_slots;
     struct frame_slot *running;
     size_t n_history; /* objectives of ended trials, oldest first */
     double *history;
     char last[FRAME_LAST][FRAME_LAST_BYTES]; /* newest first, "" when fewer */
+    char failure[FRAME_LAST_BYTES];          /* the newest one, "" for none */
+    size_t since_failure;                    /* trials that ended after it */
 };
 
 /* Appends the picture, every line narrower than the terminal and fewer lines
  * than it has; returns their number. */
 size_t cli_frame_print(const struct frame *frame, const struct cli_study *study,
                        struct text *out);
-
-/* Appends a curve in 7 levels of height, lowest to highest of its own. */
-void cli_frame_curve(const double values[], size_t n, struct text *out);
-/* Appends `width` columns that show how the best of n objectives grew between
- * its first and its newest value. False, with nothing appended, when there are
- * fewer than two finite ones. */
-bool cli_frame_history(const double values[], size_t n, bool maximize,
-                       size_t width, struct text *out);
-/* Appends a bar of `width` columns with the part done/all filled. */
-void cli_frame_bar(int64_t done, int64_t all, size_t width, struct text *out);
 
 #endif

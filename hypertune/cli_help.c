@@ -32,8 +32,8 @@ void cli_help_short(struct text *out)
               "a metric\n\n");
     list_commands(
         "Studies:",
-        "submit run init check local-run list describe watch pause resume "
-        "stop set cancel delete export ui",
+        "submit run init check local-run list describe watch top pause "
+        "resume stop set cancel delete export ui",
         out);
     list_commands(
         "Trials:", "trials trial best logs curves fetch stop-trial retry add",

@@ -24,7 +24,7 @@ void cli_live_round(struct cli_live *live, const struct cli_study *study,
 void cli_live_away(struct cli_live *live, const struct cli_study *study);
 /* What a signal means for the terminal: Ctrl-Z, a new size. */
 void cli_live_signal(struct cli_live *live, int signal);
-/* Reads keys: pause or resume, stop, logs, best, quit. False when the person
+/* Reads keys: pause, resume, stop, logs, best, quit. False when the person
  * wants to leave. */
 bool cli_live_keys(struct cli_live *live);
 bool cli_live_has_quit(const struct cli_live *live); /* by the q key */

@@ -1,5 +1,6 @@
 #include "hypertune/cli_scene.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,12 +56,17 @@ static void add_point(struct frame_slot *slot, const char *step, double value)
         return;
     snprintf(slot->step, sizeof slot->step, "%s", step);
     slot->value = value;
-    if (slot->n_curve == FRAME_CURVE) {
-        memmove(slot->curve, slot->curve + 1,
-                (FRAME_CURVE - 1) * sizeof *slot->curve);
-        slot->n_curve--;
+    /* Each column is the newest of so many values; when the columns are used
+     * up it becomes that of twice as many. */
+    slot->stride = slot->stride == 0 ? 1 : slot->stride;
+    if (slot->n_values / slot->stride == FRAME_CURVE) {
+        for (size_t i = 0; i < FRAME_CURVE / 2; i++)
+            slot->curve[i] = slot->curve[2 * i + 1];
+        slot->stride *= 2;
     }
-    slot->curve[slot->n_curve++] = value;
+    slot->curve[slot->n_values / slot->stride] = value;
+    slot->n_curve = slot->n_values / slot->stride + 1;
+    slot->n_values++;
 }
 
 static char *take_text(struct text *text)
@@ -92,6 +98,10 @@ static void fill_slot(struct frame_slot *slot, const struct node *trial)
     snprintf(slot->runner, sizeof slot->runner, "%s",
              node_get_string(ours, "runner", ""));
     slot->start_ms = node_get_int(ours, "startTimeMs", 0);
+    snprintf(slot->why, sizeof slot->why, "%s",
+             node_get_string(node_find(ours, "why"), "kind", ""));
+    for (char *c = slot->why; *c != '\0'; c++)
+        *c = (char)tolower((unsigned char)*c);
     slot->starting = is_starting(ours);
 }
 
@@ -155,6 +165,11 @@ static void note_ended(struct frame *frame, const struct node *trial)
     memmove(frame->last[1], frame->last[0],
             (FRAME_LAST - 1) * sizeof frame->last[0]);
     snprintf(frame->last[0], sizeof frame->last[0], "%s", line.data);
+    frame->since_failure++;
+    if (words_has("FAILED INFEASIBLE", state)) {
+        snprintf(frame->failure, sizeof frame->failure, "%s", line.data);
+        frame->since_failure = 0;
+    }
     text_free(&line);
     /* Only what may become the best is part of its history. */
     bool counts = words_has("SUCCEEDED STOPPED", state);

@@ -176,6 +176,26 @@ long long cli_study_limit(const struct cli_study *study)
     return 0;
 }
 
+int64_t cli_study_elapsed_ms(const struct cli_study *study, int64_t now_ms)
+{
+    int64_t start = node_get_int(study->status, "startTimeMs", 0);
+    int64_t end = node_get_int(study->status, "endTimeMs", now_ms);
+    return start > 0 && end > start ? end - start : 0;
+}
+
+int64_t cli_study_left_ms(const struct cli_study *study, int64_t now_ms)
+{
+    /* One trial tells little: it may have been the first to find a cache. */
+    enum { LEAST_ENDED = 2 };
+    const long long ended = cli_study_ended(study);
+    const long long limit = cli_study_limit(study);
+    const int64_t elapsed = cli_study_elapsed_ms(study, now_ms);
+    if (ended < LEAST_ENDED || limit <= ended || elapsed == 0 ||
+        strcmp(study->state, "RUNNING") != 0)
+        return -1;
+    return (int64_t)((double)elapsed / (double)ended * (double)(limit - ended));
+}
+
 bool cli_study_has_front(const struct cli_study *study)
 {
     return node_find(study->status, "optimal") != NULL;

@@ -69,6 +69,12 @@ long long cli_study_all(const struct cli_study *study);
 /* Trials that may run in all; 0: no limit. */
 long long cli_study_limit(const struct cli_study *study);
 
+/* Milliseconds that it took until its end or now; 0: nothing has run. */
+int64_t cli_study_elapsed_ms(const struct cli_study *study, int64_t now_ms);
+/* Milliseconds that the rest of its trials would take at the rate of those
+ * that have ended; -1: nothing tells. */
+int64_t cli_study_left_ms(const struct cli_study *study, int64_t now_ms);
+
 /* Has it several goals, so that many trials may be as good as any? How many
  * no other one beats. */
 bool cli_study_has_front(const struct cli_study *study);

@@ -9,6 +9,7 @@
 #include "hypertune/cli_event.h"
 #include "hypertune/cli_follow.h"
 #include "hypertune/cli_live.h"
+#include "hypertune/cli_screen.h"
 #include "hypertune/cli_study.h"
 #include "proto/clock.h"
 
@@ -214,13 +215,6 @@ static int leave(struct watch *watch, enum wake woken, bool second)
     return CLI_DONE;
 }
 
-static bool can_draw(const struct cli *cli)
-{
-    const char *term = cli_variable(cli, "TERM");
-    return cli->out_tty && cli->in_tty && cli->format == FORMAT_TABLE &&
-           term != NULL && strcmp(term, "dumb") != 0;
-}
-
 /* Follows `study`; events before `since` are not shown. */
 static int watch_study(struct cli *cli, const char *study, struct watch *watch,
                        int64_t since, bool second)
@@ -246,7 +240,8 @@ int cli_watch_wait(struct cli *cli, const char *study)
 
 int cli_watch_run(struct cli *cli, const char *study)
 {
-    struct watch watch = {.view = can_draw(cli) ? VIEW_LIVE : VIEW_LINES};
+    struct watch watch = {.view =
+                              screen_is_there(cli) ? VIEW_LIVE : VIEW_LINES};
     return watch_study(cli, study, &watch, 0, true);
 }
 
@@ -260,7 +255,8 @@ static int read_until(struct cli *cli, const char **until)
 int cli_watch(struct cli *cli)
 {
     struct cli_study study;
-    struct watch watch = {.view = can_draw(cli) ? VIEW_LIVE : VIEW_LINES};
+    struct watch watch = {.view =
+                              screen_is_there(cli) ? VIEW_LIVE : VIEW_LINES};
     if (!cli_wants(cli, 1))
         return CLI_USAGE;
     int code = read_until(cli, &watch.until);

@@ -3,6 +3,7 @@
 #include "hypertune/cli_frame.h"
 #include "hypertune/cli_output.h"
 #include "hypertune/cli_schema.h"
+#include "hypertune/cli_spark.h"
 
 #include <math.h>
 
@@ -103,11 +104,11 @@ static void curves_span_their_own_range(void)
 {
     struct text out = {0};
     const double rising[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7};
-    cli_frame_curve(rising, 7, &out);
+    spark_curve(rising, 7, &out);
     CHECK_TEXT(out.data, "_.-=+*#");
     text_clear(&out);
     const double flat[] = {5, 5, NAN, INFINITY};
-    cli_frame_curve(flat, 4, &out);
+    spark_curve(flat, 4, &out);
     CHECK_TEXT(out.data, "==??");
     text_free(&out);
 }
@@ -115,13 +116,13 @@ static void curves_span_their_own_range(void)
 static void bars_are_filled_in_proportion(void)
 {
     struct text out = {0};
-    cli_frame_bar(3, 4, 8, &out);
+    spark_bar(3, 4, 8, &out);
     CHECK_TEXT(out.data, "######..");
     text_clear(&out);
-    cli_frame_bar(9, 4, 4, &out);
+    spark_bar(9, 4, 4, &out);
     CHECK_TEXT(out.data, "####");
     text_clear(&out);
-    cli_frame_bar(0, 0, 4, &out);
+    spark_bar(0, 0, 4, &out);
     CHECK_TEXT(out.data, "....");
     text_free(&out);
 }
@@ -160,14 +161,14 @@ static void the_history_shows_how_the_best_grew(void)
 {
     struct text out = {0};
     const double rising[] = {0.5, NAN, 0.4, 0.75, 0.6, 0.9, 0.1, 0.9};
-    CHECK(cli_frame_history(rising, 8, true, 8, &out));
+    CHECK(spark_history(rising, 8, true, 8, &out));
     CHECK_TEXT(out.data, "0.5 |___--'''| 0.9");
     text_clear(&out);
     const double falling[] = {NAN, 4, 3, 5, 2};
-    CHECK(cli_frame_history(falling, 5, false, 5, &out));
+    CHECK(spark_history(falling, 5, false, 5, &out));
     CHECK_TEXT(out.data, "4 | '--_| 2");
     text_clear(&out);
-    CHECK(!cli_frame_history(falling, 2, false, 5, &out));
+    CHECK(!spark_history(falling, 2, false, 5, &out));
     CHECK(out.len == 0);
     text_free(&out);
 }
