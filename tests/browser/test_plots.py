@@ -240,6 +240,11 @@ def brush(dimension, from_part, to_part):
     browser.run("return new Promise(done => setTimeout(done, 0))")
 
 
+def behaves():
+    """A case's last line."""
+    tap.equal(browser.complaints(), [], "the browser's complaints")
+
+
 def asked(part):
     browser.take_notes()
     return [url for url in browser.asked if part in url]
@@ -275,7 +280,7 @@ def every_plot_draws_and_says_the_same_as_text():
     look("goals", "/timeline")
     reach("Timeline")
     tap.equal(len(table("Timeline")[1]), 12)
-    driven.fail_on_complaints(browser)
+    behaves()
 
 
 def the_front_is_that_of_the_server_and_keeps_the_bounds():
@@ -298,7 +303,7 @@ def the_front_is_that_of_the_server_and_keeps_the_bounds():
                          ".map(one => one.textContent)")
     tap.equal((listed[0], outside & set(listed)),
               (status["best"]["id"], set()))
-    driven.fail_on_complaints(browser)
+    behaves()
 
 
 def a_metric_that_is_chosen_is_chosen_in_all_plots():
@@ -343,7 +348,7 @@ def the_pointer_and_the_arrow_keys_tell_of_a_trial():
                                       ".length"), 1, "a marked trial")
     browser.press("Home", "Enter")
     browser.wait("location.hash.endsWith('/trials/1')")
-    driven.fail_on_complaints(browser)
+    behaves()
 
 
 def a_range_that_is_brushed_holds_for_every_plot_and_tab():
@@ -376,7 +381,7 @@ def a_range_that_is_brushed_holds_for_every_plot_and_tab():
     browser.wait("document.querySelectorAll('.chip').length === 0")
     harness.wait_until(lambda: ink("Optimisation history") != picked, 5,
                        "the history of all")
-    driven.fail_on_complaints(browser)
+    behaves()
 
 
 def a_part_that_is_zoomed_stays_while_the_study_goes_on():
@@ -407,7 +412,7 @@ def a_part_that_is_zoomed_stays_while_the_study_goes_on():
     press(title, "Whole range")
     harness.wait_until(lambda: max(ticks(title, "x")) >= best - 2, 5,
                        "the whole")
-    driven.fail_on_complaints(browser)
+    behaves()
 
 
 def models_are_asked_again_only_now_and_then():
@@ -466,7 +471,7 @@ def a_contour_shows_the_model_its_doubt_and_what_comes_next():
     look("drawn", "/parameters")
     reach("Contour")
     wait_note("Contour", "drawn without it (random search)")
-    driven.fail_on_complaints(browser)
+    behaves()
 
 
 def too_few_results_are_told_and_nothing_is_asked():
@@ -488,7 +493,7 @@ def too_few_results_are_told_and_nothing_is_asked():
     tap.equal(first.split("\t")[:2], ["2 ×", "out of memory"])
     number = studies["few"]
     tap.equal([url for url in asked("/slice") if "/%d/" % number in url], [])
-    driven.fail_on_complaints(browser)
+    behaves()
 
 
 def a_log_axis_is_for_positive_values_only():
@@ -546,7 +551,7 @@ def a_plot_is_saved_as_a_picture_of_its_own():
     tap.equal(browser.wait("window.png"), list(b"\x89PNG"))
     tap.equal(browser.run("return saved.map(one => one.label)"),
               ["goals-contour.svg", "goals-contour.png"])
-    driven.fail_on_complaints(browser)
+    behaves()
 
 
 def light_and_dark_are_drawn_in_colours_of_their_own():

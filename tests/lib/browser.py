@@ -6,6 +6,7 @@ collected all the while, see `complaints`.
 """
 
 import base64
+import contextlib
 import json
 import os
 import shutil
@@ -281,6 +282,19 @@ class Browser:
 
     # --- its surroundings ---
 
+    @contextlib.contextmanager
+    def another_tab(self):
+        """An empty tab before the page, which is hidden meanwhile."""
+        first = self._send("GET", self.session + "/window")
+        tab = self._send("POST", self.session + "/window/new",
+                         {"type": "tab"})["handle"]
+        self._send("POST", self.session + "/window", {"handle": tab})
+        try:
+            yield
+        finally:
+            self._send("DELETE", self.session + "/window")
+            self._send("POST", self.session + "/window", {"handle": first})
+
     def resize(self, width, height):
         self.cdp("Emulation.setDeviceMetricsOverride", width=width,
                  height=height, deviceScaleFactor=1, mobile=False)
@@ -325,9 +339,13 @@ class Browser:
         taken, self.console = self.console, []
         return [text for text in taken if DISTURBED not in text]
 
-    def strangers(self, origin):
-        """Addresses that were asked and are not of this origin."""
+    def requests(self):
+        """Addresses of all that any page has asked for so far."""
         self.take_notes()
+        return list(self.asked)
+
+    def strangers(self, origin):
+        """Those of them that are not of this origin."""
         inner = ("about:", "data:", "blob:", "chrome:", "devtools:")
-        return [url for url in self.asked
+        return [url for url in self.requests()
                 if not url.startswith((origin + "/",) + inner)]

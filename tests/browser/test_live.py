@@ -1,0 +1,227 @@
+"""A page that is open follows the server: as results come, while it is away,
+and when what is shown is deleted. A page that nobody sees asks nothing."""
+
+import time
+
+import dashboard
+import browser
+import harness
+import tap
+from dashboard import behaves, show, study
+
+ROOT = "/v1/projects/local/locations/local/studies"
+LATEST_S = 3  # what is promised is 1 s, on a machine that does nothing else
+
+server = page = None
+
+
+def make_study(name):
+    status, made = server.call("POST", ROOT, {
+        "displayName": name, "studySpec": {
+            "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
+            "algorithm": "RANDOM_SEARCH",
+            "parameters": [{"parameterId": "x", "doubleValueSpec": {
+                "minValue": 0, "maxValue": 1}}]}})
+    tap.equal(status, 200, made)
+    return int(made["name"].rsplit("/", 1)[1])
+
+
+def add(number, x, loss=None):
+    """A trial; returns its number."""
+    body = {"parameters": [{"parameterId": "x", "value": x}]}
+    if loss is not None:
+        body["finalMeasurement"] = {"metrics": [
+            {"metricId": "loss", "value": loss}]}
+    status, made = server.call("POST", "%s/%d/trials" % (ROOT, number), body)
+    tap.equal(status, 200, made)
+    return int(made["id"])
+
+
+def report(number, trial, step, loss):
+    status, made = server.call(
+        "POST", "%s/%d/trials/%d:addTrialMeasurement" % (ROOT, number, trial),
+        {"measurement": {"stepCount": str(step), "metrics": [
+            {"metricId": "loss", "value": loss}]}})
+    tap.equal(status, 200, made)
+
+
+def streams():
+    """How often the page has opened an event stream."""
+    return sum(url.endswith("/events") for url in page.requests())
+
+
+def quiet():
+    """Until the page asks nothing more."""
+    def asks_nothing():
+        before = len(page.requests())
+        page.run_later("setTimeout(arguments[0], 600)")
+        return len(page.requests()) == before
+    harness.wait_until(asks_nothing, 10, "a page that asks nothing")
+
+
+def median(numbers):
+    return sorted(numbers)[len(numbers) // 2]
+
+
+def a_result_is_on_the_screen_within_a_second():
+    number = make_study("live")
+    add(number, 0.5, 100)
+    show(page, study(number), "Best loss")
+    took = []
+    for i in range(1, 6):
+        loss = 100 - i
+        begin = time.monotonic()
+        add(number, i / 10, loss)
+        page.wait_text("%d trial %d" % (loss, i + 1), ".figures", LATEST_S)
+        took.append(time.monotonic() - begin)
+    print("# seconds from a report to the screen: %s" %
+          " ".join("%.2f" % s for s in sorted(took)))
+    tap.equal(median(took) < LATEST_S, True, took)
+    behaves(page, "a live study")
+
+
+def every_page_follows():
+    number = make_study("follow")
+    trial = add(number, 0.25)
+    show(page, study(number, "trials"), "1 trial")
+    add(number, 0.5, 7)
+    page.wait_text("2 trials", "#main")
+    show(page, study(number, "trials/%d" % trial), "Trial %d" % trial)
+    server.call("POST", "%s/%d/trials:suggest" % (ROOT, number),
+                {"suggestionCount": 1, "clientId": "c"})
+    page.wait_text("active", "#main .title")
+    report(number, trial, 1, 0.625)
+    page.wait_text("0.625", "#main")
+    report(number, trial, 2, 0.375)
+    page.wait_text("0.375", "#main")
+    show(page, "#/studies", "follow")
+    make_study("newcomer")
+    page.wait_text("newcomer", "#main")
+    behaves(page, "pages that follow")
+
+
+def a_page_that_nobody_sees_closes_its_stream():
+    number = make_study("hidden")
+    add(number, 0.5, 3)
+    show(page, study(number, "trials"), "1 trial")
+    quiet()
+    page.run("document.addEventListener('visibilitychange',"
+             " () => window.wasHidden ||= document.hidden)")
+    before = streams()
+    with page.another_tab():
+        asked = len(page.requests())
+        add(number, 0.25, 2)
+        page.run_later("setTimeout(arguments[0], 1500)")
+        tap.equal(page.requests()[asked:], [], "what is asked meanwhile")
+    tap.equal(page.run("return window.wasHidden"), True)
+    page.wait_text("2 trials", "#main")
+    tap.equal(streams(), before + 1, "it is opened again")
+    behaves(page, "a hidden page")
+
+
+def a_server_that_went_away_is_told_and_then_caught_up_with():
+    number = make_study("away")
+    add(number, 0.5, 3)
+    show(page, study(number, "trials"), "1 trial")
+    server.stop()
+    page.wait_text("No answer from the server", "#top")
+    tap.equal("1 trial" in page.text("#main"), True, "what was known stays")
+    server.start()
+    add(number, 0.25, 2)
+    page.wait_text("2 trials", "#main")
+    page.wait("!document.getElementById('top').innerText"
+              ".includes('No answer')", "its return is told")
+    for line in page.complaints():
+        tap.equal("net::ERR_" in line, True, line)
+
+
+def a_study_deleted_while_it_is_looked_at_is_said_to_be():
+    number = make_study("doomed")
+    add(number, 0.5, 3)
+    show(page, study(number), "Best loss")
+    tap.equal(server.call("DELETE", "%s/%d" % (ROOT, number))[0], 200)
+    page.wait_text("This study has been deleted", "#main")
+    show(page, "#/studies")
+    tap.equal("doomed" in page.text("#main"), False)
+    for line in page.complaints():
+        tap.equal("status of 404" in line, True, line)
+
+
+def a_trial_deleted_while_it_is_looked_at_is_said_to_be():
+    number = make_study("one less")
+    trial = add(number, 0.5, 3)
+    show(page, study(number, "trials/%d" % trial), "Trial %d" % trial)
+    path = "%s/%d/trials/%d" % (ROOT, number, trial)
+    tap.equal(server.call("DELETE", path)[0], 200)
+    page.wait_text("This trial has been deleted", "#main")
+    for line in page.complaints():
+        tap.equal("status of 404" in line, True, line)
+
+
+def one_can_pause_resume_stop_and_delete():
+    number = make_study("buttons")
+    add(number, 0.5, 3)
+    show(page, study(number), "Best loss")
+    page.click("button", "Pause")
+    page.wait_text("paused", "#main .title")
+    tap.equal(server.get("/hypertune/v1/studies/%d" % number)
+              ["hypertuneStatus"]["state"], "PAUSED")
+    page.click("button", "Resume")
+    page.wait_text("running", "#main .title")
+    page.click("button", "Stop")
+    page.click("dialog button", "Stop")
+    page.wait("document.querySelector('.state.succeeded, .state.stopped')",
+              "its end")
+    page.click("button", "Delete")
+    page.type("dialog input", "button")
+    tap.equal(page.run("return [...document.querySelectorAll('dialog button')]"
+                       ".find(one => one.textContent === 'Delete').disabled"),
+              True, "a wrong name")
+    page.type("dialog input", "buttons")
+    page.click("dialog button", "Delete")
+    page.wait("location.hash === '#/'", "the list of studies")
+    tap.equal(server.call("GET", "/hypertune/v1/studies/%d" % number)[0], 404)
+
+
+def one_can_add_a_trial():
+    number = make_study("by hand")
+    show(page, study(number, "trials"), "No trial has begun yet.")
+    page.click("button", "Add a trial")
+    page.type("dialog input", "7")
+    page.click("dialog button", "Add")
+    page.wait("document.querySelector('dialog [role=alert]')?.innerText",
+              "the server's refusal")
+    page.type("dialog input", "0.75")
+    page.click("dialog button", "Add")
+    page.wait_text("1 trial", "#main")
+    tap.equal(server.trials(str(number))[0]["parameters"],
+              [{"parameterId": "x", "value": 0.75}])
+
+
+def a_spec_is_checked_while_it_is_typed_and_made_a_study():
+    show(page, "#/new", "The spec is valid.")
+    page.type("textarea", "name: typed\nspec: 1\ngoal: minimise loss\n")
+    page.wait_text("minimize", ".findings")
+    page.type("textarea", "spec: 1\nname: typed\ngoal: minimize loss\n"
+              "parameters: {x: {type: double, min: 0, max: 1}}\n"
+              "trials: 3\nworkdir: /tmp\ncommand: [\"true\"]\n")
+    page.wait_text("The spec is valid.", "#main")
+    page.click("button", "Create the study")
+    page.wait_text("typed", "h1")
+    tap.equal(server.study("typed")["state"], "RUNNING")
+
+
+with harness.Server("--runner", "none", "--auth", "none") as server, \
+        browser.Browser() as page:
+    page.open(server.http + "/")
+    tap.run([
+        a_result_is_on_the_screen_within_a_second,
+        every_page_follows,
+        a_page_that_nobody_sees_closes_its_stream,
+        a_server_that_went_away_is_told_and_then_caught_up_with,
+        a_study_deleted_while_it_is_looked_at_is_said_to_be,
+        a_trial_deleted_while_it_is_looked_at_is_said_to_be,
+        one_can_pause_resume_stop_and_delete,
+        one_can_add_a_trial,
+        a_spec_is_checked_while_it_is_typed_and_made_a_study,
+    ])
