@@ -43,7 +43,9 @@ export class PlotCard {
   //   height: pixels, or a function (width, data),
   //   controls: elements beside the title,
   //   prepare(): what is to be drawn, or {missing: why it cannot be},
-  //   paint(area, data): draws, returns marks [{x, y, trial?, ...}],
+  //   paint(area, data): draws, returns marks [{x, y, trial, label, order}]:
+  //     label tells those of one trial apart, order is that of the arrow keys,
+  //     x where it is left out,
   //   summary(data): the line under the plot, or nothing,
   //   table(data): {heads, rows}: the same as text,
   //   describe(mark): pairs [label, text],
@@ -98,7 +100,11 @@ export class PlotCard {
   }
 
   watchSize() {
-    const sizes = new ResizeObserver(() => this.changed());
+    let width = 0; // the height is the plot's own doing
+    const sizes = new ResizeObserver(([{contentRect}]) => {
+      if (contentRect.width !== width) this.changed();
+      ({width} = contentRect);
+    });
     const sight = new IntersectionObserver(entries => {
       this.visible = entries[entries.length - 1].isIntersecting;
       if (this.visible && this.dirty) drawSoon(this);

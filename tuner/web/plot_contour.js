@@ -12,7 +12,7 @@ import {shade} from "./theme.js";
 import * as format from "./format.js";
 
 const POINTS = 36, LEVELS = 12, NEXT = 5, CROWD = 1000;
-const PREVIEW_PAUSE_MS = 10000; // it is searched for as if it were run
+const PREVIEW_PAUSE_MS = 30000; // it is searched for as if it were run
 
 // --- the model's cells ---
 

@@ -61,17 +61,18 @@ function drawAxes(area, axes) {
 
 // --- the brushes ---
 
-// What a brush from pixel `top` to `bottom` picks.
+// What a brush from pixel `top` to `bottom` picks; null between two categories.
 function rangeOf({axis, scale}, [top, bottom]) {
   if (!axis.categories) return {low: scale.invert(bottom), high: scale.invert(top)};
-  return {values: new Set(axis.categories.filter(name => scale(name) >= top && scale(name) <= bottom))};
+  const inside = axis.categories.filter(name => scale(name) >= top && scale(name) <= bottom);
+  return inside.length > 0 ? {values: new Set(inside)} : null;
 }
 
 // Where the range of the selection lies on an axis.
 function pixelsOf({axis, scale}, range) {
   if (!axis.categories) return [scale(range.high), scale(range.low)];
   const places = [...range.values].map(name => scale(name));
-  return places.length > 0 ? [Math.min(...places) - BRUSH_WIDTH / 2, Math.max(...places) + BRUSH_WIDTH / 2] : null;
+  return [Math.min(...places) - BRUSH_WIDTH / 2, Math.max(...places) + BRUSH_WIDTH / 2];
 }
 
 // One brush an axis; the one that is being dragged is left alone.

@@ -13,6 +13,9 @@ function ringMarks(group, marks, colour) {
     .attr("cx", mark => mark.x).attr("cy", mark => mark.y).attr("r", 7).attr("stroke", colour);
 }
 
+// Of one painting and the next; a trial that changed is another object.
+const isSame = (a, b) => a.trial?.id === b.trial?.id && a.label === b.label;
+
 export class Pointer {
   constructor(card) {
     this.card = card;
@@ -32,7 +35,7 @@ export class Pointer {
   marksChanged() {
     this.byTrial = this.tree = this.order = null;
     if (this.at !== null) {
-      const same = this.card.marks.find(mark => mark.trial === this.at.trial && mark.label === this.at.label);
+      const same = this.card.marks.find(mark => isSame(mark, this.at));
       if (same) this.tell(same, false);
       else this.leave();
     }
@@ -109,8 +112,8 @@ export class Pointer {
   step(by) {
     const {marks} = this.card;
     if (marks.length === 0) return;
-    this.order ??= marks.slice().sort((a, b) => a.x - b.x || a.y - b.y);
-    const from = this.at === null ? (by > 0 ? -1 : 0) : this.order.indexOf(this.at);
+    this.order ??= marks.slice().sort((a, b) => (a.order ?? a.x) - (b.order ?? b.x) || a.y - b.y);
+    const from = this.at === null ? (by > 0 ? -1 : 0) : this.order.findIndex(mark => isSame(mark, this.at));
     const last = this.order.length - 1;
     this.tell(this.order[Math.min(last, Math.max(0, from + by))], true);
   }
