@@ -157,10 +157,13 @@ def main():
         def pictures_of_a_real_study_are_well_formed():
             study = client.study("watched")
             for picture in (study.plot_history(), study.plot_curves(),
-                            study.plot_parallel(), study.plot_curves("loss")):
+                            study.plot_parallel(), study.plot_curves("loss"),
+                            study.plot_distribution(),
+                            study.plot_timeline()):
                 svg = xml.etree.ElementTree.fromstring(picture._repr_svg_())
                 marks = [node for node in svg.iter() if
-                         node.tag.split("}")[1] in ("circle", "polyline")]
+                         node.tag.split("}")[1] in ("circle", "polyline",
+                                                    "rect")]
                 tap.equal(len(marks) >= 3, True, repr(picture))
 
         def the_same_spec_again_is_the_same_study():
@@ -340,6 +343,45 @@ def main():
             tap.equal(list(refused.violations),
                       ["contexts[0].parameters[1].value"])
 
+        def the_model_is_asked_and_drawn():
+            study = client.study("told")
+            shares = study.importances()
+            tap.equal(sorted(shares), ["lr", "momentum", "opt"])
+            tap.equal(list(shares.values()),
+                      sorted(shares.values(), reverse=True))
+            for picture in (study.plot_importances(), study.plot_slice("lr"),
+                            study.plot_slice("opt"),
+                            study.plot_contour("lr", "opt")):
+                svg = xml.etree.ElementTree.fromstring(picture._repr_svg_())
+                tap.equal(" yet" in "".join(svg.itertext()), False)
+            raises(ValueError, study.plot_slice, "rate")
+            raises(ValueError, study.plot_pareto)
+            raises(hypertune.InvalidArgument, study.importances, "auc")
+
+        def several_goals_have_a_front():
+            study = client.create_study(
+                "front", metric=["gain", "cost"],
+                goal=["MAXIMIZE", "minimize"],
+                params=[hypertune.Double("x", 0, 1)])
+            for trial in study.ask(6):
+                x = trial.params["x"]
+                trial.complete(gain=x, cost=x * x)
+            tap.equal(study.goals(), {"gain": True, "cost": False})
+            tap.equal({trial.id for trial in study.best_trials()},
+                      {1, 2, 3, 4, 5, 6})
+            tap.equal(study.trial(3).metrics["cost"],
+                      study.trial(3).params["x"] ** 2)
+            tap.equal(str(study.plot_pareto("cost", "gain")).count("<circle"),
+                      6)
+            raises(ValueError, study.plot_pareto, "auc")
+            raises(ValueError, client.create_study, "f", ["a", "b"],
+                   "MAXIMIZE", SPACE)
+
+        def a_trial_is_deleted():
+            study = make("shorter")
+            study.add({"lr": 0.01, "opt": "adam"}, 1.0).delete()
+            tap.equal(study.trials(), [])
+
         def a_trial_of_ones_own_choice_is_added():
             study = client.study("told-again")
             known = study.add({"lr": 0.001, "opt": "sgd", "momentum": 0.9}, 0)
@@ -445,6 +487,9 @@ def main():
             threads_get_trials_of_their_own,
             several_trials_come_at_once,
             some_parameters_may_be_given,
+            the_model_is_asked_and_drawn,
+            several_goals_have_a_front,
+            a_trial_is_deleted,
             a_trial_of_ones_own_choice_is_added,
             asking_ends_with_the_study,
             a_study_that_clients_evaluate_is_stopped_and_deleted,

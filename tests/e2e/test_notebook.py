@@ -1,5 +1,6 @@
 """The example notebook, executed by Jupyter against the user's own server."""
 
+import ast
 import json
 import os
 import re
@@ -122,8 +123,18 @@ def main():
         tap.equal("12 / 12" in data["text/html"], True)
 
     def pictures_are_inline():
-        for text in ("plot_history", "plot_parallel", "plot_curves"):
-            tap.equal(shown(text)["image/svg+xml"].startswith("<svg "), True)
+        for text in ("plot_history", "plot_parallel", "plot_curves",
+                     "plot_distribution", "plot_timeline",
+                     "plot_importances", "plot_slice", "plot_contour",
+                     "plot_pareto"):
+            svg = shown(text)["image/svg+xml"]
+            tap.equal(svg.startswith("<svg "), True, text)
+            tap.equal(" yet<" in svg or "not enough" in svg, False, text)
+
+    def the_model_tells_what_matters():
+        shares = ast.literal_eval(shown("study.importances()")["text/plain"])
+        tap.equal(sorted(shares), ["x", "y"])
+        tap.equal(round(sum(shares.values()), 6), 1)
 
     def the_table_is_shown_with_pandas():
         shown("plot_curves")
@@ -138,6 +149,7 @@ def main():
              the_minimum_is_found,
              a_watched_study_has_one_output_that_ends_with_it,
              pictures_are_inline,
+             the_model_tells_what_matters,
              the_table_is_shown_with_pandas])
 
 

@@ -494,6 +494,23 @@ def main():
             raises(hypertune.Unavailable, hypertune.optuna.Storage(
                 "http://127.0.0.1:1", patience=0.2).get_all_studies)
 
+        def the_example_runs_and_goes_on():
+            script = os.path.join(HERE, "..", "..", "examples", "optuna",
+                                  "tune.py")
+            variables = dict(os.environ, PYTHONPATH=PACKAGE,
+                             HYPERTUNE_SERVER=server.http,
+                             HYPERTUNE_TOKEN_FILE=server.token_file)
+            for _ in range(2):
+                done = subprocess.run(
+                    [sys.executable, script, "10"], env=variables,
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                    encoding="utf-8", timeout=120)
+                tap.equal(done.returncode, 0, done.stderr)
+            tap.equal(done.stdout.startswith("best 0."), True, done.stdout)
+            bowls = client.study("bowls")
+            tap.equal(len(bowls.trials()), 20)
+            tap.equal(bowls.counts["active"], 0)
+
         tap.run([
             it_finds_what_random_search_does_not,
             the_same_seed_gives_the_same_points,
@@ -518,6 +535,7 @@ def main():
             only_what_is_new_is_fetched,
             two_processes_share_a_study,
             a_pickled_storage_and_sampler_go_on,
+            the_example_runs_and_goes_on,
             a_restart_of_the_server_is_waited_for,
         ])
 

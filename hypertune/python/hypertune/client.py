@@ -95,14 +95,16 @@ class Client:
         except errors.NotFound:
             return read(STUDIES)
 
-    def create_study(self, name: str, metric: str,
-                     goal: str, params: Sequence[space.Parameter],
+    def create_study(self, name: str, metric: Union[str, Sequence[str]],
+                     goal: Union[str, Sequence[str]],
+                     params: Sequence[space.Parameter],
                      algorithm: Optional[str] = None,
                      seed: Optional[int] = None,
                      until: Optional[Mapping[str, Any]] = None) -> Study:
         """A study whose trials you evaluate: ask() it for them.
 
-        goal       "MAXIMIZE" or "MINIMIZE" the metric
+        metric     the objective's name, or several objectives'
+        goal       "MAXIMIZE" or "MINIMIZE" the metric, or one for each
         params     Double, Integer, Discrete and Categorical parameters
         algorithm  "bayesian" (default), "random" or "grid"
         seed       the same seed and results give the same suggestions
@@ -112,13 +114,11 @@ class Client:
         Conflict when the name is taken, InvalidArgument for what the server
         does not accept, ValueError for what cannot be sent.
         """
-        if goal.lower() not in _GOALS:
-            raise ValueError("the goal is MAXIMIZE or MINIMIZE: %r" % goal)
         if algorithm not in ALGORITHMS:
             raise ValueError("the algorithm is bayesian, random or grid: %r" %
                              algorithm)
         spec: Dict[str, Any] = {
-            "metrics": [{"metricId": metric, "goal": _GOALS[goal.lower()]}],
+            "metrics": _metrics(metric, goal),
             "parameters": space.to_vertex(params)}
         if ALGORITHMS[algorithm]:
             spec["algorithm"] = ALGORITHMS[algorithm]
@@ -162,6 +162,19 @@ class Client:
         name = program.run(["submit", "--quiet"] + words, places,
                            self._transport.timeout, text)
         return self.study(name.strip())
+
+
+def _metrics(metric: Union[str, Sequence[str]],
+             goal: Union[str, Sequence[str]]) -> List[Dict[str, str]]:
+    names = [metric] if isinstance(metric, str) else list(metric)
+    goals = [goal] if isinstance(goal, str) else list(goal)
+    if len(names) != len(goals):
+        raise ValueError("%d metrics and %d goals" % (len(names), len(goals)))
+    for word in goals:
+        if word.lower() not in _GOALS:
+            raise ValueError("the goal is MAXIMIZE or MINIMIZE: %r" % word)
+    return [{"metricId": name, "goal": _GOALS[word.lower()]}
+            for name, word in zip(names, goals)]
 
 
 def _add_until(until: Dict[str, Any], spec: Dict[str, Any],
