@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "hypertune/cli_commands.h"
+#include "hypertune/cli_overview.h"
 #include "hypertune/cli_parameters.h"
 #include "hypertune/cli_study.h"
 
@@ -54,6 +55,17 @@ static void offer_list(struct completion *completion, const char *names)
     for (char *name = strtok_r(copy, " ", &rest); name != NULL;
          name = strtok_r(NULL, " ", &rest))
         offer(completion, name, "");
+}
+
+/* A name in a form such as "-*" or "*=". */
+static void offer_formed(struct completion *completion, const char *form,
+                         const char *name)
+{
+    const int before = (int)strcspn(form, "*");
+    offer(completion,
+          arena_printf(completion->cli->arena, "%.*s%s%s", before, form, name,
+                       form + before + 1),
+          "");
 }
 
 static void offer_files(struct completion *completion)
@@ -146,6 +158,24 @@ static void offer_trials(struct completion *completion, const char *state)
     cli_pages_each(cli, &pages, offer_trial, &names, NULL);
 }
 
+static bool offer_id(const struct node *trial, void *context)
+{
+    offer(context, cli_trial_id(trial), cli_trial_state(trial));
+    return true;
+}
+
+/* Trials of the study that the words name, without its name. */
+static void offer_ids(struct completion *completion)
+{
+    struct cli *cli = completion->cli;
+    if (completion->words.n == 0 || !cli_connect_silently(cli, LIMIT_MS))
+        return;
+    struct cli_pages pages =
+        cli_trial_pages(cli, completion->words.items[0], NULL);
+    pages.size = MOST_TRIALS;
+    cli_pages_each(cli, &pages, offer_id, completion, NULL);
+}
+
 /* "STUDY/best" and those that succeeded. */
 static void offer_outputs(struct completion *completion)
 {
@@ -159,19 +189,45 @@ static void offer_outputs(struct completion *completion)
     offer_trials(completion, "SUCCEEDED");
 }
 
-/* "lr=", "opt=": what a point of this study is made of. */
-static void offer_parameters(struct completion *completion)
+/* The study that the words before the cursor name. */
+static bool find_study(struct completion *completion, struct cli_study *study)
+{
+    struct cli *cli = completion->cli;
+    if (completion->words.n == 0 || !cli_connect_silently(cli, LIMIT_MS))
+        return false;
+    /* "curves STUDY/7 --metric" names one, too. */
+    const char *name = completion->words.items[0];
+    name = arena_strndup(cli->arena, name, strcspn(name, "/"));
+    return cli_study_get(cli, name, study, NULL) == HT_OK;
+}
+
+static void offer_parameters(struct completion *completion,
+                             const struct cli_study *study, const char *form)
+{
+    struct cli_parameters parameters;
+    cli_parameters_read(study->job, &parameters);
+    for (size_t i = 0; i < parameters.n; i++)
+        offer_formed(completion, form, parameters.items[i].name);
+}
+
+static void offer_metrics(struct completion *completion,
+                          const struct cli_study *study, const char *form)
+{
+    const struct node *list =
+        node_find(node_find(study->job, "studySpec"), "metrics");
+    for (const struct node *one = list != NULL ? list->first : NULL;
+         one != NULL; one = one->next)
+        offer_formed(completion, form, node_get_string(one, "metricId", ""));
+}
+
+/* What rows of trials can be chosen or sorted by. */
+static void offer_columns(struct completion *completion, const char *form)
 {
     struct cli_study study;
-    struct cli *cli = completion->cli;
-    if (!cli_connect_silently(cli, LIMIT_MS) ||
-        cli_study_get(cli, completion->words.items[0], &study, NULL) != HT_OK)
+    if (!find_study(completion, &study))
         return;
-    struct cli_parameters parameters;
-    cli_parameters_read(study.job, &parameters);
-    for (size_t i = 0; i < parameters.n; i++)
-        offer(completion,
-              arena_printf(cli->arena, "%s=", parameters.items[i].name), "");
+    offer_metrics(completion, &study, form);
+    offer_parameters(completion, &study, form);
 }
 
 /* ---- where the cursor is ---- */
@@ -194,24 +250,83 @@ static void offer_formats(struct completion *completion)
         offer_list(completion, cli_own_formats(completion->cli->command));
 }
 
+/* Upwards and, behind a dash, downwards. */
+static void offer_sort_keys(struct completion *completion)
+{
+    static const char *const of_trials[] = {"id", "time", NULL};
+    const char *form = completion->word[0] == '-' ? "-*" : "*";
+    bool top = completion->cli->command != NULL &&
+               completion->cli->command->run == cli_top;
+    for (const char *const *key = top ? overview_orders : of_trials;
+         *key != NULL; key++)
+        offer_formed(completion, form, *key);
+    if (!top)
+        offer_columns(completion, form);
+}
+
+static void offer_streams(struct completion *completion)
+{
+    offer_list(completion, "stdout stderr runner");
+}
+
+static void offer_algorithms(struct completion *completion)
+{
+    offer_list(completion, "bayesian grid random");
+}
+
+static void offer_state(struct completion *completion)
+{
+    const struct cli_command *command = completion->cli->command;
+    bool of_studies = words_has("list watch", command ? command->name : "");
+    offer_states(completion, of_studies ? cli_study_states : cli_trial_states);
+}
+
+static void offer_wheres(struct completion *completion)
+{
+    offer_columns(completion, "*=");
+}
+
+static void offer_prior(struct completion *completion)
+{
+    offer_studies(completion, "");
+}
+
+/* Of the study that the words name; local-run has none. */
+static void offer_metric(struct completion *completion)
+{
+    struct cli_study study;
+    const struct cli_command *command = completion->cli->command;
+    if (command != NULL && strncmp(command->usage, "STUDY", 5) == 0 &&
+        find_study(completion, &study))
+        offer_metrics(completion, &study, "*");
+}
+
 static void offer_values(struct completion *completion)
 {
-    const char *name = completion->option->name;
-    const char *value = completion->option->value;
-    bool watching = words_has("list watch", completion->cli->command
-                                                ? completion->cli->command->name
-                                                : "");
-    if (words_has("FILE DIR", value))
+    static const struct {
+        const char *option;
+        void (*offer)(struct completion *completion);
+    } sources[] = {{"output", offer_formats},
+                   {"stream", offer_streams},
+                   {"algorithm", offer_algorithms},
+                   {"state", offer_state},
+                   {"until", offer_state},
+                   {"sort", offer_sort_keys},
+                   {"where", offer_wheres},
+                   {"warm-start", offer_prior},
+                   {"from", offer_ids},
+                   {"metric", offer_metric}};
+    if (words_has("FILE DIR", completion->option->value))
         offer_files(completion);
-    else if (strcmp(name, "output") == 0)
-        offer_formats(completion);
-    else if (strcmp(name, "stream") == 0)
-        offer_list(completion, "stdout stderr runner");
-    else if (strcmp(name, "algorithm") == 0)
-        offer_list(completion, "bayesian grid random");
-    else if (words_has("state until", name))
-        offer_states(completion,
-                     watching ? cli_study_states : cli_trial_states);
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        if (strcmp(sources[i].option, completion->option->name) == 0)
+            sources[i].offer(completion);
+}
+
+static bool wants_study(const char *usage, size_t n)
+{
+    return (n == 0 && strncmp(usage, "STUDY", 5) == 0) ||
+           (n == 1 && strncmp(usage, "FILE [STUDY", 11) == 0);
 }
 
 static void offer_words(struct completion *completion)
@@ -219,6 +334,7 @@ static void offer_words(struct completion *completion)
     const struct cli_command *command = completion->cli->command;
     const char *usage = command->usage + strspn(command->usage, "[");
     bool first = completion->words.n == 0;
+    struct cli_study study;
     if (command->run == cli_help) {
         offer_commands(completion);
         offer_list(completion, "spec exit environment");
@@ -238,13 +354,14 @@ static void offer_words(struct completion *completion)
                 strchr(completion->word, '/') != NULL)) {
         offer_trials(completion, NULL);
     } else if (command->run == cli_add && !first) {
-        offer_parameters(completion);
+        if (find_study(completion, &study))
+            offer_parameters(completion, &study, "*=");
     } else if (command->run == cli_set && !first) {
         offer_list(completion, "trials= parallel=");
-    } else if (strncmp(usage, "STUDY", 5) == 0 && first) {
+    } else if (wants_study(usage, completion->words.n)) {
         offer_studies(completion, "");
     } else if (strstr(usage, "SPEC") != NULL ||
-               command->run == cli_write_spec) {
+               (strncmp(usage, "FILE", 4) == 0 && first)) {
         offer_files(completion);
     }
 }

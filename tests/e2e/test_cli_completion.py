@@ -60,6 +60,20 @@ def candidates_follow_the_words_before_them():
                 (["best", "-o", "js"], ["json", "jsonl"]),
                 (["best", "-o", "f"], []),
                 (["gcloud-env", "-o", "f"], ["fish"]),
+                (["gcloud-env", "--pro"], ["--project"]),
+                (["to"], ["top"]),
+                (["top", "--sort", "-l"], ["-left"]),
+                (["top", ""], []),
+                (["export", ""], ["digits"]),
+                (["importance", "digits", "--metric", ""], ["accuracy"]),
+                (["curves", "digits/2", "--metric", "a"], ["accuracy"]),
+                (["best", "--metric", ""], []),
+                (["trials", "digits", "--sort", ""],
+                 ["id", "time", "accuracy", "lr", "opt"]),
+                (["trials", "digits", "--sort", "-o"], ["-opt"]),
+                (["trials", "digits", "--where=l"], ["--where=lr="]),
+                (["replay", "digits", "--from", ""], ["1", "2"]),
+                (["submit", "--warm-start", "d"], ["digits"]),
                 (["check", "-o", "ve"], ["vertex"]),
                 (["logs", "--stream", ""], ["stdout", "stderr", "runner"]),
                 (["doc"], ["doctor"]),
@@ -89,6 +103,8 @@ def the_server_is_neither_started_nor_waited_for():
         took = time.monotonic() - start
         # 300 ms, and what a loaded machine needs to start a process.
         tap.equal(took < 1.5, True, "%.3f s" % took)
+        tap.equal(candidates(home, "best", "quick", "--metric", "",
+                             HYPERTUNE_SERVER=url), [])
         tap.equal(candidates(home, "desc", HYPERTUNE_SERVER=url),
                   ["describe"])
 
