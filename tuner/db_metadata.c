@@ -34,7 +34,7 @@ enum ht_status db_metadata_get(struct db *db, struct arena *arena,
 }
 
 enum ht_status db_metadata_since(struct db *db, struct arena *arena,
-                                 int64_t study, int64_t version, size_t most,
+                                 const struct metadata_span *span,
                                  struct metadata_list *list,
                                  struct ht_error *err)
 {
@@ -44,7 +44,7 @@ enum ht_status db_metadata_since(struct db *db, struct arena *arena,
         db_query(db, &stmt, err,
                  "SELECT version, trial, ns, key, value FROM metadata "
                  "WHERE study=? AND version>? ORDER BY version LIMIT ?",
-                 "iii", study, version, (int64_t)most);
+                 "iii", span->study, span->version, span->most);
     bool row = status == HT_OK;
     while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
         found.rows = db_grow(arena, found.rows, found.n, sizeof *found.rows);

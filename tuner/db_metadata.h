@@ -31,9 +31,14 @@ enum ht_status db_metadata_set(struct db *db, int64_t study,
 enum ht_status db_metadata_get(struct db *db, struct arena *arena,
                                int64_t study, const struct metadata_row *name,
                                const char **value, struct ht_error *err);
-/* At most `most` that were written after that version, in this order. */
+/* Those of a study that were written after a version. */
+struct metadata_span {
+    int64_t study, version;
+    int64_t most; /* at once */
+};
+/* In the order of their versions. */
 enum ht_status db_metadata_since(struct db *db, struct arena *arena,
-                                 int64_t study, int64_t version, size_t most,
+                                 const struct metadata_span *span,
                                  struct metadata_list *list,
                                  struct ht_error *err);
 

@@ -18,8 +18,9 @@ enum ht_status read_metadata(struct reader *reader, struct request *req,
         status = db_study_find(reader->db, req->arena, &req->scope, req->study,
                                &study, err);
     if (status == HT_OK)
-        status = db_metadata_since(reader->db, req->arena, study.id, since,
-                                   MOST_ITEMS, &list, err);
+        status = db_metadata_since(
+            reader->db, req->arena,
+            &(struct metadata_span){study.id, since, MOST_ITEMS}, &list, err);
     if (status != HT_OK)
         return status;
     cJSON *object = cJSON_CreateObject();
