@@ -43,8 +43,8 @@ cli_run cli_list, cli_describe;
 cli_run cli_trials, cli_trial, cli_best;
 /* cli_curves.c, cli_export.c, cli_importance.c */
 cli_run cli_curves, cli_export, cli_importance;
-/* cli_add.c, cli_fetch.c */
-cli_run cli_add, cli_fetch;
+/* cli_add.c, cli_fetch.c, cli_import.c */
+cli_run cli_add, cli_fetch, cli_import;
 /* cli_confirm.c, cli_replay.c */
 cli_run cli_confirm, cli_replay;
 /* cli_steer.c */

@@ -71,6 +71,8 @@ const char *cli_own_formats(const struct cli_command *command)
 {
     if (command->run == cli_check)
         return "native vertex aip"; /* forms of specs */
+    if (command->run == cli_export)
+        return "dir";
     return command->run == cli_gcloud_env ? "sh fish" : "";
 }
 

@@ -76,6 +76,8 @@ struct cli_settings {
     struct words volumes;
     int64_t gpus;
     bool keep;
+    /* import */
+    bool submit;
     /* ui */
     bool no_open;
     /* gcloud-env */

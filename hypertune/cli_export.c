@@ -7,6 +7,8 @@
 
 #include "hypertune/cli_commands.h"
 #include "hypertune/cli_csv.h"
+#include "hypertune/cli_export_folder.h"
+#include "hypertune/cli_measured.h"
 #include "hypertune/cli_output.h"
 #include "hypertune/cli_parameters.h"
 #include "hypertune/cli_study.h"
@@ -22,6 +24,7 @@ struct exported {
     struct cli_parameters parameters;
     struct words metrics; /* columns, declared ones first */
     bool stray;           /* a metric came up while rows were written */
+    struct cli_measured measured;
     size_t written;
     struct text out;
     int code;
@@ -190,6 +193,11 @@ static void add_object(struct exported *exported, const struct node *trial)
         if (at > 0)
             json_add_string(object, times[i].name, clock_stamp(stamp, at));
     }
+    struct ht_error err;
+    if (cli_measured_take(&exported->measured, node_get_int(trial, "id", 0),
+                          json_add_array(object, "measurements"),
+                          &err) != HT_OK)
+        exported->code = cli_fail_error(exported->cli, &err);
     cli_output_object(exported->cli->format, object, exported->written,
                       &exported->out);
 }
@@ -236,6 +244,7 @@ static int write_all(struct exported *exported)
     }
     if (status == HT_OK)
         status = cli_pages_each(cli, &pages, add_trial, exported, &err);
+    cli_measured_end(&exported->measured);
     if (status != HT_OK) {
         text_free(&exported->out);
         return cli_fail_error(cli, &err);
@@ -276,23 +285,41 @@ static int write_file(struct exported *exported, const char *path)
                                        path, strerror(cause));
 }
 
+static int write_folder(struct exported *exported)
+{
+    struct cli *cli = exported->cli;
+    const char *path =
+        cli->set.out != NULL ? cli->set.out : exported->study.name;
+    const int code = cli_export_folder(cli, &exported->study, path);
+    if (code != CLI_DONE)
+        return code;
+    cli->format = FORMAT_JSONL;
+    return write_file(exported,
+                      arena_printf(cli->arena, "%s/" EXPORT_TRIALS, path));
+}
+
 int cli_export(struct cli *cli)
 {
     struct exported exported = {.cli = cli};
     if (!cli_wants(cli, 1))
         return CLI_USAGE;
+    const bool as_folder = cli_own_format(cli) != NULL;
     if (cli->set.output == NULL)
         cli->format = FORMAT_CSV;
-    if (cli->format != FORMAT_CSV && cli->format != FORMAT_JSON &&
+    if (!as_folder && cli->format != FORMAT_CSV && cli->format != FORMAT_JSON &&
         cli->format != FORMAT_JSONL)
         return cli_fail(cli, CLI_USAGE,
-                        "export writes csv, jsonl or json, not %s",
+                        "export writes csv, jsonl, json or dir, not %s",
                         cli->set.output);
     int code =
         cli_study_open_trials(cli, cli->args.words.items[0], &exported.study);
     if (code != CLI_DONE)
         return code;
     cli_parameters_read(exported.study.job, &exported.parameters);
+    exported.measured =
+        (struct cli_measured){.cli = cli, .study = exported.study.id};
+    if (as_folder)
+        return write_folder(&exported);
     const char *path = cli->set.out;
     bool to_stdout = path == NULL || strcmp(path, "-") == 0;
     return to_stdout ? write_all(&exported) : write_file(&exported, path);

@@ -33,7 +33,7 @@ void cli_help_short(struct text *out)
     list_commands(
         "Studies:",
         "submit run init check local-run list describe watch top pause "
-        "resume stop set cancel delete export ui",
+        "resume stop set cancel delete export import ui",
         out);
     list_commands(
         "Trials:", "trials trial best logs curves fetch stop-trial retry add",
