@@ -66,9 +66,9 @@ static enum ht_status choose_name(struct core *core, struct request *req,
             break;
         if (job->name != NULL)
             return ht_fail(err, HT_EXISTS, "a study %s exists already", name);
-        /* The id is unique, so this ends after a few steps. */
+        /* From its id on, few names are taken. */
         name = arena_printf(req->arena, "%s-%lld", base,
-                            (long long)(n < 10 ? n : making->id));
+                            (long long)(n < 10 ? n : making->id + n - 10));
     }
     job->name = name;
     return HT_OK;

@@ -186,6 +186,24 @@ def a_damaged_spec_hides_no_others():
     tap.equal(server.call("DELETE", CUSTOM + "/once")[0], 200)
 
 
+def a_name_that_is_taken_gets_a_number():
+    """Also where somebody has given the number that comes next."""
+    path = CUSTOM.replace("locations/", "locations/taken-")
+
+    def made(**ours):
+        status, answer = server.call("POST", path, custom(
+            "same", "true", hypertune=ours))
+        tap.equal(status, 200, answer)
+        return (answer["hypertune"]["name"],
+                int(answer["name"].rsplit("/", 1)[1]))
+    names = [made() for _ in range(9)]
+    tap.equal([name for name, _ in names],
+              ["same"] + ["same-%d" % n for n in range(2, 10)])
+    number = names[-1][1]
+    made(name="same-%d" % (number + 2))
+    tap.equal(made(), ("same-%d" % (number + 3), number + 2))
+
+
 with harness.Server(slots=2) as server:
     tap.run([
         a_custom_job_succeeds_by_its_exit_code,
@@ -195,5 +213,6 @@ with harness.Server(slots=2) as server:
         lists_are_filtered_masked_and_paged,
         the_end_is_changed_and_changed_back,
         records_come_in_pages,
+        a_name_that_is_taken_gets_a_number,
         a_damaged_spec_hides_no_others,
     ])
