@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "hypertune/cli_diagnosis.h"
 #include "hypertune/cli_study.h"
 #include "proto/clock.h"
 
@@ -99,6 +100,7 @@ void cli_attempts_describe(const struct node *trial, struct text *out)
          attempt != NULL; attempt = attempt->next) {
         const struct node *facts = node_find(attempt, "facts");
         describe_end(attempt, out);
+        cli_diagnosis_describe(node_find(attempt, "doctor"), out);
         describe_place(facts, "host", out);
         describe_images(node_find(facts, "images"), out);
         describe_git(node_find(facts, "git"), out);

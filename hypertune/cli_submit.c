@@ -6,6 +6,7 @@
 #include "hypertune/cli_control.h"
 #include "hypertune/cli_logs.h"
 #include "hypertune/cli_runners.h"
+#include "hypertune/cli_smoke.h"
 #include "hypertune/cli_summary.h"
 #include "hypertune/cli_tail.h"
 #include "hypertune/cli_watch.h"
@@ -220,8 +221,11 @@ static int submit_asked(struct cli *cli, struct cli_spec *spec,
     int code = cli_spec_load(cli, spec);
     if (code != CLI_DONE)
         return code;
-    return *planned ? print_plan(cli, spec)
-                    : cli_submit_spec(cli, spec, study, &result);
+    if (*planned)
+        return print_plan(cli, spec);
+    if (cli->set.smoke)
+        code = cli_smoke(cli, spec);
+    return code == CLI_DONE ? cli_submit_spec(cli, spec, study, &result) : code;
 }
 
 int cli_submit(struct cli *cli)

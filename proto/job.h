@@ -35,6 +35,10 @@ enum job_early_stop {
     EARLY_HYPERBAND
 };
 enum job_noise { JOB_NOISE_UNKNOWN, JOB_NOISE_LOW, JOB_NOISE_HIGH };
+enum job_metric_doctor { /* what first trials without the objective do */
+                         DOCTOR_PAUSE, /* the study pauses */
+                         DOCTOR_WARN   /* it goes on; each trial says it */
+};
 enum job_args_mode {
     ARGS_AUTO,   /* append every parameter that no ${name} consumed */
     ARGS_APPEND, /* append all */
@@ -186,6 +190,7 @@ struct job {
     int64_t trial_timeout_ms; /* 0: none */
     int64_t retries;          /* starts after a failed one */
     int64_t grace_ms;         /* SIGTERM to SIGKILL */
+    enum job_metric_doctor metric_doctor;
 
     size_t n_pools;
     struct pool *pools; /* master first, then in the order of types above */

@@ -370,6 +370,7 @@ static void name_losses(const struct aip_writer *writer)
         {"passEnv", job->pass_env.n > 0},
         {"metrics.stdout", job->stdout_patterns.n > 0},
         {"metrics.file", job->metrics_file != NULL},
+        {"metricDoctor", job->metric_doctor != DOCTOR_PAUSE},
         {"resources.cpus", job->cpus > 0},
         {"resources.memory", job->memory_bytes > 0},
         {"volumes", job->volumes.n > 0},

@@ -6,6 +6,9 @@
 #include "proto/job_early_stop.h"
 #include "proto/limits.h"
 
+const struct field_choice job_metric_doctors[] = {
+    {"pause", -1, DOCTOR_PAUSE}, {"warn", -1, DOCTOR_WARN}, {NULL, 0, 0}};
+
 void job_name(const struct field_reader *reader, struct place at,
               const struct field *field, void *into)
 {

@@ -23,6 +23,8 @@ struct job_draft {
     struct place pools, workdir, output, secrets;
 };
 
+extern const struct field_choice job_metric_doctors[]; /* of metricDoctor: */
+
 /* Reads a study's name: one that no number and no option can be taken for. */
 field_function job_name;
 /* struct cancelling from {running, waiting}, ours in all forms */

@@ -398,6 +398,8 @@ static void add_surroundings(cJSON *root, const struct job *job)
         if (job->metrics_file)
             json_add_string(metrics, "file", job->metrics_file);
     }
+    if (job->metric_doctor != DOCTOR_PAUSE)
+        json_add_string(root, "metricDoctor", "warn");
     add_resources(root, job->cpus, job->memory_bytes,
                   job->n_pools > 0 ? job->pools[0].gpus : 0);
     job_container_write(root, job);

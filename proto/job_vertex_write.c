@@ -193,6 +193,8 @@ static void add_run(cJSON *hypertune, const struct job *job)
     add_resources(hypertune, job);
     add_strings(hypertune, "stdoutPatterns", &job->stdout_patterns);
     add_text(hypertune, "metricsFile", job->metrics_file);
+    if (job->metric_doctor == DOCTOR_WARN)
+        json_add_string(hypertune, "metricDoctor", "warn");
 }
 
 /* What Vertex knows goes to its place, the rest is listed by its path. */

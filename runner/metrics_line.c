@@ -144,6 +144,34 @@ static bool read_json(struct arena *arena, const struct strings *metrics,
     return n > 0;
 }
 
+static const char *json_name(struct arena *arena, const char *line, size_t len,
+                             size_t n)
+{
+    struct diag diag;
+    double value;
+    diag_init(&diag, arena, "line", line, len);
+    const struct node *map = node_read_json(arena, line, len, &diag);
+    const struct node *node =
+        map != NULL && map->kind == NODE_MAP ? map->first : NULL;
+    for (; node != NULL; node = node->next)
+        if (read_member(map, node->key, &value) && n-- == 0)
+            return node->key;
+    return NULL;
+}
+
+const char *metrics_line_name(struct arena *arena, const char *line, size_t len,
+                              size_t n)
+{
+    const char *cell;
+    size_t at = 0;
+    if (!metrics_line_is_header(line, len))
+        return json_name(arena, line, len, n);
+    for (size_t i = 0; next_cell(arena, line, len, &at, &cell); i++)
+        if (i == n)
+            return cell;
+    return NULL;
+}
+
 bool metrics_line_read(struct arena *arena, const struct metrics_header *header,
                        const struct strings *metrics, const char *line,
                        size_t len, struct report *report)

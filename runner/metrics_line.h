@@ -23,6 +23,11 @@ void metrics_line_read_header(struct metrics_header *header,
                               const struct strings *metrics, const char *line,
                               size_t len);
 
+/* The n-th cell of a line of CSV, or the name of the n-th number of a JSON
+ * object, from 0; NULL when there are fewer. Lives in the arena. */
+const char *metrics_line_name(struct arena *arena, const char *line, size_t len,
+                              size_t n);
+
 /* Fills metrics and step; false when no metric of the study is in the line.
  * Cells that hold no number are left out. */
 bool metrics_line_read(struct arena *arena, const struct metrics_header *header,

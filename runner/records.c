@@ -6,12 +6,15 @@
 
 #include "proto/arena.h"
 #include "proto/clock.h"
+#include "proto/json.h"
 #include "proto/limits.h"
 #include "proto/pattern.h"
 #include "runner/beneath.h"
+#include "runner/evidence.h"
 #include "runner/habitat.h"
 #include "runner/log.h"
 #include "runner/log_source.h"
+#include "runner/message.h"
 #include "runner/metrics_line.h"
 #include "runner/seen.h"
 #include "runner/tail.h"
@@ -29,6 +32,8 @@ struct writer {
 
 struct records {
     const struct order *order;
+    const char *replica; /* its name */
+    struct evidence evidence;
     struct arena *arena;   /* paths, patterns */
     struct arena *scratch; /* one line */
     struct tail reports, foreign, file;
@@ -38,6 +43,7 @@ struct records {
     struct log_source output; /* stdout, for the patterns */
     struct text line;         /* its last, unfinished line */
     int64_t line_at;          /* where that line begins */
+    int64_t line_number;      /* ... and its number, from 1 */
     bool overlong;            /* that line is passed over */
     size_t n_writers, room;   /* room is a power of two */
     struct writer *writers;   /* a hash table, owned */
@@ -96,7 +102,10 @@ struct records *records_new(const struct order *order, size_t replica,
 {
     struct records *records = ht_xcalloc(1, sizeof *records);
     records->order = order;
+    records->replica = order->replicas[replica].name;
     records->arena = arena_new();
+    records->evidence.arena = records->arena;
+    records->line_number = 1;
     records->scratch = arena_new();
     (void)!getrandom(&records->factor, sizeof records->factor, 0);
     records->factor |= 1;
@@ -172,6 +181,13 @@ void records_have(struct records *records, uint64_t id, int64_t seq)
     record_queue_have(&records->queue, id, seq);
 }
 
+static void note(struct records *records, const struct report *report,
+                 const char *file, int64_t line)
+{
+    evidence_note(&records->evidence, &records->order->metrics, report, file,
+                  line);
+}
+
 /* What comes after very many is counted, but not sent: a trial must not keep
  * the runner busy for ever. */
 static void queue_record(struct records *records, const struct report *report,
@@ -205,6 +221,7 @@ static void take_report(void *context, const char *line, size_t len,
         return;
     }
     struct writer *writer = get_writer(records, report.writer);
+    note(records, &report, "reports.jsonl", records->reports.line);
     if (report.seq <= writer->taken)
         return;
     writer->taken = report.seq;
@@ -228,8 +245,22 @@ static void take_foreign(void *context, const char *line, size_t len,
         records->malformed++;
         return;
     }
-    if (seen_add(&records->seen, (uint64_t)report.seq))
-        queue_record(records, &report, 0);
+    if (!seen_add(&records->seen, (uint64_t)report.seq))
+        return;
+    note(records, &report, "output.metrics", records->foreign.line);
+    queue_record(records, &report, 0);
+}
+
+/* A line in which no metric of the study is: what else is there. */
+static void note_names(struct records *records, const char *line, size_t len)
+{
+    const char *name;
+    for (size_t i = 0;
+         i < METRICS_LINE_COLUMNS &&
+         (name = metrics_line_name(records->scratch, line, len, i)) != NULL;
+         i++)
+        evidence_note_column(&records->evidence, name,
+                             records->order->metrics_file, records->file.line);
 }
 
 static void take_metrics(void *context, const char *line, size_t len,
@@ -241,6 +272,8 @@ static void take_metrics(void *context, const char *line, size_t len,
         records->header.n = 0;
         if (metrics_line_is_header(line, len)) {
             metrics_line_read_header(&records->header, metrics, line, len);
+            arena_reset(records->scratch);
+            note_names(records, line, len);
             return;
         }
     }
@@ -250,13 +283,17 @@ static void take_metrics(void *context, const char *line, size_t len,
         !metrics_line_read(records->scratch, &records->header, metrics, line,
                            len, &report)) {
         records->malformed++;
+        if (records->header.n == 0 && len <= HT_MAX_REPORT_LINE)
+            note_names(records, line, len);
         return;
     }
     /* The place counts too: the same values may come twice on purpose. */
     const uint64_t hash = tail_hash((uint64_t)offset + 1, line, len);
     report.seq = (int64_t)(hash >> 1) | 1;
-    if (seen_add(&records->seen, (uint64_t)report.seq))
-        queue_record(records, &report, 0);
+    if (!seen_add(&records->seen, (uint64_t)report.seq))
+        return;
+    note(records, &report, records->order->metrics_file, records->file.line);
+    queue_record(records, &report, 0);
 }
 
 /* ---- stdout ---- */
@@ -274,6 +311,7 @@ static void take_output(struct records *records)
         report.seq = records->line_at + 1;
         report.time_ms = clock_wall_ms();
         report.checkpoint = "";
+        note(records, &report, "stdout", records->line_number);
         queue_record(records, &report, 0);
         return;
     }
@@ -294,6 +332,7 @@ static void end_output_line(struct records *records, int64_t next)
     text_clear(&records->line);
     records->overlong = false;
     records->line_at = next;
+    records->line_number++;
 }
 
 static void split_output(struct records *records, const char *bytes, size_t len,
@@ -356,6 +395,30 @@ bool records_collect(struct records *records, int64_t next_beat, bool final)
 struct record_queue *records_queue(struct records *records)
 {
     return &records->queue;
+}
+
+bool records_are_whole(const struct records *records)
+{
+    return evidence_is_whole(&records->evidence, &records->order->metrics);
+}
+
+void records_names_text(const struct records *records, struct text *out)
+{
+    evidence_text(&records->evidence, records->replica, out);
+}
+
+void records_hints_text(const struct records *records, struct text *out)
+{
+    if (records->order->metrics_file != NULL &&
+        (records->file.look.inode == 0 || records->file.look.size == 0)) {
+        text_puts(out, ",\"file\":{\"path\":");
+        json_quote(out, records->order->metrics_file);
+        message_string(out, "state",
+                       records->file.look.inode == 0 ? "missing" : "empty");
+        text_puts(out, "}");
+    }
+    evidence_line_text(records->output.folder, records->replica,
+                       records->order->metrics.items[0], out);
 }
 
 uint64_t records_skipped(const struct records *records)

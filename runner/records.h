@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "proto/error.h"
+#include "proto/text.h"
 #include "runner/order.h"
 #include "runner/record_queue.h"
 
@@ -31,6 +32,13 @@ bool records_collect(struct records *records, int64_t next_beat, bool final);
 void records_have(struct records *records, uint64_t writer, int64_t seq);
 
 struct record_queue *records_queue(struct records *records);
+/* Once all is collected: whether each metric of the study came. */
+bool records_are_whole(const struct records *records);
+/* Appends the names that came, as objects of a list (evidence.h). */
+void records_names_text(const struct records *records, struct text *out);
+/* Appends what else tells where the metrics are: members "file" (of the metrics
+ * file that was ordered) and "line". */
+void records_hints_text(const struct records *records, struct text *out);
 uint64_t records_skipped(const struct records *records); /* malformed lines */
 
 #endif

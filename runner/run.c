@@ -2,17 +2,23 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "proto/clock.h"
 #include "runner/credentials.h"
 #include "runner/disk.h"
 #include "runner/log.h"
+#include "runner/message.h"
 #include "runner/prepare.h"
 #include "runner/words.h"
 
 enum {
     N_LOGS = sizeof((struct run_replica *)0)->logs / sizeof(struct log_ship)
 };
+
+enum { TOLD_REPLICAS = 16 }; /* in the evidence, the master first */
+
+static const char default_file[] = "/tmp/hypertune/output.metrics";
 
 /* Marks in the attempt's folder. */
 static const char mark_started[] = "started";
@@ -217,4 +223,32 @@ bool run_is_shipped(const struct run *run)
         }
     }
     return true;
+}
+
+/* Where cloudml-hypertune writes when no variable names a file. */
+static bool has_default_file(const struct run *run)
+{
+    struct stat status;
+    return run->order->replicas[0].image == NULL &&
+           lstat(default_file, &status) == 0 && S_ISREG(status.st_mode) &&
+           (int64_t)status.st_mtim.tv_sec * 1000 + 999 >=
+               run->ending.started_ms &&
+           (int64_t)status.st_mtim.tv_sec * 1000 <= run->ending.ended_ms;
+}
+
+void run_evidence_text(const struct run *run, struct text *out)
+{
+    const struct order *order = run->order;
+    const struct records *master = run->replicas[0].records;
+    if (order->metrics.n == 0 || run->ending.started_ms == 0 ||
+        records_are_whole(master))
+        return;
+    text_puts(out, ",\"evidence\":{\"names\":[");
+    for (size_t i = 0; i < order->n_replicas && i < TOLD_REPLICAS; i++)
+        records_names_text(run->replicas[i].records, out);
+    text_puts(out, "]");
+    records_hints_text(master, out);
+    if (has_default_file(run))
+        message_string(out, "elsewhere", default_file);
+    text_puts(out, "}");
 }

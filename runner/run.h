@@ -70,5 +70,8 @@ void run_mark_ended(struct run *run);   /* `ended` was confirmed */
 bool run_has_queue(const struct run *run); /* records wait to be sent */
 /* Everything the attempt left was confirmed by the server. */
 bool run_is_shipped(const struct run *run);
+/* Appends the member "evidence" of `drained` (proto/README.md section 4) when
+ * the master has not reported every metric of the study. */
+void run_evidence_text(const struct run *run, struct text *out);
 
 #endif

@@ -13,12 +13,12 @@
 
 void tail_init(struct tail *tail, const char *path)
 {
-    *tail = (struct tail){.path = path};
+    *tail = (struct tail){.path = path, .line = 1};
 }
 
 void tail_init_beneath(struct tail *tail, const char *root, const char *path)
 {
-    *tail = (struct tail){.path = path, .root = root};
+    *tail = (struct tail){.path = path, .root = root, .line = 1};
 }
 
 /* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
@@ -82,6 +82,7 @@ static void start_over(struct tail *tail)
 {
     tail->offset = 0;
     tail->line_start = 0;
+    tail->line = 1;
     tail->overlong = false;
 }
 
@@ -144,6 +145,7 @@ static size_t take_lines(const struct reader *reader, size_t len)
         if (!tail->overlong)
             reader->take(reader->context, buffer + used, n, tail->offset);
         tail->overlong = false;
+        tail->line++;
         pass(tail, buffer + used, n + 1);
         used += n + 1;
     }

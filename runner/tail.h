@@ -29,6 +29,7 @@ struct tail {
     uint64_t line_hash; /* of the line before `offset`, with its newline */
     int64_t line_start; /* where that line begins; == offset: there is none */
     struct tail_look look; /* at the last reading */
+    int64_t line;          /* number of the line that comes next, from 1 */
     bool overlong;         /* inside a line that is passed over */
     uint64_t skipped;      /* lines passed over, ever */
 };

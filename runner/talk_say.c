@@ -138,7 +138,7 @@ static bool say_progress(struct talk *talk)
         if (say_started(talk, run))
             return true;
         if (run->told_ended && run_is_shipped(run) && !owes_facts(run)) {
-            open_request(talk, REQUEST_DRAINED, run);
+            run_evidence_text(run, open_request(talk, REQUEST_DRAINED, run));
             close_request(talk);
             return true;
         }

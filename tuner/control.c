@@ -366,7 +366,8 @@ static enum ht_status handle_drained(struct core *core, struct request *req,
     struct trial_pair pair;
     enum ht_status status = find_attempt(core, req, runner, &pair, err);
     if (status == HT_OK)
-        status = trial_drained(core, req->arena, &pair, err);
+        status = trial_drained(core, req->arena, &pair,
+                               node_find(req->body, "evidence"), err);
     if (status == HT_OK)
         wire_reply(req, wire_ok(req));
     return status;

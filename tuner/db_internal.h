@@ -82,7 +82,7 @@ const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
     "id, project, location, name, display, spec, state, reason, revision, "    \
     "seed, next_trial, exhausted, ends_as, stale_trials, used_ms, "            \
     "created_ms, started_ms, ended_ms, updated_ms, kind, gain_ms, refusals, "  \
-    "confirmations, ended, submitted, begun_ms"
+    "confirmations, ended, submitted, begun_ms, silent"
 #define DB_TRIAL_COLUMNS                                                       \
     "study, id, state, params, replicate, ordinal, attempt, failures, "        \
     "losses, "                                                                 \
@@ -91,7 +91,7 @@ const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
     "final_elapsed_ms, why, stop, confirms, passed, pausing"
 #define DB_ATTEMPT_COLUMNS                                                     \
     "study, trial, n, state, outcome, runner, exit_code, signal, reason, "     \
-    "winner, created_ms, started_ms, ended_ms, facts, outputs"
+    "winner, created_ms, started_ms, ended_ms, facts, outputs, doctor"
 #define DB_MEASUREMENT_COLUMNS                                                 \
     "study, trial, attempt, replica, writer, seq, step, time_ms, metrics, "    \
     "checkpoint"

@@ -36,6 +36,7 @@ void db_read_study(sqlite3_stmt *stmt, struct arena *arena,
         .ended = db_column_text(arena, stmt, 23),
         .submitted = db_column_text(arena, stmt, 24),
         .begun_ms = sqlite3_column_int64(stmt, 25),
+        .silent = sqlite3_column_int64(stmt, 26),
     };
 }
 
@@ -93,6 +94,7 @@ void db_read_attempt(sqlite3_stmt *stmt, struct arena *arena,
         .ended_ms = sqlite3_column_int64(stmt, 12),
         .facts = db_column_text(arena, stmt, 13),
         .outputs = (enum outputs_state)sqlite3_column_int(stmt, 14),
+        .doctor = db_column_text(arena, stmt, 15),
     };
 }
 

@@ -194,14 +194,20 @@ static const char twelfth_schema[] =
     " UNIQUE(study, trial, ns, key)) STRICT;"
     "CREATE INDEX metadata_study ON metadata(study, version);";
 
+/* Trials that end without their objective. */
+static const char thirteenth_schema[] =
+    "ALTER TABLE studies ADD COLUMN silent INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE attempts ADD COLUMN doctor TEXT NOT NULL DEFAULT '';";
+
 /* Append only: the index of a migration is the user_version it starts from. */
 const struct db_migration db_migrations[] = {
-    {first_schema, NULL},    {second_schema, NULL},
-    {third_schema, NULL},    {fourth_schema, NULL},
-    {fifth_schema, NULL},    {sixth_schema, NULL},
-    {seventh_schema, NULL},  {eighth_schema, front_mark_all},
-    {ninth_schema, NULL},    {tenth_schema, NULL},
-    {eleventh_schema, NULL}, {twelfth_schema, NULL},
+    {first_schema, NULL},      {second_schema, NULL},
+    {third_schema, NULL},      {fourth_schema, NULL},
+    {fifth_schema, NULL},      {sixth_schema, NULL},
+    {seventh_schema, NULL},    {eighth_schema, front_mark_all},
+    {ninth_schema, NULL},      {tenth_schema, NULL},
+    {eleventh_schema, NULL},   {twelfth_schema, NULL},
+    {thirteenth_schema, NULL},
 };
 const int db_migration_count =
     (int)(sizeof db_migrations / sizeof *db_migrations);

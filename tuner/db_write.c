@@ -176,6 +176,13 @@ enum ht_status db_study_set_refusals(struct db *db, int64_t study,
                   study, refusals);
 }
 
+enum ht_status db_study_set_silent(struct db *db, int64_t study, int64_t silent,
+                                   struct ht_error *err)
+{
+    return db_run(db, err, "UPDATE studies SET silent=?2 WHERE id=?1", "ii",
+                  study, silent);
+}
+
 static enum ht_status all_ids(struct db *db, struct arena *arena,
                               sqlite3_stmt *stmt, struct id_list *list,
                               struct ht_error *err)
@@ -399,6 +406,16 @@ enum ht_status db_attempt_set_facts(struct db *db,
                   "UPDATE attempts SET facts=?4 "
                   "WHERE study=?1 AND trial=?2 AND n=?3",
                   "iiis", row->study, row->trial, row->n, facts);
+}
+
+enum ht_status db_attempt_set_doctor(struct db *db,
+                                     const struct attempt_row *row,
+                                     const char *doctor, struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE attempts SET doctor=?4 "
+                  "WHERE study=?1 AND trial=?2 AND n=?3",
+                  "iiis", row->study, row->trial, row->n, doctor);
 }
 
 enum ht_status db_attempt_clear_winner(struct db *db, int64_t study,

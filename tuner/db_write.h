@@ -66,6 +66,9 @@ enum ht_status db_study_has_run(struct db *db, int64_t study, bool *has_run,
 /* Attempts in a row that no runner could begin. */
 enum ht_status db_study_set_refusals(struct db *db, int64_t study,
                                      int64_t refusals, struct ht_error *err);
+/* First trials that ended without the objective, see silence.h. */
+enum ht_status db_study_set_silent(struct db *db, int64_t study, int64_t silent,
+                                   struct ht_error *err);
 /* Ids of the studies in that state, oldest first. */
 struct id_list {
     size_t n;
@@ -152,6 +155,10 @@ enum ht_status db_attempt_save(struct db *db, const struct attempt_row *row,
 enum ht_status db_attempt_set_facts(struct db *db,
                                     const struct attempt_row *row,
                                     const char *facts, struct ht_error *err);
+/* Why it had no objective, as a JSON object. */
+enum ht_status db_attempt_set_doctor(struct db *db,
+                                     const struct attempt_row *row,
+                                     const char *doctor, struct ht_error *err);
 /* No attempt has decided the trial any more. */
 enum ht_status db_attempt_clear_winner(struct db *db, int64_t study,
                                        int64_t trial, struct ht_error *err);

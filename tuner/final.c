@@ -6,60 +6,32 @@
 #include "proto/node.h"
 #include "proto/text.h"
 #include "tuner/db_write.h"
+#include "tuner/doctor.h"
 #include "tuner/memory.h"
-#include "tuner/reason.h"
 #include "tuner/report_batch.h"
 #include "tuner/trial.h"
 
-enum {
-    LOOKED_AT = 100, /* records read for the names that did come */
-    NAMES_SHOWN = 8
-};
+enum { LOOKED_AT = 100 }; /* records read for the names that did come */
 
-struct names {
-    size_t n;
-    const char *items[NAMES_SHOWN];
-};
-
-static void add_names(struct arena *arena, const char *metrics,
-                      struct names *names)
-{
-    struct diag diag;
-    diag_init(&diag, arena, "metrics", metrics, strlen(metrics));
-    const struct node *map =
-        node_read_json(arena, metrics, strlen(metrics), &diag);
-    for (const struct node *item = map == NULL ? NULL : map->first;
-         item != NULL && names->n < NAMES_SHOWN; item = item->next) {
-        size_t i = 0;
-        while (i < names->n && strcmp(names->items[i], item->key) != 0)
-            i++;
-        if (i == names->n)
-            names->items[names->n++] = item->key;
-    }
-}
-
-/* "ended without reporting accuracy; saw: acc, loss" */
+/* "ended without reporting accuracy; saw: acuracy; ..." */
 static enum ht_status why_missing(struct core *core, struct arena *arena,
                                   struct deciding *now, const char *metric,
                                   struct ht_error *err)
 {
     const struct attempt_row *attempt = &now->pair->attempt;
-    struct measurement_list list;
+    struct symptoms symptoms = {.job = now->job,
+                                .metric = metric,
+                                .master = report_batch_master(arena, now->job),
+                                .evidence = now->evidence};
     const enum ht_status status =
         db_measurement_list(core_db(core), arena, attempt->study,
-                            attempt->trial, LOOKED_AT, &list, err);
+                            attempt->trial, LOOKED_AT, &symptoms.records, err);
     if (status != HT_OK)
         return status;
-    struct names names = {0};
-    for (size_t i = 0; i < list.n; i++)
-        add_names(arena, list.rows[i].metrics, &names);
-    const char *text =
-        arena_printf(arena, "ended without reporting %s", metric);
-    for (size_t i = 0; i < names.n; i++)
-        text = arena_printf(arena, "%s%s%s", text, i == 0 ? "; saw: " : ", ",
-                            names.items[i]);
-    now->final = (struct final){.why = reason_cut(arena, text)};
-    return HT_OK;
+    const struct diagnosis diagnosis = doctor_examine(arena, &symptoms);
+    now->final =
+        (struct final){.why = diagnosis.reason, .doctor = diagnosis.json};
+    return db_attempt_set_doctor(core_db(core), attempt, diagnosis.json, err);
 }
 
 static void say_not_finite(struct arena *arena, struct deciding *now,

@@ -9,6 +9,7 @@
 #include "proto/arena.h"
 #include "proto/error.h"
 #include "proto/job.h"
+#include "proto/node.h"
 #include "tuner/core.h"
 #include "tuner/rows.h"
 
@@ -20,17 +21,21 @@ struct final {
     int64_t step;
     const char *metrics; /* JSON of the record, NULL when not found */
     const char *why;     /* not found: the reason in words */
+    const char
+        *doctor; /* ... when it was not reported, see doctor.h; or NULL */
 };
 
 /* All that the end of a trial is decided from. */
 struct deciding {
     struct trial_pair *pair;
+    const struct node *evidence; /* of the runner about metrics, or NULL */
     struct study_row study;
     const struct job *job;
     struct final final;
 };
 
-/* Fills study, job and final for now->pair, which the caller has set. */
+/* Fills study, job and final for now->pair, which the caller has set. What the
+ * doctor says is kept with the attempt. */
 enum ht_status final_prepare(struct core *core, struct arena *arena,
                              struct deciding *now, struct ht_error *err);
 

@@ -78,6 +78,7 @@ struct study_row {
     int64_t begun_ms;      /* used_ms when its first attempt ran; 0: none */
     int64_t gain_ms;       /* used_ms when the best objective last grew */
     int64_t refusals;      /* attempts in a row that no runner could begin */
+    int64_t silent;        /* first trials without the objective (silence.h) */
     int64_t confirmations; /* of the trials made, those that confirm others */
     const char *submitted; /* trainingInput of an AI Platform job, word for
                               word, so that it is answered as it was sent; "" */
@@ -136,6 +137,7 @@ struct attempt_row {
     const char *reason;
     bool winner;       /* its measurements decided the trial */
     const char *facts; /* JSON object of what it ran on, "" before it is told */
+    const char *doctor; /* JSON of why it had no objective (doctor.h), or "" */
     enum outputs_state outputs;
     int64_t created_ms, started_ms, ended_ms;
 };

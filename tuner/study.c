@@ -5,6 +5,7 @@
 #include "tuner/db_write.h"
 #include "tuner/operation.h"
 #include "tuner/refusal.h"
+#include "tuner/silence.h"
 #include "tuner/state.h"
 #include "tuner/study_end.h"
 #include "tuner/study_life.h"
@@ -119,6 +120,8 @@ enum ht_status study_resume(struct core *core, struct request *req,
     if (row.state == STUDY_PAUSED) {
         core_wake(core);
         status = refusal_forget(core, row.id, err);
+        if (status == HT_OK)
+            status = silence_accept(core, &row, err);
         if (status == HT_OK)
             status = state_move_study(core, &row, STUDY_RUNNING,
                                       "resumed by user", err);

@@ -12,6 +12,7 @@
 #include "tuner/progress.h"
 #include "tuner/refusal.h"
 #include "tuner/rungs.h"
+#include "tuner/silence.h"
 #include "tuner/study_end.h"
 #include "tuner/study_rules.h"
 
@@ -146,7 +147,7 @@ static const char *running_reason(struct settling *now)
     const int64_t waiting = trial_counts_all(&now->counts, TRIAL_REQUESTED);
     bool any;
     const int64_t slots = memory_slots(core_memory(now->core), &any);
-    if (refusal_paused(&now->row))
+    if (refusal_paused(&now->row) || silence_paused(&now->row, now->job))
         return now->row.reason;
     if (now->row.state == STUDY_PAUSED)
         return active == 0 ? "paused"

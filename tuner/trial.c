@@ -16,6 +16,7 @@
 #include "tuner/progress.h"
 #include "tuner/reason.h"
 #include "tuner/refusal.h"
+#include "tuner/silence.h"
 #include "tuner/state.h"
 #include "tuner/trial_body.h"
 #include "tuner/trial_pause.h"
@@ -248,6 +249,8 @@ static enum ht_status end_attempt(struct core *core, struct arena *arena,
                            now->pair->attempt.reason, err);
     if (status == HT_OK)
         status = decide(core, arena, now, err);
+    if (status == HT_OK)
+        status = silence_heed(core, arena, now, err);
     if (status != HT_OK)
         return status;
     core_wake(core); /* another one may run in its place */
@@ -295,11 +298,12 @@ enum ht_status trial_ended(struct core *core, struct arena *arena,
 }
 
 enum ht_status trial_drained(struct core *core, struct arena *arena,
-                             struct trial_pair *pair, struct ht_error *err)
+                             struct trial_pair *pair,
+                             const struct node *evidence, struct ht_error *err)
 {
     if (pair->attempt.state != ATTEMPT_DRAINING)
         return ht_fail(err, HT_INVALID, "drained before ended");
-    struct deciding now = {.pair = pair};
+    struct deciding now = {.pair = pair, .evidence = evidence};
     const enum ht_status status = final_prepare(core, arena, &now, err);
     return status == HT_OK ? end_attempt(core, arena, &now, err) : status;
 }

@@ -12,6 +12,7 @@
 
 #include "proto/arena.h"
 #include "proto/error.h"
+#include "proto/node.h"
 #include "tuner/request.h"
 #include "tuner/rows.h"
 
@@ -52,9 +53,11 @@ enum ht_status trial_ended(struct core *core, struct arena *arena,
                            struct trial_pair *pair,
                            const struct trial_outcome *outcome,
                            struct ht_error *err);
-/* Everything has arrived: the attempt ends and the trial is decided. */
+/* Everything has arrived: the attempt ends and the trial is decided. `evidence`
+ * is what the runner saw of metrics, NULL: it said nothing. */
 enum ht_status trial_drained(struct core *core, struct arena *arena,
-                             struct trial_pair *pair, struct ht_error *err);
+                             struct trial_pair *pair,
+                             const struct node *evidence, struct ht_error *err);
 /* The machine of the attempt is gone: decided by what arrived when its end was
  * known and it has an objective, otherwise it starts again at once. */
 enum ht_status trial_lost(struct core *core, struct arena *arena,

@@ -114,6 +114,7 @@ static void add_attempt(cJSON *array, const struct attempt_row *attempt)
     if (attempt->winner)
         json_add_bool(item, "winner", true);
     add_stored(item, "facts", attempt->facts);
+    add_stored(item, "doctor", attempt->doctor);
     add_time(item, "createTimeMs", attempt->created_ms);
     add_time(item, "startTimeMs", attempt->started_ms);
     add_time(item, "endTimeMs", attempt->ended_ms);
@@ -147,6 +148,7 @@ static void add_own(cJSON *object, const struct trial_row *trial,
         const struct attempt_row *newest = &attempts->rows[attempts->n - 1];
         json_add_string(own, "runner", newest->runner);
         add_stored(own, "facts", newest->facts);
+        add_stored(own, "doctor", newest->doctor);
         add_outputs(own, newest->outputs);
     }
     add_time(own, "createTimeMs", trial->created_ms);

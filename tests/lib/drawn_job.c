@@ -429,6 +429,8 @@ static void draw_run(struct job *job)
     job->job_dir = coin() ? draw_text() : NULL;
     job->output_dir = coin() ? arena_printf(arena, "/%s", draw_text()) : NULL;
     job->chief = coin();
+    if (job->kind == JOB_TUNING)
+        job->metric_doctor = (enum job_metric_doctor)below(2);
 }
 
 struct job *drawn_job(struct arena *owner, enum job_kind kind, uint64_t seed)

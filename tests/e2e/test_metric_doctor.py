@@ -1,0 +1,210 @@
+"""Every wrong way to report, with real processes: what is said of the trial, a
+study that pauses for it, and the same said before by `check --smoke`."""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import harness  # noqa: E402
+import tap  # noqa: E402
+
+LACK = "ended without reporting accuracy"
+DEFAULT_FILE = "/tmp/hypertune/output.metrics"
+
+
+def shell(text):
+    return ["sh", "-c", text]
+
+
+def spec(name, command, **members):
+    return dict({"spec": 1, "name": name, "goal": "maximize accuracy",
+                 "parameters": {"x": {"type": "double", "min": 0, "max": 1}},
+                 "algorithm": "random", "trials": 1, "retries": 0, "seed": 1,
+                 "args": "none", "command": command}, **members)
+
+
+# Name: the spec's command and members, the reason behind LACK, a hint.
+WRONG = {
+    "library": (
+        shell("hypertune report acuracy=0.5 --step 1;"
+              "hypertune report acuracy=0.75 loss=1 --step 2"), {},
+        "; saw: acuracy, loss; acuracy (reports.jsonl, line 2) may be meant",
+        None),
+    "google": (
+        shell("printf '%s\\n' '{\"trial\":\"1\",\"global_step\":\"1\","
+              "\"acc\":\"0.5\"}' >$CLOUD_ML_HP_METRIC_FILE"), {},
+        "; saw: acc; acc (output.metrics, line 1) may be meant", None),
+    "printed": (
+        shell("echo start; echo 'Accuracy: 0.93'"), {},
+        "; line 2 of stdout looks like it: Accuracy: 0.93",
+        "such lines are read with the pattern: Accuracy: {accuracy}"),
+    "keras": (
+        shell("echo '10/10 - 1s - loss: 0.4 - accuracy: 0.9' >&2"), {},
+        "; line 1 of stderr looks like it: 10/10 - 1s - loss: 0.4 - accuracy: "
+        "0.9", "patterns read stdout alone: print it there"),
+    "unmatched": (
+        shell("echo 'nothing here'"), {"metrics": {"stdout": "acc={accuracy}"}},
+        "; no line of stdout matches acc={accuracy}", None),
+    "missing": (
+        shell("true"), {"metrics": {"file": "scores.csv"}},
+        "; the metrics file scores.csv is missing", None),
+    "empty": (
+        shell(": >scores.csv"), {"metrics": {"file": "scores.csv"}},
+        "; the metrics file scores.csv is empty", None),
+    "columns": (
+        shell("printf 'step,loss\\n1,0.5\\n' >scores.csv"),
+        {"metrics": {"file": "scores.csv"}},
+        "; scores.csv has step, loss but no accuracy", None),
+    "lines": (
+        shell("echo '{\"step\":1,\"acuracy\":0.5}' >scores.jsonl"),
+        {"metrics": {"file": "scores.jsonl"}},
+        "; acuracy (scores.jsonl, line 1) may be meant", None),
+    "worker": (
+        shell("sleep 1"),
+        {"replicas": {"worker": {
+            "count": 1,
+            "command": shell("hypertune report accuracy=0.5 --step 1")}}},
+        "; worker-0 reported accuracy, but only the reports of master-0 count",
+        None),
+    "nothing": (shell("true"), {}, "", None),
+}
+
+
+def main():
+    with harness.Server(slots=4) as server:
+        env = {"PATH": harness.bin_dir() + os.pathsep + os.environ["PATH"]}
+
+        def submit(name, command, **members):
+            folder = os.path.join(server.folder, name)
+            os.makedirs(folder)
+            server.submit(spec(name, command, **members), cwd=folder, env=env)
+
+        def every_wrong_way_is_told():
+            for name, (command, members, _, _) in WRONG.items():
+                submit(name, command, **members)
+            for name, (_, _, reason, hint) in WRONG.items():
+                server.wait_study(name, 120)
+                ours = server.trial(name, 1)["hypertune"]
+                tap.equal(ours["state"], "INFEASIBLE", name)
+                tap.equal(ours["reason"], LACK + reason, name)
+                doctor = ours["doctor"]
+                tap.equal(doctor["metric"], "accuracy", name)
+                if hint is not None:
+                    tap.equal(hint in doctor["hints"], True, str(doctor))
+
+        def the_values_are_told_with_their_places():
+            seen = server.trial("library", 1)["hypertune"]["doctor"]["seen"]
+            tap.equal(seen[0], {"name": "acuracy", "replica": "master-0",
+                                "count": 2, "first": "0.5", "last": "0.75",
+                                "file": "reports.jsonl", "line": 2})
+            out = server.cli("trial", "library/1").stdout
+            for words in ("seen      acuracy = 0.5 .. 0.75, 2 times, master-0 "
+                          "reports.jsonl line 2",
+                          "hint      acuracy (reports.jsonl, line 2) may be"):
+                tap.equal(words in out, True, out)
+
+        def a_good_report_needs_no_doctor():
+            submit("good", shell("hypertune report accuracy=0.5 --step 1"))
+            server.wait_study("good")
+            ours = server.trial("good", 1)["hypertune"]
+            tap.equal((ours["state"], "doctor" in ours), ("SUCCEEDED", False))
+
+        def a_file_at_the_default_place_is_noticed():
+            # What it holds does not matter; somebody else's is left as it is.
+            there = os.path.exists(DEFAULT_FILE)
+            submit("elsewhere", shell("mkdir -p ${0%/*} && touch $0")
+                   + [DEFAULT_FILE])
+            server.wait_study("elsewhere")
+            reason = server.trial("elsewhere", 1)["hypertune"]["reason"]
+            if not there:
+                os.remove(DEFAULT_FILE)
+            tap.equal(reason, LACK + "; " + DEFAULT_FILE + " was written "
+                      "meanwhile: the trial's own file is "
+                      "CLOUD_ML_HP_METRIC_FILE")
+
+        def a_study_pauses_and_goes_on_for_good_when_resumed():
+            submit("burns", shell("echo 'Accuracy: 0.93'"), trials=8,
+                   parallel=2)
+            status = harness.wait_until(
+                lambda: server.study("burns")
+                if server.study("burns")["state"] == "PAUSED" else None,
+                60, "the pause of burns")
+            want = ("paused, as the first 2 trials all " + LACK +
+                    "; line 1 of stdout looks like it: Accuracy: 0.93")
+            tap.equal(status["reason"], want)
+            tap.equal("PAUSED" in server.cli("list").stdout, True)
+            tap.equal(want in server.cli("describe", "burns").stdout, True)
+            events = server.get(harness.OURS + "burns/events?since=0")["events"]
+            tap.equal([e["reason"] for e in events if e["to"] == "PAUSED"],
+                      [want])
+            server.cli("resume", "burns")
+            server.wait_study("burns")
+            tap.equal(len(server.trials("burns")), 8)
+
+        def check(command, *flags, **members):
+            path = os.path.join(server.folder, "smoke.yaml")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(spec("smoke", command, **members), file)
+            done = server.cli("check", "--smoke", path, *flags, check=False,
+                              env=env)
+            tap.equal("smoke" in server.cli("list", "-o", "name").stdout,
+                      False, "the study of the smoke test is left")
+            return done.returncode, done.stderr
+
+        def smoke_says_the_same_before():
+            code, err = check(shell("echo 'Accuracy: 0.93'"), trials=9)
+            tap.equal(code, 7, err)
+            for words in ('the objective "accuracy" was not seen',
+                          "line 1 of stdout looks like it: Accuracy: 0.93",
+                          "with the pattern: Accuracy: {accuracy}"):
+                tap.equal(words in err, True, err)
+
+        def smoke_stops_when_it_has_seen_enough():
+            code, err = check(shell(
+                "for i in 1 2 3; do hypertune report accuracy=0.$i --step $i;"
+                " sleep 0.2; done; exec sleep 600"))
+            tap.equal(code, 0, err)
+            for words in ("reported accuracy=0.", "the trial was stopped; with "
+                          "--full it tells", "between reports"):
+                tap.equal(words in err, True, err)
+
+        def smoke_to_the_end_estimates_the_study():
+            code, err = check(shell(
+                "for i in 1 2 3; do hypertune report accuracy=0.$i --step $i;"
+                " done; sleep 1"), "--full", trials=20, parallel=2)
+            tap.equal(code, 0, err)
+            for words in ("reported accuracy=0.3 (step 3)",
+                          "20 trials, 2 at a time, may take about 1"):
+                tap.equal(words in err, True, err)
+
+        def smoke_is_bounded():
+            code, err = check(shell("exec sleep 600"), "--timeout", "2s")
+            tap.equal(code, 8, err)
+            tap.equal("time was up before the trial ended" in err, True, err)
+
+        def submit_may_look_first():
+            path = os.path.join(server.folder, "first.yaml")
+            for command, code in ((shell("true"), 7), (shell(
+                    "hypertune report accuracy=0.5 --step 1"), 0)):
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump(spec("first", command), file)
+                done = server.cli("submit", "--smoke", path, check=False,
+                                  env=env)
+                tap.equal(done.returncode, code, done.stderr)
+                tap.equal(done.stdout, "" if code else "first\n")
+
+        tap.run([every_wrong_way_is_told,
+                 the_values_are_told_with_their_places,
+                 a_good_report_needs_no_doctor,
+                 a_file_at_the_default_place_is_noticed,
+                 a_study_pauses_and_goes_on_for_good_when_resumed,
+                 smoke_says_the_same_before,
+                 smoke_stops_when_it_has_seen_enough,
+                 smoke_to_the_end_estimates_the_study,
+                 smoke_is_bounded,
+                 submit_may_look_first])
+
+
+if __name__ == "__main__":
+    main()

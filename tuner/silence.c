@@ -1,0 +1,104 @@
+#include "tuner/silence.h"
+
+#include "tuner/db_write.h"
+#include "tuner/reason.h"
+#include "tuner/state.h"
+#include "tuner/study_rules.h"
+#include "tuner/trial.h"
+
+static int64_t most_of(const struct job *job)
+{
+    return job->parallel < SILENCE_MOST ? job->parallel : SILENCE_MOST;
+}
+
+bool silence_paused(const struct study_row *study, const struct job *job)
+{
+    return study->state == STUDY_PAUSED && job->metric_doctor == DOCTOR_PAUSE &&
+           study->silent >= most_of(job);
+}
+
+static enum ht_status save(struct core *core, struct study_row *row,
+                           int64_t silent, struct ht_error *err)
+{
+    row->silent = silent;
+    return db_study_set_silent(core_db(core), row->id, silent, err);
+}
+
+/* Whether trials are left that a pause would save. */
+static enum ht_status has_more(struct core *core, const struct study_row *row,
+                               const struct job *job, bool *more,
+                               struct ht_error *err)
+{
+    struct trial_counts counts;
+    const enum ht_status status =
+        db_trial_counts(core_db(core), row->id, &counts, err);
+    if (status != HT_OK)
+        return status;
+    int64_t begun = 0;
+    for (int state = 0; state < TRIAL_STATES; state++)
+        if (state != TRIAL_PREPARED && state != TRIAL_REQUESTED)
+            begun += trial_counts_all(&counts, (enum trial_state)state);
+    *more = begun < job->max_trials;
+    return HT_OK;
+}
+
+static enum ht_status note(struct core *core, struct arena *arena,
+                           const struct deciding *now, struct study_row *row,
+                           struct ht_error *err)
+{
+    bool more = false;
+    enum ht_status status = save(core, row, row->silent + 1, err);
+    if (status == HT_OK)
+        status = has_more(core, row, now->job, &more, err);
+    if (status != HT_OK || !more || now->job->metric_doctor != DOCTOR_PAUSE ||
+        row->silent < most_of(now->job) || row->state != STUDY_RUNNING)
+        return status;
+    const char *reason =
+        row->silent == 1
+            ? reason_make(arena, "paused, as the first trial %s",
+                          now->final.why)
+            : reason_make(arena, "paused, as the first %lld trials all %s",
+                          (long long)row->silent, now->final.why);
+    return state_move_study(core, row, STUDY_PAUSED, reason, err);
+}
+
+static enum ht_status hear(struct core *core, struct arena *arena,
+                           const struct deciding *now, struct study_row *row,
+                           struct ht_error *err)
+{
+    const bool was_paused = silence_paused(row, now->job);
+    const enum ht_status status = save(core, row, SILENCE_KNOWN, err);
+    if (status != HT_OK || !was_paused)
+        return status;
+    core_wake(core);
+    return state_move_study(core, row, STUDY_RUNNING,
+                            reason_make(arena, "trial %lld reported %s",
+                                        (long long)now->pair->trial.id,
+                                        now->job->metrics[0].name),
+                            err);
+}
+
+enum ht_status silence_heed(struct core *core, struct arena *arena,
+                            const struct deciding *now, struct ht_error *err)
+{
+    const struct trial_row *trial = &now->pair->trial;
+    const bool silent =
+        trial->state == TRIAL_INFEASIBLE && now->final.doctor != NULL;
+    struct study_row row;
+    if (now->job->n_metrics == 0 || (!silent && !trial->has_objective))
+        return HT_OK;
+    const enum ht_status status =
+        db_study_get(core_db(core), arena, trial->study, &row, err);
+    if (status != HT_OK || row.silent == SILENCE_KNOWN)
+        return status;
+    return silent ? note(core, arena, now, &row, err)
+                  : hear(core, arena, now, &row, err);
+}
+
+enum ht_status silence_accept(struct core *core, const struct study_row *study,
+                              struct ht_error *err)
+{
+    return study->silent > 0 ? db_study_set_silent(core_db(core), study->id,
+                                                   SILENCE_KNOWN, err)
+                             : HT_OK;
+}

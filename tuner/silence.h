@@ -1,0 +1,30 @@
+/* silence.h - trials that end well without a word about their objective: the
+ * first of a study that all do so are a fault of the study, which then pauses
+ * instead of running the others. Core thread. */
+#ifndef HT_TUNER_SILENCE_H
+#define HT_TUNER_SILENCE_H
+
+#include <stdbool.h>
+
+#include "proto/arena.h"
+#include "proto/error.h"
+#include "tuner/core.h"
+#include "tuner/final.h"
+#include "tuner/rows.h"
+
+enum {
+    SILENCE_MOST = 3,   /* in a row; fewer when fewer run at a time */
+    SILENCE_KNOWN = -1, /* study_row.silent: never pauses again */
+};
+
+/* Hears a trial that has ended: one with a result proves that the study can
+ * have them, and brings a study back that was paused for the lack. */
+enum ht_status silence_heed(struct core *core, struct arena *arena,
+                            const struct deciding *now, struct ht_error *err);
+/* A person wants it to go on: it never pauses for this again. */
+enum ht_status silence_accept(struct core *core, const struct study_row *study,
+                              struct ht_error *err);
+/* The study is paused for that, and its reason says why. */
+bool silence_paused(const struct study_row *study, const struct job *job);
+
+#endif
