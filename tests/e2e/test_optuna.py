@@ -494,6 +494,23 @@ def main():
             raises(hypertune.Unavailable, hypertune.optuna.Storage(
                 "http://127.0.0.1:1", patience=0.2).get_all_studies)
 
+        def what_a_process_could_not_tell_any_more_is_told():
+            keep = storage()
+            study = optuna.create_study(study_name="died", storage=keep)
+            first, second, third = study.ask(), study.ask(), study.ask()
+            second.report(3.0, 4)
+            study.tell(third, 1.0)
+            keep._show = lambda *_: None  # as if it had died by now
+            study.tell(first, state=TrialState.FAIL)
+            study.tell(second, 2.0)
+            study.ask()
+            shown = client.study("died")
+            tap.equal(shown.counts["active"], 3)
+            optuna.load_study(study_name="died", storage=storage())
+            tap.equal([(t.state, t.value) for t in shown.trials()],
+                      [("INFEASIBLE", None), ("SUCCEEDED", 2.0),
+                       ("SUCCEEDED", 1.0), ("ACTIVE", None)])
+
         def the_example_runs_and_goes_on():
             script = os.path.join(HERE, "..", "..", "examples", "optuna",
                                   "tune.py")
@@ -535,6 +552,7 @@ def main():
             only_what_is_new_is_fetched,
             two_processes_share_a_study,
             a_pickled_storage_and_sampler_go_on,
+            what_a_process_could_not_tell_any_more_is_told,
             the_example_runs_and_goes_on,
             a_restart_of_the_server_is_waited_for,
         ])

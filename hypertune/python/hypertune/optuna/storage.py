@@ -247,8 +247,29 @@ class Storage(BaseStorage):
                            resource.get("displayName"))
         remote = self._client._study(resource)
         with self._lock:
-            return self._records.setdefault(
-                remote.id, _Record(remote, resource["displayName"]))
+            if remote.id in self._records:
+                return self._records[remote.id]
+            record = _Record(remote, resource["displayName"])
+            self._records[remote.id] = record
+        with record.lock:
+            self._sync(record)
+        self._repair(record, resource["hypertuneStatus"]["counts"])
+        return record
+
+    def _repair(self, record: _Record, counts: Mapping[str, int]) -> None:
+        """Ends trials whose process wrote that they had ended, and died
+        before it could tell them."""
+        ended = [trial for trial in record.trials if trial.state.is_finished()]
+        closed = sum(counts[state] for state in (
+            "succeeded", "stopped", "failed", "infeasible", "cancelled"))
+        if closed >= len(ended):
+            return
+        still_open = {trial.id for trial in record.remote.trials(
+            state=("REQUESTED", "ACTIVE", "STOPPING"))}
+        for trial in ended:
+            if trial.number + 1 in still_open:
+                self._show_end(record, trial.number, trial.state,
+                               trial.values)
 
     def _synced(self, study_id: int) -> _Record:
         """The record, as new as the server."""
