@@ -17,14 +17,16 @@ const DRAG = 6;             // pixels; less is a click
 
 const ruler = document.createElement("canvas").getContext("2d");
 
-// The text, cut where it is wider than `pixels`. `weight`: "600" for bold.
+// The text, without its middle where it is wider than `pixels`: names often
+// begin alike. `weight`: "600" for bold.
 export function fit(text, pixels, weight = "400") {
   ruler.font = `${weight} ${FONT}`;
   if (ruler.measureText(text).width <= pixels) return text;
   const letters = [...text];
-  const n = d3.bisector(end => ruler.measureText(`${letters.slice(0, end).join("")}…`).width)
-    .right(d3.range(1, letters.length), pixels);
-  return `${letters.slice(0, Math.max(1, n)).join("")}…`;
+  const keep = n => [...letters.slice(0, Math.ceil(n / 2)), "…",
+    ...letters.slice(letters.length - Math.floor(n / 2))].join("");
+  const n = d3.bisector(n => ruler.measureText(keep(n)).width).right(d3.range(1, letters.length), pixels);
+  return keep(Math.max(1, n));
 }
 
 // The ends of an axis that has room for the numbers; null without any.

@@ -41,6 +41,7 @@ export class PlotCard {
   //   title, name (of saved files), wide: whether it takes a whole row,
   //   front: whether axes lie above the marks,
   //   height: pixels, or a function (width, data),
+  //   leastWidth(data): pixels, below which it is moved sideways to be seen,
   //   controls: elements beside the title,
   //   prepare(): what is to be drawn, or {missing: why it cannot be},
   //   paint(area, data): draws, returns marks [{x, y, trial, label, order}]:
@@ -95,7 +96,8 @@ export class PlotCard {
       element("div.row.between", {},
         element("h2", {}, title),
         element("div.row.tools", {}, this.plot.controls, this.reset, this.toText, this.saving)),
-      this.ground, this.empty, this.text, this.note, this.spoken);
+      this.plot.leastWidth ? element("div.sideways", {}, this.ground) : this.ground,
+      this.empty, this.text, this.note, this.spoken);
     for (const looks of ["wide", "front"]) this.element.classList.toggle(looks, Boolean(this.plot[looks]));
   }
 
@@ -163,6 +165,7 @@ export class PlotCard {
   }
 
   paint() {
+    this.ground.style.minWidth = `${this.plot.leastWidth?.(this.data) ?? 0}px`;
     const size = this.size();
     this.ground.style.height = `${size.height}px`;
     this.canvas.style.width = `${size.width}px`;

@@ -10,6 +10,7 @@ import {movesFreely} from "./theme.js";
 import * as format from "./format.js";
 
 const ROW = 34, TOP = 30, LABELS = 150, FIGURES = 60, MOVE_MS = 300;
+const MOST = 16; // bars; the table has all
 
 const share = value => `${(100 * value).toFixed(value < 0.0995 ? 1 : 0)} %`;
 
@@ -62,15 +63,16 @@ export function importancesPlot(store, selection) {
     const {trials, least, importances: items} = answer;
     if (trials < least) return {missing: `Needs ${least} results, has ${trials}.`};
     if (items.length === 0) return {missing: "The results tell the parameters nothing apart yet."};
-    return {items, trials, metric: answer.metric};
+    return {items: items.slice(0, MOST), all: items, trials, metric: answer.metric};
   }
 
   const card = new PlotCard(store, selection, {
     title: "Importances", name: "importances", controls: [metricChoice.element],
     height: (_, data) => TOP + 8 + ROW * data.items.length, prepare, paint, describe,
-    summary: ({trials, metric}) => `For ${metric}, from ${format.plural(trials, "result")}.`,
-    table: ({items}) => ({heads: ["Parameter", "Share", "Alone", "With interactions"],
-      rows: items.map(item => [item.parameter, item.share, item.alone ?? "", item.total ?? ""])}),
+    summary: ({items, all, trials, metric}) => `For ${metric}, from ${format.plural(trials, "result")}.` +
+      (all.length > items.length ? ` The first ${items.length} of ${all.length} parameters.` : ""),
+    table: ({all}) => ({heads: ["Parameter", "Share", "Alone", "With interactions"],
+      rows: all.map(item => [item.parameter, item.share, item.alone ?? "", item.total ?? ""])}),
     end: () => question.end(),
   });
   return card;

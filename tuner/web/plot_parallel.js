@@ -13,7 +13,7 @@ import * as format from "./format.js";
 const MARGIN = {top: 46, right: 100, bottom: 36, left: 50};
 const REACH = 10;       // pixels between the pointer and a line
 const BRUSH_WIDTH = 24;
-const TILTED = 62;      // pixels between axes below which labels are tilted
+const LEAST_GAP = 84;   // pixels between two axes
 const TICK_PIXELS = 40;
 const MANY = 500;       // lines, from which they are thin
 const LINES = 64;       // in one path; where several cross it is darker
@@ -51,8 +51,7 @@ function drawAxes(area, axes) {
       .call(tickedAxis(d3.axisLeft, axis, scale, TICK_PIXELS, gap / 2).tickSizeInner(4).tickPadding(4));
     group.selectAll("line.stem").data([0]).join("line").attr("class", "stem").attr("y1", top).attr("y2", bottom);
     const label = group.selectAll("text.label").data([0]).join("text").attr("class", "label")
-      .attr("transform", `translate(0,${top - 12})${gap < TILTED ? " rotate(-25)" : ""}`)
-      .attr("text-anchor", gap < TILTED ? "start" : "middle").text(fit(dimension.name, Math.max(60, gap - 8), "600"));
+      .attr("y", top - 12).attr("text-anchor", "middle").text(fit(dimension.name, gap - 8, "600"));
     label.append("title").text(dimension.name);
     group.selectAll("text.none").data(lacks ? [0] : []).join("text").attr("class", "none")
       .attr("text-anchor", "middle").attr("y", lacking + 14).text("none");
@@ -164,6 +163,7 @@ export function parallelPlot(store, selection) {
 
   const card = new PlotCard(store, selection, {
     title: "Parallel coordinates", name: "parallel", height: 380, follows: true, wide: true, front: true,
+    leastWidth: ({dimensions}) => MARGIN.left + MARGIN.right + LEAST_GAP * (dimensions.length - 1),
     controls: [metricChoice.element], prepare, paint, find: findLine, ring: ringLines,
     summary: () => "Drag on an axis to pick a range; a click there lets it go.",
     table: ({dimensions, trials}) => ({heads: ["Trial", ...dimensions.map(dimension => dimension.name)],
