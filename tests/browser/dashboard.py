@@ -1,7 +1,6 @@
 """dashboard - what the tests of the dashboard share: when a page is ready, and
 what is asked of each of them."""
 
-import json
 import os
 import sys
 
@@ -77,9 +76,12 @@ WIDTH = """
 
 
 def show(page, hash_, text=None):
-    """Goes to a page of the dashboard that is loaded, until it is ready."""
-    page.go(hash_)
-    page.wait("location.hash === %s" % json.dumps(hash_))
+    """Goes to a page of the dashboard that is loaded, made anew if it is shown
+    already, until it is ready."""
+    if page.run("return location.hash") == hash_:
+        page.open(page.run("return location.href"))
+    else:
+        page.run("location.hash = arguments[0]", hash_)
     if text:
         page.wait_text(text, "#main")
     settle(page)

@@ -172,10 +172,6 @@ class Browser:
             del self.console[noted:]
         raise AssertionError("the machine's network does not come to rest")
 
-    def go(self, hash_):
-        """To another page of the dashboard that is loaded."""
-        self.run("location.hash = arguments[0]", hash_)
-
     def run(self, script, *arguments):
         """Runs a function's body in the page; returns what it returns."""
         return self._send("POST", self.session + "/execute/sync",

@@ -1,0 +1,266 @@
+"""What one does in the dashboard: new studies, actions, trials compared and
+saved, output that is followed."""
+
+import dashboard  # noqa: F401 (the paths of the tests)
+import browser
+import harness
+import tap
+from dashboard import behaves, show, study
+
+ROOT = "/v1/projects/local/locations/local/studies"
+SPEC = """\
+spec: 1
+name: written
+goal: maximize accuracy
+parameters:
+  lr: [1, 2, 3]
+trials: 2
+parallel: 1
+retries: 0
+command: [sh, -c, 'echo began; hypertune report accuracy=0.5; echo oops >&2;
+  while [ ! -e FOLDER/go ]; do sleep 0.1; done; echo went; [ "$0" != --lr=2 ]']
+workdir: /tmp
+"""
+
+server = page = None
+
+
+def call(method, path, body=None):
+    status, answer = server.call(method, path, body)
+    tap.equal(status, 200, answer)
+    return answer
+
+
+def make_study(name):
+    """A study of clients with a child parameter and three results."""
+    child = {"parentCategoricalValues": {"values": ["sgd"]}, "parameterSpec": {
+        "parameterId": "momentum",
+        "doubleValueSpec": {"minValue": 0, "maxValue": 1}}}
+    made = call("POST", ROOT, {"displayName": name, "studySpec": {
+        "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
+        "algorithm": "RANDOM_SEARCH",
+        "parameters": [
+            {"parameterId": "x",
+             "doubleValueSpec": {"minValue": 0, "maxValue": 1}},
+            {"parameterId": "opt",
+             "categoricalValueSpec": {"values": ["adam", "sgd"]},
+             "conditionalParameterSpecs": [child]}]}})
+    number = int(made["name"].rsplit("/", 1)[1])
+    for x, loss in ((0.5, 3), (0.25, 1), (0.75, 2)):
+        call("POST", "%s/%d/trials" % (ROOT, number), {
+            "parameters": [{"parameterId": "x", "value": x},
+                           {"parameterId": "opt", "value": "adam"}],
+            "finalMeasurement": {"stepCount": "4", "metrics": [
+                {"metricId": "loss", "value": loss}]}})
+    return number
+
+
+def write_spec(text):
+    page.run("""const area = document.querySelector(".editor textarea");
+        area.value = arguments[0];
+        area.dispatchEvent(new Event("input"));""", text)
+
+
+def refused(path):
+    """The browser's own note of an answer that was expected."""
+    noted = page.complaints()
+    tap.equal([line for line in noted if path not in line], [])
+
+
+def faults_of_a_spec_stand_beside_their_lines():
+    show(page, "#/new", "The spec is valid.")
+    write_spec(SPEC.replace("trials: 2", "trails: 2"))
+    page.wait_text('did you mean "trials"?', ".findings")
+    tap.equal(page.text(".numbers .error"), "6")
+    tap.equal(page.run("return [...document.querySelectorAll('button')].find("
+                       "one => one.textContent === 'Create the study')"
+                       ".disabled"), True)
+    page.click(".place", "6:1")
+    tap.equal(page.run("""const area = document.activeElement;
+        return area.value.slice(area.selectionStart).split(":")[0]"""),
+              "trails")
+    behaves(page, "a wrong spec")
+
+
+def a_spec_is_created_and_its_output_followed():
+    show(page, "#/new", "The spec is valid.")
+    write_spec(SPEC.replace("FOLDER", server.data))
+    page.wait_text("default search, 2 trials, 1 at a time", "#main")
+    page.click("button", "Create the study")
+    page.wait_text("written", "h1")
+    number = int(page.run("return location.hash").split("/")[2])
+    show(page, study(number, "trials/1"), "Trial 1")
+    page.wait_text("began", ".log", 30)
+    tap.equal("went" in page.text(".log"), False)
+    with open(server.data + "/go", "w", encoding="ascii"):
+        page.wait_text("went", ".log", 30)
+    page.type("input", "BEG", "Search in the log")
+    page.wait("document.querySelector('.log').textContent === 'began'",
+              "the line that was looked for")
+    page.run("""const menu = document.querySelector("[aria-label=Stream]");
+        menu.value = "stderr";
+        menu.dispatchEvent(new Event("change"));""")
+    page.type("input", "", "Search in the log")
+    page.wait_text("oops", ".log")
+    tap.equal(page.text(".command").startswith("sh -c 'echo began;"), True)
+    behaves(page, "the output")
+
+
+def a_failed_trial_runs_again():
+    number = call("GET", "/hypertune/v1/studies/written")["name"]
+    number = int(number.rsplit("/", 1)[1])
+    harness.wait_until(lambda: call(
+        "GET", "/hypertune/v1/studies/written")["hypertuneStatus"]["counts"]
+        ["failed"] == 1, 30, "the trial that fails")
+    trials = call("GET", "/hypertune/v1/studies/written/trials")["trials"]
+    failed, = [one["id"] for one in trials
+               if one["hypertune"]["state"] == "FAILED"]
+    show(page, study(number, "trials/" + failed), "Attempt 1: failed")
+    page.click("button", "Run again")
+    page.wait_text("Attempt 2: failed", "#main", 30)
+    behaves(page, "run again")
+
+
+def the_form_writes_a_spec():
+    show(page, "#/new", "The spec is valid.")
+    page.click("summary", "Fill in a form instead")
+    page.run("""const set = (label, value) => {
+          const one = [...document.querySelectorAll("form label.field")]
+            .find(field => field.firstChild.textContent === label);
+          one.querySelector("input").value = value;
+        };
+        set("Name", "formed"); set("Goal", "score");
+        set("Command", "python3 train.py"); set("Folder", "/tmp");""")
+    page.type("input", "lr", "Name of the parameter")
+    page.type("input", "0.1", "Least")
+    page.type("input", "0.5", "Most")
+    page.click("button", "Write the spec")
+    page.wait_text("maximize score", "#main")
+    page.wait_text("python3 train.py --lr=0.3", "#main")
+    behaves(page, "the form")
+
+
+def a_trial_is_added_by_a_form():
+    number = make_study("adding")
+    show(page, study(number, "trials"), "3 trials")
+    page.click("button", "Add a trial")
+    value = "document.querySelector('dialog input').value"
+    tap.equal(page.run("return " + value), "0.25", "the best:")
+    momentum = ("[...document.querySelectorAll('dialog .field')].some(one =>"
+                " one.offsetParent && one.textContent.includes('momentum'))")
+    tap.equal(page.run("return " + momentum), False)
+    page.run("""const menu = document.querySelector("dialog select");
+        menu.value = "sgd";
+        menu.dispatchEvent(new Event("input", {bubbles: true}));""")
+    tap.equal(page.run("return " + momentum), True)
+    page.run("document.querySelector('dialog input').value = '7'")
+    page.click("dialog button", "Add")
+    page.wait_text("x: 7 is outside [0, 1]", "dialog")
+    page.run("document.querySelector('dialog input').value = '0.125'")
+    page.run("""document.querySelectorAll("dialog .children input")[0]
+        .value = "0.5";""")
+    page.click("dialog button", "Add")
+    page.wait_text("4 trials", "#main")
+    made = call("GET", "%s/%d/trials/4" % (ROOT, number))
+    tap.equal(made["hypertune"]["params"],
+              {"x": 0.125, "opt": "sgd", "momentum": 0.5})
+    refused("/trials")
+
+
+def a_study_is_paused_changed_stopped_and_deleted():
+    number = make_study("steered")
+    show(page, study(number), "steered")
+    page.click("button", "Pause")
+    page.wait_text("paused", ".title")
+    page.click("button", "Resume")
+    page.wait_text("running", ".title")
+    page.click("button", "Change counts")
+    page.run("document.querySelector('dialog input').value = '50'")
+    page.click("dialog button", "Change")
+    page.wait_text("3 / 50", ".figures")
+    page.click("button", "Stop")
+    page.click("dialog button", "Stop")
+    page.wait_text("stopped", ".title")
+    page.click("button", "Delete")
+    disabled = "[...document.querySelectorAll('dialog button')].pop().disabled"
+    tap.equal(page.run("return " + disabled), True)
+    page.type("dialog input", "steered")
+    tap.equal(page.run("return " + disabled), False)
+    page.click("dialog button", "Delete")
+    page.wait_text("Studies", "h1")
+    status, _ = server.call("GET", "/hypertune/v1/studies/%d" % number)
+    tap.equal(status, 404)
+    refused("404")
+
+
+def marked_trials_are_compared():
+    number = make_study("compared")
+    show(page, study(number, "trials"), "3 trials")
+    for trial in ("Mark 1", "Mark 3"):
+        page.click("input", trial)
+    page.click("button", "Compare 2")
+    page.wait_text("Trials 1, 3", ".comparison")
+    rows = page.run("""return [...document.querySelectorAll(
+        ".comparison tbody tr")].slice(1).map(row => row.innerText)""")
+    tap.equal(rows, ["loss\t3\t2", "x\t0.5\t0.75"])
+    behaves(page, "a comparison")
+
+
+def what_is_shown_is_saved():
+    number = make_study("saved")
+    show(page, study(number, "trials"), "3 trials")
+    page.run("""URL.createObjectURL = blob => {
+          window.blob = blob;
+          return "#/saved";
+        };""")
+    page.type("input", "loss<3", "Filter")
+    page.wait_text("2 of 3 trials", "#main")
+    page.click("thead button", "loss")
+    page.click("summary", "Download")
+    page.click("button", "CSV")
+    lines = page.run_later("blob.text().then(arguments[0])").splitlines()
+    tap.equal([line.split(",")[:5] for line in lines],
+              [["Trial", "State", "loss", "x", "opt"],
+               ["2", "succeeded", "1", "0.25", "adam"],
+               ["3", "succeeded", "2", "0.75", "adam"]])
+
+
+def chosen_columns_are_remembered():
+    number = make_study("columns")
+    show(page, study(number, "trials"), "3 trials")
+    page.click("summary", "Columns")
+    page.click("label", "opt")
+    page.wait("!document.querySelector('thead').innerText.includes('opt')")
+    page.open(server.http + "/" + study(number, "trials"))
+    page.wait_text("3 trials", "#main")
+    tap.equal("opt" in page.text("thead"), False)
+    tap.equal("loss" in page.text("thead"), True)
+
+
+def events_are_told_and_chosen_by_kind():
+    number = make_study("events")
+    show(page, study(number, "config"), "study.created")
+    page.run("""const menu = document.querySelector("[aria-label='Kind of event']");
+        menu.value = "study.";
+        menu.dispatchEvent(new Event("change"));""")
+    page.wait("document.querySelectorAll('table[role=grid] tbody tr')"
+              ".length === 1", "the study's event alone")
+    call("POST", "/hypertune/v1/studies/%d:pause" % number, {})
+    page.wait_text("running → paused", "#main")
+    behaves(page, "events")
+
+
+with harness.Server("--auth", "none") as server, browser.Browser() as page:
+    page.open(server.http + "/")
+    tap.run([
+        faults_of_a_spec_stand_beside_their_lines,
+        a_spec_is_created_and_its_output_followed,
+        a_failed_trial_runs_again,
+        the_form_writes_a_spec,
+        a_trial_is_added_by_a_form,
+        a_study_is_paused_changed_stopped_and_deleted,
+        marked_trials_are_compared,
+        what_is_shown_is_saved,
+        chosen_columns_are_remembered,
+        events_are_told_and_chosen_by_kind,
+    ])
