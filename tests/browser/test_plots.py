@@ -246,8 +246,7 @@ def behaves():
 
 
 def asked(part):
-    browser.take_notes()
-    return [url for url in browser.asked if part in url]
+    return [url for url in browser.requests() if part in url]
 
 
 # --- the cases ---
@@ -567,6 +566,40 @@ def light_and_dark_are_drawn_in_colours_of_their_own():
                        "light colours")
 
 
+def many_parameters_keep_room_to_be_brushed():
+    names = ["parameter_%02d" % i for i in range(20)]
+    study = studies["wide"] = int(call(STUDIES, {
+        "displayName": "wide", "studySpec": {
+            "metrics": GOALS[:1], "parameters": [
+                {"parameterId": name,
+                 "doubleValueSpec": {"minValue": 0, "maxValue": 1}}
+                for name in names]}})["name"].rsplit("/", 1)[1])
+    draw = random.Random(4)
+    for _ in range(12):
+        made = {name: draw.random() for name in names}
+        call("%s/%d/trials" % (STUDIES, study), {
+            "parameters": words_of(made),
+            "finalMeasurement": {"stepCount": "1", "metrics": words(
+                {"accuracy": made["parameter_07"]})}})
+    look("wide", "/parameters")
+    reach("Parallel coordinates")
+    inner, outer, page = in_card("Parallel coordinates", """
+        const ground = card.querySelector(".ground");
+        return [ground.clientWidth, ground.parentElement.clientWidth,
+                document.documentElement.scrollWidth];""")
+    tap.equal((inner > outer, page <= 1400), (True, True))
+    labels = browser.run("""return [...document.querySelectorAll(
+        ".parallel .label")].map(one => one.firstChild.data)""")
+    tap.equal(len(set(labels)), 21, labels)
+    look("wide")
+    reach("Importances")
+    wait_note("Importances", "The first 16 of 20 parameters.")
+    tap.equal(browser.count("rect.share"), 16)
+    heads, rows = table("Importances")
+    tap.equal((len(rows), rows[0][0]), (20, "parameter_07"))
+    behaves()
+
+
 def a_study_that_is_not_there_is_told():
     browser.open(server.http + "/#/studies/none-such")
     browser.wait_text("There is no such study.")
@@ -595,5 +628,6 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         a_log_axis_is_for_positive_values_only,
         a_plot_is_saved_as_a_picture_of_its_own,
         light_and_dark_are_drawn_in_colours_of_their_own,
+        many_parameters_keep_room_to_be_brushed,
         a_study_that_is_not_there_is_told,
     ])
