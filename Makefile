@@ -42,7 +42,7 @@ LDFLAGS += $(SANFLAGS) $(if $(filter coverage,$(MODE)),--coverage) \
 PROTO_LIBS  := -lcjson -lyaml -lm
 # OpenBLAS first, else libgsl brings its own slow BLAS.
 ALGO_LIBS   := -lopenblas -lgsl
-TUNER_LIBS  := -lsqlite3 -lmicrohttpd -lnng -lpcre2-8 -lpthread
+TUNER_LIBS  := -lsqlite3 -lcurl -lmicrohttpd -lnng -lpcre2-8 -lpthread
 RUNNER_LIBS := -lcurl -lnng -lpthread
 CLI_LIBS    := -lcurl -lsqlite3 -lpthread
 # Google's old reporting symbol needs libc and nothing else; the Makefile names
@@ -92,7 +92,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/t
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all demo check test-programs bench bench-search bench-peers bench-demo lint lint-layers lint-headers \
+.PHONY: all demo check test-programs bench bench-search bench-peers bench-demo screenshot lint lint-layers lint-headers \
   lint-format lint-tidy format install deb clean help deps deps-check check-threads \
   check-containers
 
@@ -217,6 +217,10 @@ bench-peers: all ## the search beside other tuners' runs: PEERS=FOLDER with comp
 
 bench-demo: all ## the model against random draws on the digits task
 	@$(PYTHON) bench/bench_demo.py $(B)/bin
+
+screenshot: all ## the README's picture of the dashboard, in some minutes
+	@mkdir -p docs/images
+	@$(PYTHON) tests/tools/screenshot.py $(B)/bin docs/images/dashboard.png
 
 # Under the thread sanitizer only what has threads is worth its time.
 THREADED := unit/test_core unit/test_endpoint unit/test_logs unit/test_http \

@@ -2,11 +2,14 @@
 
 import gzip
 import json
+import os
 import re
 
 import api
 import harness
 import tap
+
+MOST_PACKED_BYTES = 112_000
 
 server = None
 
@@ -59,6 +62,17 @@ def every_file_of_the_page_is_served_packed_and_plain():
     tap.equal(api.ask(server, "GET", "/web/none.js", auth=None).status, 404)
     tap.equal(api.ask(server, "GET", "/web/..%2Fmain.js", auth=None).status,
               404)
+
+
+def our_own_code_is_small():
+    """d3 is another 95 KB."""
+    ours = sorted(name for name in os.listdir("tuner/web")
+                  if not name.endswith(".sh"))
+    tap.equal("main.js" in ours and len(ours) > 20, True, ours)
+    packed = sum(len(api.ask(server, "GET", "/web/" + name,
+                             "Accept-Encoding: gzip", auth=None).body)
+                 for name in ours)
+    tap.equal(packed < MOST_PACKED_BYTES, True, packed)
 
 
 def a_link_logs_a_browser_in_once():
@@ -211,6 +225,7 @@ with harness.Server("--runner", "none") as server:
     tap.run([
         the_first_page_comes_with_a_strict_policy,
         every_file_of_the_page_is_served_packed_and_plain,
+        our_own_code_is_small,
         a_link_logs_a_browser_in_once,
         a_token_logs_a_browser_in_too,
         a_session_changes_things_only_from_our_own_page,

@@ -1,0 +1,36 @@
+"""screenshot.py BIN-DIR FILE - tunes the digits example and takes the picture of
+its study that the README shows."""
+
+import os
+import sys
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
+for folder in ("lib", "browser"):
+    sys.path.insert(0, os.path.join(ROOT, "tests", folder))
+import browser  # noqa: E402
+import dashboard  # noqa: E402
+import harness  # noqa: E402
+
+EXAMPLE = os.path.join(ROOT, "examples", "digits")
+MOST_BYTES = 200_000
+
+
+def main():
+    path = os.environ["PATH"] + os.pathsep + harness.bin_dir()
+    with harness.Server("--auth", "none", slots=2) as server, \
+            browser.Browser() as page:
+        server.cli("submit", "spec.yaml", cwd=EXAMPLE, env={"PATH": path})
+        status = server.wait_study("digits", 3600)
+        if status["state"] != "SUCCEEDED":
+            sys.exit("screenshot: the study %s" % status["reason"])
+        page.resize(1400, 960)
+        page.open(server.http + "/#/studies/digits/overview")
+        page.wait_text("40 / 40", "#main")
+        dashboard.settle(page)
+        page.screenshot(sys.argv[2])
+    if os.path.getsize(sys.argv[2]) > MOST_BYTES:
+        sys.exit("screenshot: %s is larger than %d bytes" % (
+            sys.argv[2], MOST_BYTES))
+
+
+main()
