@@ -230,7 +230,7 @@ def brush(dimension, from_part, to_part):
     from above."""
     left, top, width, height = browser.run("""
         const at = [...document.querySelectorAll(".parallel")].findIndex(
-          one => one.querySelector(".label title").textContent === arguments[0]);
+          one => one.querySelector("title").textContent === arguments[0]);
         const box = document.querySelectorAll(".brush-y .overlay")[at]
           .getBoundingClientRect();
         return [box.left, box.top, box.width, box.height];""", dimension)
@@ -312,7 +312,7 @@ def a_metric_that_is_chosen_is_chosen_in_all_plots():
     choose("Optimisation history", "Metric", "metric:cost")
     wait_note("Optimisation history", "Best cost 2.1")
     browser.wait("[...document.querySelectorAll('.y-label')]"
-                 ".filter(one => one.textContent.startsWith('cost')).length > 1")
+                 ".filter(one => one.textContent === 'cost').length > 1")
     reach("Importances")
     wait_note("Importances", "For cost")
     tap.equal(table("Importances")[1][0][0], "layers")
