@@ -312,7 +312,7 @@ def a_metric_that_is_chosen_is_chosen_in_all_plots():
     choose("Optimisation history", "Metric", "metric:cost")
     wait_note("Optimisation history", "Best cost 2.1")
     browser.wait("[...document.querySelectorAll('.y-label')]"
-                 ".filter(one => one.textContent === 'cost').length > 1")
+                 ".filter(one => one.firstChild.data === 'cost')[1]")
     reach("Importances")
     wait_note("Importances", "For cost")
     tap.equal(table("Importances")[1][0][0], "layers")
