@@ -1,5 +1,7 @@
 #include "tuner/filter.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -88,6 +90,23 @@ static bool is_ranked(const struct filter *filter, const char *name)
                       (rank > filter->rank) - (rank < filter->rank));
 }
 
+static bool read_number(const char *text, double *number)
+{
+    char *end;
+    *number = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*number);
+}
+
+/* Of maps numbers are compared as such: payloads have losses and steps. */
+static int phrase_order(const struct filter *filter, const char *value)
+{
+    double a, b;
+    if (filter->field->kind == FILTER_PHRASES && read_number(value, &a) &&
+        read_number(filter->value, &b))
+        return (a > b) - (a < b);
+    return strcmp(value, filter->value);
+}
+
 static bool matches_phrase(const struct filter *filter, const char *value)
 {
     switch (filter->operation) {
@@ -106,7 +125,7 @@ static bool matches_phrase(const struct filter *filter, const char *value)
     case FILTER_AT_LEAST:
         break;
     }
-    return is_ordered(filter->operation, strcmp(value, filter->value));
+    return is_ordered(filter->operation, phrase_order(filter, value));
 }
 
 static bool matches(const struct filter *filter, const char *value)

@@ -110,6 +110,23 @@ static void phrases_are_compared_without_case(void)
     CHECK(judge("jsonPayload.message:*") == '-');
     CHECK(judge("-jsonPayload.message:*") == '+');
     CHECK(judge("insertId<\"0043\" insertId>=\"0042\"") == '+');
+    CHECK(judge("insertId<9") == '+');
+}
+
+static void numbers_of_maps_are_compared_as_such(void)
+{
+    static const char trial[] = "labels.\"ml.googleapis.com/trial_id\"";
+    const struct {
+        const char *said;
+        char answer;
+    } all[] = {{"<10", '+'},   {">10", '-'},    {">=3e0", '+'},
+               {"<=2.5", '-'}, {"<\"x\"", '+'}, {">nan", '-'}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct text text = {0};
+        text_printf(&text, "%s%s", trial, all[i].said);
+        CHECK(judge(text.data) == all[i].answer);
+        text_free(&text);
+    }
 }
 
 static void severities_have_an_order(void)
@@ -319,6 +336,7 @@ int main(void)
     RUN(times_are_compared_to_the_nanosecond);
     RUN(phrases_are_compared_without_case);
     RUN(severities_have_an_order);
+    RUN(numbers_of_maps_are_compared_as_such);
     RUN(functions_are_refused);
     RUN(keys_may_be_quoted);
     RUN(expressions_are_matched);
