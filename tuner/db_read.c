@@ -184,6 +184,12 @@ static bool is_number(const char *key, int64_t *number)
     return true;
 }
 
+/* What Google's clients know by no other name. */
+static bool are_jobs(unsigned kinds)
+{
+    return kinds != 0 && (kinds & STUDY_KIND(JOB_STUDY)) == 0;
+}
+
 /* ?1, ?2, ?3 of a query are project, location and kinds. */
 #define IN_SCOPE                                                               \
     "state<>8 AND (?1 IS NULL OR project=?1) "                                 \
@@ -212,7 +218,8 @@ enum ht_status db_study_find(struct db *db, struct arena *arena,
         return status;
     const enum ht_status found = one_study(db, arena, stmt, row, err);
     if (found == HT_NOT_FOUND)
-        return ht_fail(err, HT_NOT_FOUND, "there is no study %.150s", key);
+        return ht_fail(err, HT_NOT_FOUND, "there is no %s %.150s",
+                       are_jobs(scope->kinds) ? "job" : "study", key);
     return found;
 }
 

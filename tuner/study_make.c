@@ -65,7 +65,7 @@ static enum ht_status choose_name(struct core *core, struct request *req,
         if (!taken)
             break;
         if (job->name != NULL)
-            return ht_fail(err, HT_EXISTS, "a study %s exists already", name);
+            return ht_fail(err, HT_EXISTS, "the name %s is taken", name);
         /* From its id on, few names are taken. */
         name = arena_printf(req->arena, "%s-%lld", base,
                             (long long)(n < 10 ? n : making->id + n - 10));

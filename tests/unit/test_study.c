@@ -23,7 +23,7 @@ static void a_name_is_given_once(void)
     CHECK(fixture_submit(&f, spec)->status == HT_OK);
     struct request *again = fixture_submit(&f, spec);
     CHECK(again->status == HT_EXISTS);
-    CHECK_TEXT(again->err.text, "a study s exists already");
+    CHECK_TEXT(again->err.text, "the name s is taken");
     fixture_close(&f);
 }
 
