@@ -543,14 +543,6 @@ static enum ht_status check_presence(const struct space *space,
     return HT_OK;
 }
 
-bool point_is_whole(const struct space *space, const struct value point[])
-{
-    for (size_t i = 0; i < space->n; i++)
-        if (point[i].absent && space_active(space, point, i))
-            return false;
-    return true;
-}
-
 enum ht_status point_read(const struct space *space, const struct node *map,
                           struct value point[], struct ht_error *err)
 {

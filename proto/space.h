@@ -85,9 +85,6 @@ bool space_active(const struct space *space, const struct value point[],
 /* Marks absent every parameter whose conditions do not hold, and only those. A
  * value must therefore stand in each place, also where it may be absent. */
 void space_settle(const struct space *space, struct value point[]);
-/* Whether the point has every value whose conditions hold; in an open space
- * it may lack some. */
-bool point_is_whole(const struct space *space, const struct value point[]);
 /* No parameter has a condition: every point has every value. */
 bool space_is_flat(const struct space *space);
 

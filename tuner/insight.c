@@ -57,7 +57,7 @@ static enum ht_status add_trial(struct insight *insight, struct arena *arena,
     if (!trial_state_is_final(trial->state) || trial->state == TRIAL_CANCELLED)
         return HT_OK;
     const enum ht_status status = point_parse(space, trial->params, point, err);
-    if (status != HT_OK || !point_is_whole(space, point))
+    if (status != HT_OK)
         return status;
     const struct observation seen =
         result_read(insight->job, trial, point, values);
@@ -92,10 +92,6 @@ static enum ht_status fill(struct insight *insight, struct db *db,
         job_parse(insight->arena, study->spec, &insight->job, err);
     if (status != HT_OK)
         return status;
-    if (insight->job->space.n == 0)
-        return ht_fail(err, HT_PRECONDITION,
-                       "no trial of \"%.128s\" has told its parameters yet",
-                       study->name);
     encoding_init(&insight->encoding, &insight->job->space);
     history_init(&insight->history, &insight->encoding,
                  insight->job->n_metrics);

@@ -18,7 +18,7 @@ static enum ht_status find_study(struct reader *reader, struct request *req,
 {
     const enum ht_status status =
         reader_find_study(reader, req, study, job, err);
-    if (status == HT_OK && (study->kind == JOB_CUSTOM || (*job)->space.open))
+    if (status == HT_OK && study->kind == JOB_CUSTOM)
         return ht_fail(err, HT_PRECONDITION, "\"%.128s\" searches nothing",
                        study->name);
     return status;
@@ -269,6 +269,10 @@ enum ht_status read_preview(struct reader *reader, struct request *req,
         status = find_moment(reader, req, &study, job, &question, err);
     if (status != HT_OK)
         return status;
+    if (job->space.open) {
+        show_points(req, algorithm, job, &answer.found);
+        return HT_OK; /* clients choose the points */
+    }
     question.asked.n = (size_t)count;
     question.deadline_ms = reader->deadline_ms;
     status = replay_ask(replay_of(reader->replay, study.id, algorithm),

@@ -142,8 +142,11 @@ def trials_are_measured_and_end_as_others_do():
     tap.equal(stop["response"].get("shouldStop"), True)
     define(path, 1, {"x": 1}, status=400)
     tap.equal(get(path + "/best")["id"], "1")
-    # Only whole points are known to a model.
-    tap.equal(get(path + "/importances")["trials"], 6)
+    told = get(path + "/importances")
+    tap.equal((told["trials"], told["importances"][0]["parameter"]),
+              (12, "x"), "what a trial lacks is absent to the model")
+    line = get(path + "/slice?x=x")["median"]
+    tap.equal(line[0] < line[-1], True, line)
 
 
 def the_search_has_no_say_there():
@@ -151,9 +154,16 @@ def the_search_has_no_say_there():
     error = post(harness.STUDIES + path.rsplit("/", 1)[1] + "/trials:suggest",
                  {"suggestionCount": 1, "clientId": "a"}, 400)["error"]
     tap.equal(error["status"], "FAILED_PRECONDITION")
-    for question in ("preview", "replay", "importances"):
-        answer = api.ask(server, "GET", "%s/%s" % (path, question))
-        tap.equal(answer.status, 400, question)
+    for number in range(1, 12):
+        opened(path)
+        post("%s%s/trials/%d:complete" % (
+            harness.STUDIES, path.rsplit("/", 1)[1], number),
+            {"finalMeasurement": {"metrics": [{"metricId": "loss",
+                                               "value": number}]}})
+    tap.equal(get(path + "/preview")["suggestions"], [])
+    tap.equal(get(path + "/replay")["trials"], [])
+    tap.equal((get(path + "/importances")["trials"],
+               get(path + "/importances")["importances"]), (11, []))
 
 
 def other_studies_have_no_open_trials():

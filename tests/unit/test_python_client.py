@@ -491,7 +491,8 @@ def the_front_is_joined_and_lanes_hold_one_trial_at_a_time():
         row = trial(n, a)
         row["finalMeasurement"] = {"metrics": [
             {"metricId": "a", "value": a}, {"metricId": HOSTILE, "value": b}]}
-        row["hypertune"].update(startTimeMs=n * 1000, endTimeMs=n * 1000 + 1500)
+        row["hypertune"].update(startTimeMs=n * 1000,
+                                endTimeMs=n * 1000 + 1500)
         trials.append(hypertune.Trial(study, row))
     tap.equal(trials[1].metrics, {"a": 2.0, HOSTILE: 2.0})
     svg = check_picture(plot_results.pareto(
