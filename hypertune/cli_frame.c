@@ -268,12 +268,12 @@ static void add_note(struct view *view)
     }
 }
 
-/* On a low terminal what somebody asked for by a key comes first. */
+/* On a low terminal the keys come first, and what somebody asked for by one. */
 static void add_foot(struct view *view)
 {
-    enum { LOW = 6 };
+    enum { LOW = 4, LOW_ASKED = 9 };
     bool asked = view->frame->note != NULL && view->frame->note[0] != '\0';
-    if (view->page.height >= LOW || !asked)
+    if (view->page.height >= (asked ? LOW_ASKED : LOW))
         add_last(view);
     add_keys(view);
     add_note(view);

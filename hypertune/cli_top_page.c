@@ -226,13 +226,14 @@ static void add_keys(struct page *page, const struct overview *overview,
     page_end(page, false);
 }
 
-/* Lines for the studies: runners get a third at least, and all that the
- * studies do not need. */
+/* Lines for the studies: runners get a third at least, if that is enough for
+ * one, and all that the studies do not need. */
 static size_t share(const struct overview *overview, size_t room,
                     size_t runner_lines)
 {
     const size_t wanted = overview->n_studies + TITLED - 1;
-    const size_t least = runner_lines < room / 3 ? runner_lines : room / 3;
+    const size_t third = room >= TITLED * 3 ? room / 3 : 0;
+    const size_t least = runner_lines < third ? runner_lines : third;
     return wanted < room - least ? wanted : room - least;
 }
 
