@@ -69,9 +69,10 @@ static enum ht_status fetch(struct cli_follow *follow, struct cli_study *study,
         arena_printf(cli->arena, CLI_OURS "/%s/events?since=%lld&limit=%d",
                      cli_http_segment(cli->arena, follow->study),
                      (long long)follow->since, EVENTS_A_ROUND);
-    enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
+    /* The study first: when it is over by then, no event is later. */
+    enum ht_status status = cli_study_get(cli, follow->study, study, err);
     if (status == HT_OK)
-        status = cli_study_get(cli, follow->study, study, err);
+        status = cli_call(cli, "GET", path, NULL, &answer, err);
     if (status == HT_OK)
         *events = node_find(answer.root, "events");
     return status;
