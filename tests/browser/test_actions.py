@@ -97,10 +97,10 @@ def a_spec_is_created_and_its_output_followed():
     page.type("input", "BEG", "Search in the log")
     page.wait("document.querySelector('.log').textContent === 'began'",
               "the line that was looked for")
+    page.type("input", "", "Search in the log")
     page.run("""const menu = document.querySelector("[aria-label=Stream]");
         menu.value = "stderr";
         menu.dispatchEvent(new Event("change"));""")
-    page.type("input", "", "Search in the log")
     page.wait_text("oops", ".log")
     tap.equal(page.text(".command").startswith("sh -c 'echo began;"), True)
     behaves(page, "the output")
@@ -190,6 +190,7 @@ def a_study_is_paused_changed_stopped_and_deleted():
     page.wait_text("Studies", "h1")
     status, _ = server.call("GET", "/hypertune/v1/studies/%d" % number)
     tap.equal(status, 404)
+    page.open(server.http + "/")  # nothing of the old page is asked any more
     refused("404")
 
 

@@ -135,8 +135,8 @@ function actionsOf(store) {
 // Fills `root`. Returns the function that ends it.
 export function actionsBar(root, store) {
   let shown = null;
-  return store.watch(() => {
-    if (store.job === null) return;
+
+  function draw() {
     const actions = actionsOf(store), hasBest = Boolean(store.status.best) && searches(store);
     // Made anew only when it differs, so that no menu closes under the pointer.
     const now = `${actions.map(({label}) => label).join()} ${hasBest}`;
@@ -145,5 +145,8 @@ export function actionsBar(root, store) {
     replace(root, element("div.row.actions", {role: "toolbar", ariaLabel: "Actions"},
       actions.map(({label, kind, act}) => element(kind ? `button.${kind}` : "button", {onclick: act}, label)),
       hasBest && copyMenu(store)));
-  });
+  }
+
+  draw();
+  return store.watch(draw);
 }

@@ -32,10 +32,8 @@ function differences(store, trials) {
 export function showComparison(root, store, selection) {
   const ids = [...selection.marked].sort((a, b) => a - b);
   const plots = element("div"), table = element("div");
-  const unwatch = store.watch(() => {
-    const trials = ids.map(id => store.trial(id)).filter(Boolean);
-    replace(table, differences(store, trials));
-  });
+  const draw = () => replace(table, differences(store, ids.map(id => store.trial(id)).filter(Boolean)));
+  const unwatch = store.watch(draw);
   const endPlots = showPlots(plots, store, selection, [trialCurvesPlot({title: "Curves", ids})]);
   const end = () => {
     unwatch();
@@ -46,5 +44,6 @@ export function showComparison(root, store, selection) {
     element("div.row.between", {}, element("h2", {}, `Trials ${ids.join(", ")}`),
       element("button.plain", {onclick: end, ariaLabel: "Close"}, "×")),
     table, plots));
+  draw();
   return end;
 }

@@ -64,12 +64,16 @@ export function configTab(root, store) {
   const endLog = eventLog(events, store);
   const ordered = () => JSON.stringify({...store.job, hypertuneStatus: null, state: null, startTime: null, endTime: null, updateTime: null});
   let known = ordered();
-  const unwatch = store.watch(() => {
+
+  function draw() {
     replace(facts, element("h2", {}, "Settings"), settings(store));
     if (ordered() === known) return;
     known = ordered();
     reload();
-  });
+  }
+
+  draw();
+  const unwatch = store.watch(draw);
   return () => {
     unwatch();
     endLog();

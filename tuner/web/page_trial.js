@@ -140,12 +140,13 @@ class TrialPage {
     this.output = element("section.card.whole");
     replace(root, element("p.quiet", {}, "Loading …"));
     this.ends.push(this.store.watch(() => this.follow()));
+    this.follow();
   }
 
   // Asks again when the table says that the trial changed.
   follow() {
     const {store} = this;
-    if (store.job === null) return store.error && this.refuse(store.error.status === 404 ? "There is no such study." : store.error.message);
+    if (store.job === null) return store.error !== null && this.refuse(store.error.status === 404 ? "There is no such study." : store.error.message);
     const now = JSON.stringify(store.trial(this.id) ?? null);
     if (now === this.seen) return;
     this.seen = now;

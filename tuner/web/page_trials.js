@@ -24,7 +24,7 @@ export function trialsTab(root, store, selection) {
   const comparison = element("div");
   let columns = [], columnNames = "", timer = 0, endComparison = null;
 
-  const table = new Table({name: "trials", label: "Trials", columns, sort: {key: "id", down: true},
+  const table = new Table({name: "trials", label: "Trials", columns,
     href: trial => trial && `#/studies/${store.id}/trials/${trial.id}`,
     marks: {has: id => selection.marked.has(id), toggle: id => selection.toggleMark(id)},
     hover: id => selection.hover(id),
@@ -48,6 +48,7 @@ export function trialsTab(root, store, selection) {
     if (names === columnNames) return;
     columnNames = names;
     columns = trialColumns(dimensionsOf(store));
+    table.sort ??= {key: columns[0].key, down: true};
     table.setColumns(columns);
   }
 

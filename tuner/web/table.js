@@ -97,9 +97,10 @@ export class Table {
 
   get seen() { return this.columns.filter(({key}) => !this.hidden.has(key)); }
 
+  // The first column leads to what a row is about, so it is always there.
   showChooser() {
     const open = this.chooser.open;
-    replace(this.chooser, this.chooser.firstChild, element("div.card", {}, this.columns.map(({key, label}) =>
+    replace(this.chooser, this.chooser.firstChild, element("div.card", {}, this.columns.slice(1).map(({key, label}) =>
       element("label.choice", {}, element("input", {type: "checkbox", checked: !this.hidden.has(key),
         onchange: event => this.choose(key, event.target.checked)}), " ", element("bdi", {}, label)))));
     this.chooser.open = open;
