@@ -46,7 +46,7 @@ class Plot:
 
 
 def _step(span: float, count: int) -> float:
-    """A round step (1, 2 or 5 of some power of ten) for about `count` ticks."""
+    """A round step (1, 2 or 5 of a power of ten) for about `count` ticks."""
     raw = span / count
     power = 10.0 ** math.floor(math.log10(raw))
     return power * next(m for m in (1, 2, 5, 10) if raw <= m * power * 1.001)
