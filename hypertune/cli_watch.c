@@ -29,14 +29,25 @@ struct watch {
     struct cli_study study; /* as the newest round had it */
     int64_t id;             /* its number, 0 before the first round */
     bool away;              /* the server did not answer */
+    bool waits;             /* nobody looks: a study that the server has paused
+                               for a fault is not waited for */
 };
+
+/* Paused by the server, which asks a person to look at it. */
+static bool is_held(const struct watch *watch)
+{
+    return watch->waits && node_get_bool(watch->study.status, "held", false) &&
+           cli_study_count(&watch->study, "active") +
+                   cli_study_count(&watch->study, "stopping") ==
+               0;
+}
 
 static bool reached(const struct watch *watch)
 {
     const char *state = watch->study.state;
     if (watch->until != NULL && strcasecmp(state, watch->until) == 0)
         return true;
-    return cli_study_is_over(state);
+    return cli_study_is_over(state) || is_held(watch);
 }
 
 /* The end as --until sees it: another end than the wanted one is a failure. */
@@ -45,6 +56,16 @@ static int verdict(const struct watch *watch)
     if (watch->until != NULL)
         return strcasecmp(watch->study.state, watch->until) == 0 ? CLI_DONE
                                                                  : CLI_FAILED;
+    if (is_held(watch))
+        return cli_fail(
+            watch->follow.cli, CLI_FAILED,
+            "study %s is %s\n"
+            "  as it is: hypertune resume %s%s   give up: hypertune "
+            "stop %s%s",
+            watch->study.name,
+            node_get_string(watch->study.status, "reason", ""),
+            watch->study.name, cli_where(watch->follow.cli), watch->study.name,
+            cli_where(watch->follow.cli));
     return cli_study_verdict(&watch->study);
 }
 
@@ -234,7 +255,7 @@ static int watch_study(struct cli *cli, const char *study, struct watch *watch,
 
 int cli_watch_wait(struct cli *cli, const char *study)
 {
-    struct watch watch = {.view = VIEW_NONE};
+    struct watch watch = {.view = VIEW_NONE, .waits = true};
     return watch_study(cli, study, &watch, INT64_MAX, false);
 }
 
@@ -242,6 +263,7 @@ int cli_watch_run(struct cli *cli, const char *study)
 {
     struct watch watch = {.view =
                               screen_is_there(cli) ? VIEW_LIVE : VIEW_LINES};
+    watch.waits = watch.view == VIEW_LINES;
     return watch_study(cli, study, &watch, 0, true);
 }
 

@@ -5,7 +5,8 @@
 
 #include "hypertune/cli_context.h"
 
-/* Waits silently for the end. Returns the verdict (CLI_DONE or CLI_FAILED),
+/* Waits silently for the end, or until the server holds the study for a person
+ * to look at it, which is said. Returns the verdict (CLI_DONE or CLI_FAILED),
  * CLI_OVERDUE, CLI_INTERRUPTED, CLI_TERMINATED, or why the server failed. */
 int cli_watch_wait(struct cli *cli, const char *study);
 

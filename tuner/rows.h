@@ -78,7 +78,8 @@ struct study_row {
     int64_t begun_ms;      /* used_ms when its first attempt ran; 0: none */
     int64_t gain_ms;       /* used_ms when the best objective last grew */
     int64_t refusals;      /* attempts in a row that no runner could begin */
-    int64_t silent;        /* first trials without the objective (silence.h) */
+    int64_t silent;        /* first trials without the objective, or a mark of
+                              silence.h */
     int64_t confirmations; /* of the trials made, those that confirm others */
     const char *submitted; /* trainingInput of an AI Platform job, word for
                               word, so that it is answered as it was sent; "" */

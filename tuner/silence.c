@@ -11,10 +11,9 @@ static int64_t most_of(const struct job *job)
     return job->parallel < SILENCE_MOST ? job->parallel : SILENCE_MOST;
 }
 
-bool silence_paused(const struct study_row *study, const struct job *job)
+bool silence_paused(const struct study_row *study)
 {
-    return study->state == STUDY_PAUSED && job->metric_doctor == DOCTOR_PAUSE &&
-           study->silent >= most_of(job);
+    return study->state == STUDY_PAUSED && study->silent == SILENCE_HELD;
 }
 
 static enum ht_status save(struct core *core, struct study_row *row,
@@ -42,31 +41,45 @@ static enum ht_status has_more(struct core *core, const struct study_row *row,
     return HT_OK;
 }
 
+static enum ht_status hold(struct core *core, struct arena *arena,
+                           const struct deciding *now, struct study_row *row,
+                           int64_t silent, struct ht_error *err)
+{
+    const enum ht_status status = save(core, row, SILENCE_HELD, err);
+    if (status != HT_OK)
+        return status;
+    const char *reason =
+        silent == 1
+            ? reason_make(arena, "paused, as the first trial %s",
+                          now->final.why)
+            : reason_make(arena, "paused, as the first %lld trials all %s",
+                          (long long)silent, now->final.why);
+    return state_move_study(core, row, STUDY_PAUSED, reason, err);
+}
+
+/* What ends while a study is paused, by whomever, is not counted. */
 static enum ht_status note(struct core *core, struct arena *arena,
                            const struct deciding *now, struct study_row *row,
                            struct ht_error *err)
 {
     bool more = false;
-    enum ht_status status = save(core, row, row->silent + 1, err);
-    if (status == HT_OK)
-        status = has_more(core, row, now->job, &more, err);
-    if (status != HT_OK || !more || now->job->metric_doctor != DOCTOR_PAUSE ||
-        row->silent < most_of(now->job) || row->state != STUDY_RUNNING)
+    if (row->state != STUDY_RUNNING || row->silent == SILENCE_HELD ||
+        now->job->metric_doctor != DOCTOR_PAUSE)
+        return HT_OK;
+    const int64_t silent = row->silent + 1;
+    const enum ht_status status = has_more(core, row, now->job, &more, err);
+    if (status != HT_OK)
         return status;
-    const char *reason =
-        row->silent == 1
-            ? reason_make(arena, "paused, as the first trial %s",
-                          now->final.why)
-            : reason_make(arena, "paused, as the first %lld trials all %s",
-                          (long long)row->silent, now->final.why);
-    return state_move_study(core, row, STUDY_PAUSED, reason, err);
+    return more && silent >= most_of(now->job)
+               ? hold(core, arena, now, row, silent, err)
+               : save(core, row, silent, err);
 }
 
 static enum ht_status hear(struct core *core, struct arena *arena,
                            const struct deciding *now, struct study_row *row,
                            struct ht_error *err)
 {
-    const bool was_paused = silence_paused(row, now->job);
+    const bool was_paused = silence_paused(row);
     const enum ht_status status = save(core, row, SILENCE_KNOWN, err);
     if (status != HT_OK || !was_paused)
         return status;
@@ -98,7 +111,8 @@ enum ht_status silence_heed(struct core *core, struct arena *arena,
 enum ht_status silence_accept(struct core *core, const struct study_row *study,
                               struct ht_error *err)
 {
-    return study->silent > 0 ? db_study_set_silent(core_db(core), study->id,
-                                                   SILENCE_KNOWN, err)
-                             : HT_OK;
+    return study->silent == SILENCE_HELD
+               ? db_study_set_silent(core_db(core), study->id, SILENCE_KNOWN,
+                                     err)
+               : HT_OK;
 }

@@ -13,18 +13,20 @@
 #include "tuner/rows.h"
 
 enum {
-    SILENCE_MOST = 3,   /* in a row; fewer when fewer run at a time */
-    SILENCE_KNOWN = -1, /* study_row.silent: never pauses again */
+    SILENCE_MOST = 3, /* in a row; fewer when fewer run at a time */
+    /* study_row.silent that is no count: */
+    SILENCE_KNOWN = -1, /* never pauses again */
+    SILENCE_HELD = -2   /* paused for it */
 };
 
 /* Hears a trial that has ended: one with a result proves that the study can
  * have them, and brings a study back that was paused for the lack. */
 enum ht_status silence_heed(struct core *core, struct arena *arena,
                             const struct deciding *now, struct ht_error *err);
-/* A person wants it to go on: it never pauses for this again. */
+/* A person wants it to go on: one that was paused for this never is again. */
 enum ht_status silence_accept(struct core *core, const struct study_row *study,
                               struct ht_error *err);
 /* The study is paused for that, and its reason says why. */
-bool silence_paused(const struct study_row *study, const struct job *job);
+bool silence_paused(const struct study_row *study);
 
 #endif

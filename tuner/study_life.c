@@ -147,7 +147,7 @@ static const char *running_reason(struct settling *now)
     const int64_t waiting = trial_counts_all(&now->counts, TRIAL_REQUESTED);
     bool any;
     const int64_t slots = memory_slots(core_memory(now->core), &any);
-    if (refusal_paused(&now->row) || silence_paused(&now->row, now->job))
+    if (refusal_paused(&now->row) || silence_paused(&now->row))
         return now->row.reason;
     if (now->row.state == STUDY_PAUSED)
         return active == 0 ? "paused"

@@ -7,7 +7,9 @@
 #include "proto/node.h"
 #include "tuner/db_prior.h"
 #include "tuner/front.h"
+#include "tuner/refusal.h"
 #include "tuner/search_method.h"
+#include "tuner/silence.h"
 
 enum { RPC_CANCELLED = 1 }; /* google.rpc.Code */
 
@@ -202,6 +204,8 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
     json_add_string(object, "kind", study_kind_name(study->kind));
     json_add_string(object, "state", study_state_name(study->state));
     json_add_string(object, "reason", study->reason);
+    if (refusal_paused(study) || silence_paused(study))
+        json_add_bool(object, "held", true);
     if (view->job == NULL)
         json_add_string(object, "damage", view->damage.text);
     json_add_int(object, "revision", study->revision);

@@ -462,7 +462,7 @@ def smoke_says_whether_the_objective_was_seen():
     with Home() as home:
         home.write("train.py", TRAIN)
         home.write("spec.yaml", spec())
-        _, err = home.cli("check", "spec.yaml", "--smoke")
+        _, err = home.cli("check", "spec.yaml", "--smoke", "--full")
         tap.equal("reported accuracy=0.3 (step 3)" in err, True, err)
         home.write("train.py", "print('nothing useful')\n")
         _, err = home.cli("check", "spec.yaml", "--smoke", want=7)

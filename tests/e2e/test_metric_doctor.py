@@ -138,6 +138,10 @@ def main():
             events = server.get(harness.OURS + "burns/events?since=0")["events"]
             tap.equal([e["reason"] for e in events if e["to"] == "PAUSED"],
                       [want])
+            done = server.cli("submit", "burns.yaml", "--wait", check=False,
+                              cwd=os.path.join(server.folder, "burns"), env=env)
+            tap.equal((done.returncode, "study burns is " + want in
+                       done.stderr), (7, True), done.stderr)
             server.cli("resume", "burns")
             server.wait_study("burns")
             tap.equal(len(server.trials("burns")), 8)

@@ -190,6 +190,27 @@ static void a_study_that_only_warns_goes_on(void)
     fixture_close(&f);
 }
 
+static void a_pause_of_the_user_is_his_own(void)
+{
+    struct fixture f;
+    struct leased leased[2];
+    static const char well[] = "\"outcome\":\"succeeded\",\"exit\":0";
+    fixture_open(&f);
+    fixture_submit(&f, SPEC("2", ""));
+    fixture_hello(&f, 2);
+    CHECK(fixture_lease(&f, 2, leased) == 2);
+    CHECK(fixture_call(&f, study_pause, "s", NULL)->status == HT_OK);
+    fixture_end_as(&f, &leased[0], well);
+    fixture_end_as(&f, &leased[1], well);
+    CHECK(fixture_study(&f, 1).silent == 0);
+    CHECK(fixture_call(&f, study_resume, "s", NULL)->status == HT_OK);
+    end_silent(&f, "");
+    CHECK(fixture_study(&f, 1).state == STUDY_RUNNING);
+    end_silent(&f, "");
+    CHECK(fixture_study(&f, 1).state == STUDY_PAUSED);
+    fixture_close(&f);
+}
+
 int main(void)
 {
     arena = arena_new();
@@ -199,6 +220,7 @@ int main(void)
     RUN(one_result_is_enough_for_ever);
     RUN(a_late_result_brings_the_study_back);
     RUN(a_study_that_only_warns_goes_on);
+    RUN(a_pause_of_the_user_is_his_own);
     arena_free(arena);
     return check_done();
 }
