@@ -153,10 +153,10 @@ static void add_coordinate(struct encoding *encoding, size_t i)
 {
     const struct param *param = &encoding->space->params[i];
     struct coordinate *at = &encoding->at[encoding->dim];
-    *at = (struct coordinate){
-        .kind = kind_of(param),
-        .conditional = param->when != NULL || encoding->space->open,
-        .param = i};
+    *at = (struct coordinate){.kind = kind_of(param),
+                              .conditional =
+                                  param->when != NULL || encoding->space->open,
+                              .param = i};
     if (at->kind == COORDINATE_CONTINUOUS)
         encoding->continuous = true;
     else
