@@ -193,6 +193,35 @@ def a_plot_as_a_table_tells_the_same():
     behaves(page, "a plot as a table")
 
 
+def the_checks_see_what_they_look_for():
+    """What the other cases would miss silently, put into a page."""
+    show(page, study(numbers["some"]))
+    page.run("""
+        const add = (tag, settings) => {
+          const one = Object.assign(document.createElement(tag), settings);
+          document.getElementById("main").append(one);
+          return one;
+        };
+        add("button", {});
+        add("p", {textContent: "faint"}).style.color = "rgb(190, 190, 190)";
+        add("div", {textContent: "wide"}).style.width = "3000px";
+        add("script", {textContent: "window.ran = true"});
+        add("img", {src: "http://evil.test/x.png"});
+        add("canvas", {}).closest("main").querySelector(".plot canvas").width = 0;
+        console.error("a complaint");
+        Promise.reject(new Error("a lost promise"));""")
+    tap.equal(page.run(dashboard.NAMELESS)[0], "<button></button>")
+    tap.equal("faint" in page.run(dashboard.FAINT)[0], True)
+    tap.equal("3000px" in page.run(dashboard.WIDTH), True)
+    tap.equal(page.run(dashboard.PENDING), ["Optimisation history"])
+    tap.equal(page.run("return window.ran ?? null"), None)
+    page.wait("seenByTest.length >= 2", "what breaks the policy")
+    noted = "\n".join(page.complaints())
+    for text in ("policy: script-src", "policy: img-src http://evil.test",
+                 "a complaint", "a lost promise"):
+        tap.equal(text in noted, True, (text, noted))
+
+
 with harness.Server("--runner", "none", "--auth", "none") as server, \
         browser.Browser() as page:
     numbers = filling.fill(server, SIZES)
@@ -212,4 +241,5 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         the_first_link_skips_to_the_content,
         a_filter_and_its_fault_are_told,
         a_plot_as_a_table_tells_the_same,
+        the_checks_see_what_they_look_for,
     ])

@@ -300,10 +300,10 @@ class Browser:
             {"name": "prefers-color-scheme",
              "value": "dark" if is_dark else "light"}])
 
-    def offline(self, is_offline):
-        self.cdp("Network.enable")
-        self.cdp("Network.emulateNetworkConditions", offline=is_offline,
-                 latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    def keep_still(self):
+        """Nothing moves, as some readers wish."""
+        self.cdp("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-reduced-motion", "value": "reduce"}])
 
     def cookies_gone(self):
         self.cdp("Network.clearBrowserCookies")

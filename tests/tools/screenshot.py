@@ -23,7 +23,8 @@ def main():
         status = server.wait_study("digits", 3600)
         if status["state"] != "SUCCEEDED":
             sys.exit("screenshot: the study %s" % status["reason"])
-        page.resize(1400, 960)
+        page.resize(1400, 1020)
+        page.keep_still()
         page.open(server.http + "/#/studies/digits/overview")
         page.wait_text("40 / 40", "#main")
         dashboard.settle(page)
