@@ -232,7 +232,7 @@ static size_t share(const struct overview *overview, size_t room,
                     size_t runner_lines)
 {
     const size_t wanted = overview->n_studies + TITLED - 1;
-    const size_t third = room >= TITLED * 3 ? room / 3 : 0;
+    const size_t third = room / 3 >= TITLED ? room / 3 : 0;
     const size_t least = runner_lines < third ? runner_lines : third;
     return wanted < room - least ? wanted : room - least;
 }
