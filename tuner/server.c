@@ -20,6 +20,7 @@
 #include "tuner/sightings.h"
 #include "tuner/sse.h"
 #include "tuner/supervisor.h"
+#include "tuner/webhooks.h"
 
 enum {
     HOLD_MS = 20000,       /* of a runner's poll */
@@ -41,6 +42,7 @@ struct server {
     char http_url[URL_BYTES];
     struct logs *logs;
     struct sse *sse;
+    struct webhooks *webhooks;
     struct sightings *sightings;
     struct core *core;
     struct endpoint *report, *control;
@@ -119,6 +121,7 @@ static enum ht_status start_streams(struct server *server, struct ht_error *err)
 {
     (void)err;
     server->sse = sse_new();
+    server->webhooks = webhooks_new();
     server->sightings = sightings_new();
     return HT_OK;
 }
@@ -128,6 +131,7 @@ static void stop_streams(struct server *server)
 {
     http_free(server->http);
     sse_free(server->sse);
+    webhooks_free(server->webhooks);
     sightings_free(server->sightings);
 }
 
@@ -135,6 +139,7 @@ static void on_revision(void *context, int64_t study, int64_t revision)
 {
     struct server *server = context;
     sse_publish(server->sse, study, revision);
+    webhooks_note(server->webhooks, study);
 }
 
 static void on_deleted(void *context, int64_t study)
@@ -290,6 +295,20 @@ static void stop_readers(struct server *server)
     readers_stop(server->readers);
 }
 
+static enum ht_status start_webhooks(struct server *server,
+                                     struct ht_error *err)
+{
+    const struct webhooks_options options = {.folder = server->dir.path,
+                                             .http = server->http_url,
+                                             .core = server->core};
+    return webhooks_start(server->webhooks, &options, err);
+}
+
+static void stop_webhooks(struct server *server)
+{
+    webhooks_stop(server->webhooks);
+}
+
 static enum ht_status start_http(struct server *server, struct ht_error *err)
 {
     const struct http_options options = {
@@ -435,6 +454,7 @@ static const struct step {
     {"control address", start_control, stop_control},
     {"gate", start_gate, stop_gate},
     {"readers", start_readers, stop_readers},
+    {"webhooks", start_webhooks, stop_webhooks},
     {"HTTP", start_http, stop_http},
     {"note", start_note, stop_note},
     {"runner", start_supervisors, stop_supervisors},
