@@ -266,6 +266,61 @@ static void an_order_that_would_leave_its_folder_is_refused(void)
     }
 }
 
+static void what_came_instead_is_told_with_its_place(void)
+{
+    struct records *records = new_records("\"metricsFile\":\"m.csv\",");
+    struct text out = {0};
+    write_file("reports.jsonl", "w",
+               "{\"w\":\"0000000000000001\",\"n\":1,\"t\":1,\"s\":1,"
+               "\"m\":{\"ac\":0.5}}\n"
+               "{\"w\":\"0000000000000001\",\"n\":2,\"t\":1,\"s\":2,"
+               "\"m\":{\"ac\":0.75}}\n");
+    write_file("stdout.000000000000.log", "w", "start\nAcc = 0.5\n");
+    struct text sent = collect(records, 1, true);
+    text_free(&sent);
+    CHECK(!records_are_whole(records));
+    text_puts(&out, "[");
+    records_names_text(records, &out);
+    CHECK_TEXT(out.data,
+               "[{\"name\":\"ac\",\"count\":2,\"first\":\"0.5\","
+               "\"last\":\"0.75\",\"file\":\"reports.jsonl\",\"line\":2,"
+               "\"replica\":\"master-0\"}");
+    text_clear(&out);
+    records_hints_text(records, &out);
+    CHECK_TEXT(out.data, ",\"file\":{\"path\":\"m.csv\",\"state\":\"missing\"},"
+                         "\"line\":{\"stream\":\"stdout\",\"line\":2,"
+                         "\"replica\":\"master-0\",\"text\":\"Acc = 0.5\","
+                         "\"name\":\"Acc\",\"before\":\"Acc = \"}");
+    text_free(&out);
+    end_records(records);
+}
+
+static void very_many_names_stay_few(void)
+{
+    struct records *records = new_records("");
+    struct text lines = {0}, out = {0};
+    for (int i = 0; i < 40; i++)
+        text_printf(&lines,
+                    "{\"w\":\"0000000000000001\",\"n\":%d,\"t\":1,\"s\":1,"
+                    "\"m\":{\"%s%d\":0.5}}\n",
+                    i + 1, i < 38 ? "x" : "acc", i);
+    text_puts(&lines, "{\"w\":\"0000000000000001\",\"n\":41,\"t\":1,"
+                      "\"s\":1,\"m\":{\"acc\":1,\"loss\":1}}\n");
+    write_file("reports.jsonl", "w", lines.data);
+    struct text sent = collect(records, 1, true);
+    text_free(&sent);
+    CHECK(records_are_whole(records));
+    text_puts(&out, "[");
+    records_names_text(records, &out);
+    size_t n = 0;
+    for (const char *at = out.data; (at = strstr(at, "\"name\"")) != NULL; at++)
+        n++;
+    CHECK(n == 10);
+    text_free(&out);
+    text_free(&lines);
+    end_records(records);
+}
+
 int main(void)
 {
     json_init();
@@ -281,6 +336,8 @@ int main(void)
     RUN(a_metrics_file_of_json_lines_is_read);
     RUN(a_metrics_file_of_csv_is_read_by_its_header);
     RUN(an_order_that_would_leave_its_folder_is_refused);
+    RUN(what_came_instead_is_told_with_its_place);
+    RUN(very_many_names_stay_few);
     fixture_fini();
     return check_done();
 }
