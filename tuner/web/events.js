@@ -30,7 +30,7 @@ const COLUMNS = store => [
 // ends it.
 export function eventLog(root, store) {
   const events = new Map(); // by revision
-  let oldest = null, asking = false, again = false, ended = false;
+  let oldest = null, newest = 0, asking = false, again = false, ended = false;
   const menu = element("select", {ariaLabel: "Kind of event", onchange: draw}, element("option", {value: ""}, "All events"),
     Object.entries(KINDS).map(([value, label]) => element("option", {value}, label)));
   const older = element("button", {hidden: true, onclick: () => loadOlder()}, "Older events");
@@ -47,7 +47,10 @@ export function eventLog(root, store) {
 
   async function load(since, limit) {
     const answer = await get(`${studyPath(store.key)}/events?since=${since}&limit=${limit}`);
-    for (const event of answer.events) events.set(event.revision, event);
+    for (const event of answer.events) {
+      events.set(event.revision, event);
+      newest = Math.max(newest, event.revision);
+    }
     return answer.events;
   }
 
@@ -58,7 +61,7 @@ export function eventLog(root, store) {
       return load(oldest, 1000);
     }
     let found;
-    do found = await load(Math.max(oldest, ...events.keys()), 1000); while (found.length === 1000 && !ended);
+    do found = await load(Math.max(oldest, newest), 1000); while (found.length === 1000 && !ended);
     return found;
   }
 
