@@ -83,6 +83,14 @@ def failures_are_told_with_their_reason():
     in_terminals(case)
 
 
+def press_until(terminal, key, *texts):
+    """A key shows what is there by now, so it may take several."""
+    def seen():
+        terminal.press(key)
+        return terminal.sees(*texts)
+    wait_until(seen, 30, "%r" % (texts,))
+
+
 def keys_do_what_the_last_line_says():
     def case(home, terminal, _):
         terminal.type("hypertune watch quick")
@@ -93,8 +101,8 @@ def keys_do_what_the_last_line_says():
         terminal.expect("quick  RUNNING", "[p]ause  [s]top", "resume: done")
         terminal.press("b")
         terminal.expect("best: none yet")
-        terminal.press("l")
-        terminal.expect("printed:", "step 4 accuracy=0.4", "by \\x1b[2J")
+        press_until(terminal, "l", "printed:", "step 4 accuracy=0.4",
+                    "by \\x1b[2J")
         terminal.press("s")
         terminal.expect("stop ends running trials; go on? [y/N]")
         terminal.press("n")
@@ -142,7 +150,8 @@ def a_terminal_is_left_as_it_was_found():
         for command, whole in (("watch quick", "0"), ("top", "1")):
             for leave, code in (("C-c", 130), (signal.SIGTERM, 143),
                                 (signal.SIGHUP, 143), ("q", 0)):
-                terminal.type("clear; hypertune " + command)
+                terminal.clear()
+                terminal.type("hypertune " + command)
                 terminal.expect("quick", "[q]uit")
                 tap.equal(terminal.ask("alternate_on"), whole, command)
                 tap.equal(terminal.modes() == before, False, command)
@@ -269,8 +278,7 @@ def hostile_names_do_not_steer_the_terminal():
         a_running_study(home)
         terminal.type("hypertune watch quick")
         terminal.expect("RUNNING   ID")
-        terminal.press("l")
-        terminal.expect("\\x1b[2J\\x1b]0;owned\\x07 nobody")
+        press_until(terminal, "l", "\\x1b[2J\\x1b]0;owned\\x07 nobody")
         tap.equal(terminal.ask("pane_title"), title)
         tap.equal(len(heads(terminal)), 1)
         terminal.press("q")
@@ -283,12 +291,14 @@ def colour_and_letters_are_what_the_terminal_takes():
         for command, title in (("watch quick", "quick  "),
                                ("top", "hypertune 0.")):
             for setting, bold in (("", True), ("NO_COLOR=1 ", False)):
-                terminal.type("clear; %shypertune %s" % (setting, command))
+                terminal.clear()
+                terminal.type("%shypertune %s" % (setting, command))
                 terminal.expect("[q]uit")
                 tap.equal("\x1b[1m" + title in terminal.colours(), bold)
                 terminal.press("q")
                 terminal.expect_prompt()
-        terminal.type("clear; LC_ALL=C hypertune watch quick")
+        terminal.clear()
+        terminal.type("LC_ALL=C hypertune watch quick")
         terminal.expect("  _-+#  ", "[q]uit")
         tap.equal(terminal.screen().isascii(), True, terminal.screen())
         terminal.press("q")

@@ -92,6 +92,12 @@ class Tmux:
                    [PROMPT.strip()] and self.ask("pane_current_command") == "sh",
                    30, "the shell's prompt")
 
+    def clear(self):
+        """Leaves nothing but the prompt to be seen."""
+        self.type("clear")
+        wait_until(lambda: "".join(self.lines()) == PROMPT.strip(), 30,
+                   "an empty screen")
+
     def modes(self):
         """All settings of the terminal, and what applications switch."""
         tty = self.ask("pane_tty")
