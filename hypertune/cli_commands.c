@@ -66,7 +66,10 @@ const struct option_spec cli_option_table[] = {
         "delete the study of this name first"),
     OWN("if-not-exists", 0, OPTION_FLAG, if_not_exists, NULL,
         "fine when the study is there with this spec"),
-    OWN("smoke", 0, OPTION_FLAG, smoke, NULL, "run one trial and look at it"),
+    OWN("smoke", 0, OPTION_FLAG, smoke, NULL,
+        "run one trial first and look at what it reports"),
+    OWN("full", 0, OPTION_FLAG, full, NULL,
+        "with --smoke: let that trial end by itself"),
     OWN("force", 0, OPTION_FLAG, force, NULL, "replace files that are there"),
 
     OWN("state", 0, OPTION_TEXT, state, "STATE", "only in this state"),
@@ -113,13 +116,13 @@ const struct option_spec cli_option_table[] = {
     "replace if-not-exists"
 
 const struct cli_command cli_commands[] = {
-    {"submit", cli_submit, STUDY_FLAGS " wait dry-run", "[SPEC | -]",
+    {"submit", cli_submit, STUDY_FLAGS " wait dry-run smoke full", "[SPEC | -]",
      "create a study and run its trials"},
     {"run", cli_run_study, STUDY_FLAGS " dry-run",
      "[SPEC] | --maximize METRIC --param NAME=FORM... -- COMMAND...",
      "submit, watch, and show the best trial"},
     {"init", cli_write_spec, "force", "[FILE]", "write a commented spec.yaml"},
-    {"check", cli_check, STUDY_FLAGS " smoke", "[SPEC]",
+    {"check", cli_check, STUDY_FLAGS " smoke full", "[SPEC]",
      "check a spec and show what would run"},
     {"local-run", cli_local_run, "env volume gpus memory metric keep",
      "IMAGE [-- ARGS...] | -- COMMAND...",

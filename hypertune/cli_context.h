@@ -57,7 +57,7 @@ struct cli_settings {
     const char *name, *maximize, *minimize, *algorithm, *seed, *image;
     struct words params, until, env, warm_start;
     int64_t trials, parallel, retries, max_failed, trial_timeout_ms;
-    bool wait, dry_run, resume, replace, if_not_exists, smoke, force;
+    bool wait, dry_run, resume, replace, if_not_exists, smoke, full, force;
     /* lists */
     const char *state, *sort, *where;
     int64_t limit;
