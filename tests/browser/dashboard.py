@@ -63,7 +63,8 @@ FAINT = """
     const [a, b] = [light(colour), light(groundOf(one))].sort((x, y) => y - x);
     const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && style.fontWeight >= 700);
     const ratio = (a + 0.05) / (b + 0.05);
-    if (ratio < (large ? 3 : 4.5)) faint.add(`${ratio.toFixed(2)} ${colour} on ${groundOf(one)}: ${walk.currentNode.data.trim().slice(0, 40)}`);
+    const words = walk.currentNode.data.trim().slice(0, 40);
+    if (ratio < (large ? 3 : 4.5)) faint.add(`${ratio.toFixed(2)} ${colour} on ${groundOf(one)}: ${words}`);
   }
   return [...faint]"""
 

@@ -234,15 +234,25 @@ class Browser:
                 selector, label or "", self.text()[:600]))
         return found[ELEMENT]
 
+    def _act(self, selector, label, acts):
+        """Sends [(action, body)] to an element; one that was drawn anew in
+        between is looked for again."""
+        for last in (False, False, False, True):
+            one = "%s/element/%s/" % (self.session, self.find(selector, label))
+            try:
+                for action, body in acts:
+                    self._send("POST", one + action, body)
+                return
+            except AssertionError as problem:
+                if last or "stale element" not in str(problem):
+                    raise
+
     def click(self, selector, label=None):
-        self._send("POST", "%s/element/%s/click" % (
-            self.session, self.find(selector, label)))
+        self._act(selector, label, [("click", {})])
 
     def type(self, selector, text, label=None):
         """Makes `text` the value of a field, as a person does."""
-        one = "%s/element/%s" % (self.session, self.find(selector, label))
-        self._send("POST", one + "/clear")
-        self._send("POST", one + "/value", {"text": text})
+        self._act(selector, label, [("clear", {}), ("value", {"text": text})])
 
     def press(self, *keys):
         """Keys, to what has the focus; "Shift+Tab" holds the first."""
