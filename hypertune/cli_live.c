@@ -16,6 +16,7 @@ struct cli_live {
     struct cli_screen screen;
     bool quit;             /* q was pressed */
     bool asking;           /* "stop?" waits for y */
+    bool logging;          /* the note is a log, to be kept up to date */
     char note[NOTE_BYTES]; /* answer to a key, last lines of the picture */
     char state[32];        /* of the study, for the p key */
     struct cli_scene scene;
@@ -68,6 +69,29 @@ void cli_live_signal(struct cli_live *live, int signal)
     screen_signal(&live->screen, signal);
 }
 
+/* The last lines that the newest running trial printed. */
+static void note_log(struct cli_live *live)
+{
+    const struct frame *frame = &live->scene.frame;
+    if (frame->n_slots == 0) {
+        snprintf(live->note, sizeof live->note, "no trial runs");
+        return;
+    }
+    const char *id = frame->running[frame->n_slots - 1].id;
+    const char *data = cli_trial_log_tail(
+        live->follow->cli, live->follow->study, id, "stdout", NOTE_BYTES / 2);
+    const char *start = data + strlen(data);
+    for (int lines = 0; start > data; start--) {
+        if (start[-1] == '\n' && ++lines == LOG_LINES)
+            break;
+    }
+    if (*start == '\0')
+        snprintf(live->note, sizeof live->note, "trial %s printed nothing", id);
+    else
+        snprintf(live->note, sizeof live->note, "trial %s printed:\n%s", id,
+                 start);
+}
+
 void cli_live_round(struct cli_live *live, const struct cli_study *study,
                     const struct node *events)
 {
@@ -82,6 +106,8 @@ void cli_live_round(struct cli_live *live, const struct cli_study *study,
     }
     if (screen_is_due(&live->screen) || cli_study_is_over(study->state)) {
         scene_refresh(&live->scene);
+        if (live->logging)
+            note_log(live);
         draw(live, study);
     }
 }
@@ -105,29 +131,6 @@ static void post(struct cli_live *live, const char *verb)
         snprintf(live->note, sizeof live->note, "%s: done", verb);
     else
         snprintf(live->note, sizeof live->note, "%s: %s", verb, err.text);
-}
-
-/* The last lines that the newest running trial printed. */
-static void note_log(struct cli_live *live)
-{
-    const struct frame *frame = &live->scene.frame;
-    if (frame->n_slots == 0) {
-        snprintf(live->note, sizeof live->note, "no trial runs");
-        return;
-    }
-    const char *id = frame->running[frame->n_slots - 1].id;
-    const char *data = cli_trial_log_tail(
-        live->follow->cli, live->follow->study, id, "stdout", NOTE_BYTES / 2);
-    const char *start = data + strlen(data);
-    for (int lines = 0; start > data; start--) {
-        if (start[-1] == '\n' && ++lines == LOG_LINES)
-            break;
-    }
-    if (*start == '\0')
-        snprintf(live->note, sizeof live->note, "trial %s printed nothing", id);
-    else
-        snprintf(live->note, sizeof live->note, "trial %s printed:\n%s", id,
-                 start);
 }
 
 static void note_best(struct cli_live *live)
@@ -155,6 +158,7 @@ static void answer_stop(struct cli_live *live, char key)
 static void press(struct cli_live *live, char key)
 {
     live->screen.dirty = true;
+    live->logging = false;
     if (live->asking) {
         answer_stop(live, key);
     } else if (key == 'q') {
@@ -167,7 +171,7 @@ static void press(struct cli_live *live, char key)
         live->asking = true;
         live->note[0] = '\0';
     } else if (key == 'l') {
-        note_log(live);
+        live->logging = true; /* read for the next picture */
     } else if (key == 'b') {
         note_best(live);
     } else {
