@@ -208,7 +208,11 @@ cJSON *optuna_axis_value(const struct optuna_axis *axis, double value)
         return said;
     }
     const struct node *choice = axis->choices->first;
-    for (double i = 0; choice != NULL && i < value; i++)
+    /* An index that Optuna stores as a real number. */
+    const size_t index = value >= 0 && value < (double)axis->choices->count
+                             ? (size_t)value
+                             : axis->choices->count;
+    for (size_t i = 0; i < index; i++)
         choice = choice->next;
     if (choice == NULL) {
         cJSON_Delete(said);

@@ -200,17 +200,6 @@ enum ht_status outbox_due(struct outbox *outbox, struct arena *arena,
     return status == HT_OK ? read_all(outbox, arena, stmt, list, err) : status;
 }
 
-enum ht_status outbox_list(struct outbox *outbox, struct arena *arena,
-                           size_t most, struct delivery_list *list,
-                           struct ht_error *err)
-{
-    sqlite3_stmt *stmt;
-    const enum ht_status status =
-        db_query(outbox->db, &stmt, err, COLUMNS "ORDER BY id DESC LIMIT ?",
-                 "i", (int64_t)most);
-    return status == HT_OK ? read_all(outbox, arena, stmt, list, err) : status;
-}
-
 enum ht_status outbox_next(struct outbox *outbox, int64_t *due_ms,
                            struct ht_error *err)
 {

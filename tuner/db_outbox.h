@@ -71,9 +71,5 @@ enum ht_status outbox_remove(struct outbox *outbox, int64_t id,
 /* Forgets dead ones made before that moment. */
 enum ht_status outbox_prune(struct outbox *outbox, int64_t before_ms,
                             struct ht_error *err);
-/* Those that wait or are dead, the newest first. */
-enum ht_status outbox_list(struct outbox *outbox, struct arena *arena,
-                           size_t most, struct delivery_list *list,
-                           struct ht_error *err);
 
 #endif

@@ -106,12 +106,11 @@ static int look_at_stop(void *context, curl_off_t to_come, curl_off_t came,
     return atomic_load(stop) ? 1 : 0;
 }
 
-static void set_stop(CURL *curl, const atomic_bool *stop)
+static void set_stop(CURL *curl, atomic_bool *stop)
 {
     if (stop == NULL)
         return;
-    /* The library takes no const, but hands it back alone. */
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, (void *)(uintptr_t)stop);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, stop);
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_at_stop);
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
 }

@@ -12,11 +12,11 @@
 
 struct webhook_letter {
     const char *url, *event, *body;
-    const char *secret;      /* NULL: not signed */
-    int64_t id;              /* the same for each attempt to deliver it */
-    int64_t time_ms;         /* of the attempt, wall clock; signed, too */
-    bool local;              /* any address will do */
-    const atomic_bool *stop; /* breaks it off when it gets true; or NULL */
+    const char *secret;  /* NULL: not signed */
+    int64_t id;          /* the same for each attempt to deliver it */
+    int64_t time_ms;     /* of the attempt, wall clock; signed, too */
+    bool local;          /* any address will do */
+    atomic_bool *stop;   /* breaks it off when it gets true; or NULL */
     const char *resolve; /* "HOST:PORT:ADDRESS" instead of a resolver; NULL */
 };
 

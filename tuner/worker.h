@@ -26,11 +26,11 @@ struct worker_question {
 
 /* What one kind of worker does. All but new and free may be slow. */
 struct worker_role {
-    const char *name; /* "cannot start the NAME thread" */
-    size_t studies;   /* kept in memory, >= 1 */
+    const char *name;         /* "cannot start the NAME thread" */
+    size_t studies;           /* kept in memory, >= 1 */
     enum meter_spread spread; /* of the times until an answer */
-    int64_t rests;    /* an answer's time is rested so often, for a second at
-                         most; 0: never */
+    int64_t rests; /* an answer's time is rested so often, for a second at
+                      most; 0: never */
     void *(*new)(int64_t study);
     void (*free)(void *memory);
     /* Brings it up to date inside the reader's transaction; after a failure it
