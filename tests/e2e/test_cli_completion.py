@@ -85,6 +85,8 @@ def candidates_follow_the_words_before_them():
                 (["local-run", "--vol"], ["--volume"]),
                 (["submit", ""], [":files"]),
                 (["export", "digits", "--out", ""], [":files"]),
+                (["export", "digits", "-o", "di"], ["dir"]),
+                (["import", ""], [":files"]),
                 (["run", "--maximize", "m", "--", "tr"], [":files"]),
                 (["no-such", ""], []),
                 (["complete"], [])):
