@@ -1,0 +1,88 @@
+"""docs/recipes, each done as it says where its tool is installed, and the
+studies that they leave."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
+                                "..", "lib"))
+import tap  # noqa: E402
+import walkthrough  # noqa: E402
+from cli_home import Home  # noqa: E402
+
+
+def python_with(module):
+    """Folder of a python3 that can import the module."""
+    for python in (shutil.which("python3"), "/usr/bin/python3"):
+        if python and subprocess.run(
+                [python, "-c", "import " + module],
+                stderr=subprocess.DEVNULL).returncode == 0:
+            return os.path.dirname(python)
+    raise tap.Skip("python3 has no module " + module)
+
+
+def best_of(home, study):
+    """The best trial of a study, none of whose trials may have failed."""
+    rows = json.loads(home.cli("trials", study, "-o", "json",
+                               "--limit", "0")[0])
+    states = {row["hypertune"]["state"] for row in rows}
+    tap.equal(states <= {"SUCCEEDED", "STOPPED"}, True, states)
+    best = json.loads(home.cli("best", study, "-o", "json")[0])
+    return best["hypertune"]
+
+
+def follow(recipe, study, tools=None):
+    """Does what a recipe says; returns the best trial of its study."""
+    with Home() as home:
+        tap.equal(walkthrough.follow(home, "recipes/" + recipe, tools) > 1,
+                  True, recipe)
+        return best_of(home, study)
+
+
+def a_script_reports_every_step():
+    best = follow("shell.md", "valley")
+    tap.equal(best["step"], "20")
+    tap.equal(best["objective"] < 1, True, best)
+
+
+def scikit_learn_reports_every_fold():
+    best = follow("scikit-learn.md", "tumours", python_with("sklearn"))
+    tap.equal(best["step"], "5")
+    tap.equal(best["objective"] > 0.94, True, best)
+
+
+def pytorch_goes_on_from_its_checkpoint():
+    tools = python_with("torch")
+    with Home() as home:
+        walkthrough.follow(home, "recipes/pytorch.md", tools)
+        best = best_of(home, "sine")
+        # The document's own runs left the checkpoint of the last epoch.
+        again = subprocess.run(
+            [os.path.join(tools, "python3"), "train.py"], cwd=home.folder,
+            env=home.environment({
+                "HYPERTUNE_RESUME": "1",
+                "PYTHONPATH": walkthrough.PYTHON}),
+            stdout=subprocess.PIPE, encoding="utf-8")
+    tap.equal(best["step"], "27")
+    tap.equal("epochs 27 to 27:" in again.stdout, True, again.stdout)
+
+
+def the_best_round_of_xgboost_counts():
+    best = follow("xgboost.md", "boosting", python_with("xgboost"))
+    tap.equal(best["objective"] <= best["latest"]["metrics"]["rmse"], True,
+              best)
+    tap.equal(best["objective"] < 0.3, True, best)
+
+
+def r_reports_through_the_command():
+    if not shutil.which("Rscript"):
+        raise tap.Skip("R is not installed")
+    tap.equal(follow("r-julia.md", "brakes")["step"], "5")
+
+
+tap.run([a_script_reports_every_step, scikit_learn_reports_every_fold,
+         pytorch_goes_on_from_its_checkpoint, the_best_round_of_xgboost_counts,
+         r_reports_through_the_command])

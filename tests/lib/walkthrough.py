@@ -1,0 +1,64 @@
+"""walkthrough - a document is done as it says: every file saved, every command
+run, and every line that it shows found in what the command says. Numbers and
+names of machines may differ."""
+
+import os
+import re
+import subprocess
+
+import tap
+from harness import bin_dir
+
+ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..")
+PYTHON = os.path.join(ROOT, "hypertune", "python")
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+VARIES = re.compile(r"[0-9a-f]{16,32}|[0-9]+(\.[0-9]+)?(e-?[0-9]+)?(ms|s|m|h)?")
+
+
+def shape(line):
+    return re.sub(r"\s+", " ", VARIES.sub("#", line)).strip()
+
+
+def steps(text):
+    """("save", name, content) and ("run", command, lines) in order."""
+    for found in FENCE.finditer(text):
+        kind, content = found.groups()
+        if kind == "console":
+            for part in re.split(r"^\$ ", content, flags=re.M)[1:]:
+                command, *lines = part.rstrip("\n").split("\n")
+                yield "run", command, lines
+        else:
+            before = text[:found.start()].rsplit("Save this as `", 1)[1]
+            yield "save", before.split("`")[0], content
+
+
+def run(home, command, lines, path):
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=home.folder, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120,
+        env=home.environment({"PATH": path, "PYTHONPATH": PYTHON}))
+    said = done.stdout.decode()
+    wrong = "error:" in "".join(lines)
+    tap.equal(done.returncode != 0, wrong, "%s\n%s" % (command, said))
+    shapes = [shape(line) for line in said.split("\n")]
+    for line in lines:
+        tap.equal(shape(line) in shapes, True,
+                  "%s\n%s\nlacks: %s" % (command, said, line))
+
+
+def follow(home, document, tools=None):
+    """Does what docs/DOCUMENT says, in the folder of `home`; the folder `tools`
+    is searched for programs before the usual ones. Returns how many commands
+    there were."""
+    with open(os.path.join(ROOT, "docs", document), encoding="utf-8") as file:
+        text = file.read()
+    folders = [os.path.realpath(bin_dir()), tools, os.environ["PATH"]]
+    path = os.pathsep.join(folder for folder in folders if folder)
+    n = 0
+    for what, name, content in steps(text):
+        if what == "save":
+            home.write(name, content)
+        else:
+            run(home, name, content, path)
+            n += 1
+    return n
