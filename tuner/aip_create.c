@@ -173,6 +173,8 @@ enum ht_status aip_create(struct core *core, struct request *req,
     struct job *job = read_job(req, err);
     if (job == NULL)
         return HT_INVALID;
+    /* Its clients have no word for a pause, and would wait for ever. */
+    job->metric_doctor = DOCTOR_WARN;
     const struct node *input = node_find(req->body, "trainingInput");
     const char *region = node_get_string(input, "region", "");
     struct making making = {.job = job,

@@ -399,6 +399,16 @@ def too_many_failures_fail_the_job():
               True, ended["errorMessage"])
 
 
+def trials_without_the_metric_do_not_pause_a_job():
+    """AI Platform has no word for that: its clients would wait for ever."""
+    search("silent", maxTrials=3, maxParallelTrials=1)
+    with runner() as one:
+        for _ in range(3):
+            one.one().started().ended("succeeded", exit=0)
+        ended = wait_for("silent", "FAILED")
+    tap.equal(len(ended["trainingOutput"]["trials"]), 3)
+
+
 def a_job_that_waits_too_long_is_cancelled():
     flexible("flexible", "0.3s")
     ended = wait_for("flexible", "CANCELLED")
@@ -510,6 +520,7 @@ def main():
             a_job_without_a_search_that_runs_too_long_is_cancelled,
             the_limit_counts_from_the_start,
             too_many_failures_fail_the_job,
+            trials_without_the_metric_do_not_pause_a_job,
             a_job_that_waits_too_long_is_cancelled,
             preparing_is_waiting_too,
             a_search_goes_on_from_another,
