@@ -212,9 +212,11 @@ def curves_have_every_measurement():
                                              (3, 2, 2.5)])
         out, _ = home.cli("curves", "quick", "-o", "json")
         tap.equal(len(json.loads(out)), 9)
-        out, _ = home.cli("curves", "quick/1", "--metric", "loss")
-        tap.equal(out.splitlines()[1].split(),
-                  ["1", "3", "3", "1.5", "3.5", "3.5", "_=#"])
+        for locale, curve in (("C", "_=#"), ("C.UTF-8", "▁▄▇")):
+            out, _ = home.cli("curves", "quick/1", "--metric", "loss",
+                              LC_ALL=locale)
+            tap.equal(out.splitlines()[1].split(),
+                      ["1", "3", "3", "1.5", "3.5", "3.5", curve])
         _, err = home.cli("curves", "quick", "--metric", "los", want=3)
         tap.equal("there are accuracy, loss" in err, True, err)
         home.cli("curves", "quick", "other", want=2)
