@@ -183,6 +183,33 @@ def the_manual_page_names_every_command():
     tap.equal(sorted(items), sorted(Manual().commands))
 
 
+# ---- messages ----
+
+def said_by_the_programs():
+    """All texts in their sources, with neighbouring ones joined."""
+    texts = []
+    for folder in ("algorithms", "hypertune", "proto", "runner", "tuner"):
+        for name in sorted(os.listdir(os.path.join(ROOT, folder))):
+            if name.endswith(".c"):
+                with open(os.path.join(ROOT, folder, name),
+                          encoding="utf-8") as file:
+                    texts.append(re.sub(r'"\s*"', "", file.read()))
+    return "\n".join(texts).replace('\\"', '"')
+
+
+def messages_of_troubleshooting_are_in_the_programs():
+    text = documents()["docs/troubleshooting.md"]
+    heads = re.findall(r"^\*\*(`.*`)\*\*$", text, re.M)
+    tap.equal(len(heads) > 15, True, heads)
+    sources = said_by_the_programs()
+    wrong = []
+    for message in SPAN.findall("\n".join(heads)):
+        for piece in re.split(r"\b(?:[A-Z]{3,}|NaN|\d+)\b", message):
+            if piece.strip() not in sources:
+                wrong.append("nobody says %r of %r" % (piece, message))
+    none(wrong)
+
+
 # ---- specs ----
 
 def specs_of(text):
@@ -209,4 +236,5 @@ def specs_pass_the_check():
 
 tap.run([links_lead_somewhere, paths_of_the_source_tree_exist,
          commands_and_flags_are_those_of_the_programs,
-         the_manual_page_names_every_command, specs_pass_the_check])
+         the_manual_page_names_every_command,
+         messages_of_troubleshooting_are_in_the_programs, specs_pass_the_check])
