@@ -1,6 +1,8 @@
-"""docs/tutorial.md, done as it says."""
+"""docs/tutorial.md and the quick start of README.md, done as they say."""
 
 import os
+import re
+import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
@@ -16,4 +18,22 @@ def the_tutorial_is_true():
     tap.equal(n > 12, True, n)
 
 
-tap.run([the_tutorial_is_true])
+def the_quick_start_is_true():
+    """Built it is already, so its first two commands are not repeated."""
+    with open(os.path.join(walkthrough.ROOT, "README.md"),
+              encoding="utf-8") as file:
+        part = file.read().split("## Quick start", 1)[1].split("\n## ", 1)[0]
+    build, path, enter, *rest = re.findall(r"^    (\S.*)$", part, re.M)
+    tap.equal(build, "make deps all")
+    tap.equal(path.startswith("export PATH="), True, path)
+    with Home() as home:
+        shutil.copytree(os.path.join(walkthrough.ROOT, "examples"),
+                        os.path.join(home.folder, "examples"))
+        for command in rest:
+            said = walkthrough.run(home, "%s && %s" % (enter, command), [])
+        tap.equal("/#login=" in said, True, said)
+        out, _ = home.cli("best", "nile", "-o", "args")
+    tap.equal(out.startswith("--level="), True, out)
+
+
+tap.run([the_tutorial_is_true, the_quick_start_is_true])

@@ -32,11 +32,16 @@ def steps(text):
             yield "save", before.split("`")[0], content
 
 
-def run(home, command, lines, path):
+def run(home, command, lines, tools=None):
+    """Runs a command, which has to say the lines; returns all it said. The
+    folder `tools` is searched for programs before the usual ones."""
+    folders = [os.path.realpath(bin_dir()), tools, os.environ["PATH"]]
     done = subprocess.run(
         ["sh", "-c", command], cwd=home.folder, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120,
-        env=home.environment({"PATH": path, "PYTHONPATH": PYTHON}))
+        env=home.environment({
+            "PATH": os.pathsep.join(folder for folder in folders if folder),
+            "PYTHONPATH": PYTHON}))
     said = done.stdout.decode()
     wrong = "error:" in "".join(lines)
     tap.equal(done.returncode != 0, wrong, "%s\n%s" % (command, said))
@@ -44,21 +49,19 @@ def run(home, command, lines, path):
     for line in lines:
         tap.equal(shape(line) in shapes, True,
                   "%s\n%s\nlacks: %s" % (command, said, line))
+    return said
 
 
 def follow(home, document, tools=None):
-    """Does what docs/DOCUMENT says, in the folder of `home`; the folder `tools`
-    is searched for programs before the usual ones. Returns how many commands
-    there were."""
+    """Does what docs/DOCUMENT says, in the folder of `home`; returns how many
+    commands there were."""
     with open(os.path.join(ROOT, "docs", document), encoding="utf-8") as file:
         text = file.read()
-    folders = [os.path.realpath(bin_dir()), tools, os.environ["PATH"]]
-    path = os.pathsep.join(folder for folder in folders if folder)
     n = 0
     for what, name, content in steps(text):
         if what == "save":
             home.write(name, content)
         else:
-            run(home, name, content, path)
+            run(home, name, content, tools)
             n += 1
     return n
