@@ -31,7 +31,7 @@ looks for mistakes and shows every one with its line and column,
 lists the same fields as this page.
 Job files of AI Platform and of Vertex AI are read too; what tells them apart
 are their top-level members.
-.Sh FIELDS
+.Sh THE FIELDS
 """
 TAIL = """\
 .Sh EXAMPLES

@@ -74,6 +74,14 @@ def links_lead_somewhere():
     none(wrong)
 
 
+def the_index_has_every_document():
+    texts = documents()
+    listed = set(LINK.findall(texts["docs/README.md"]))
+    none(["docs/README.md lacks " + name for name in texts
+          if re.fullmatch(r"docs/(?!README)[^/]+\.md", name) and
+          os.path.basename(name) not in listed])
+
+
 def paths_of_the_source_tree_exist():
     none(["%s: no %s" % (name, span)
           for name, text in documents().items()
@@ -234,7 +242,8 @@ def specs_pass_the_check():
     tap.equal(n > 3, True, "specs found: %d" % n)
 
 
-tap.run([links_lead_somewhere, paths_of_the_source_tree_exist,
+tap.run([links_lead_somewhere, the_index_has_every_document,
+         paths_of_the_source_tree_exist,
          commands_and_flags_are_those_of_the_programs,
          the_manual_page_names_every_command,
          messages_of_troubleshooting_are_in_the_programs, specs_pass_the_check])
