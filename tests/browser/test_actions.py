@@ -121,6 +121,35 @@ def a_failed_trial_runs_again():
     behaves(page, "run again")
 
 
+def a_trial_without_its_objective_tells_what_came():
+    show(page, "#/new", "The spec is valid.")
+    write_spec("""\
+spec: 1
+name: mute
+goal: maximize accuracy
+parameters: {x: [1, 2]}
+trials: 2
+parallel: 1
+retries: 0
+command: [sh, -c, 'hypertune report acuracy=0.25 --step 1;
+  hypertune report acuracy=0.75 "<b>loss</b>=1" --step 2']
+workdir: /tmp
+""")
+    page.wait_text("default search, 2 trials, 1 at a time", "#main")
+    page.click("button", "Create the study")
+    page.wait_text("mute", "h1")
+    page.wait_text("ended without reporting accuracy", "#main", 30)
+    page.wait_text("paused", "#main .title")
+    number = int(page.run("return location.hash").split("/")[2])
+    show(page, study(number, "trials/1"), "Instead of accuracy")
+    card = "[aria-label='Instead of accuracy']"
+    for text in ("0.25 … 0.75, 2 times, master-0 reports.jsonl line 2",
+                 "<b>loss</b>",
+                 "acuracy (reports.jsonl, line 2) may be meant"):
+        tap.equal(text in page.text(card), True, page.text(card))
+    behaves(page, "a trial without its objective")
+
+
 def the_form_writes_a_spec():
     show(page, "#/new", "The spec is valid.")
     page.click("summary", "Fill in a form instead")
@@ -256,6 +285,7 @@ with harness.Server("--auth", "none") as server, browser.Browser() as page:
         faults_of_a_spec_stand_beside_their_lines,
         a_spec_is_created_and_its_output_followed,
         a_failed_trial_runs_again,
+        a_trial_without_its_objective_tells_what_came,
         the_form_writes_a_spec,
         a_trial_is_added_by_a_form,
         marked_trials_are_compared,

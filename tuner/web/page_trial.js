@@ -11,7 +11,7 @@ import {trialCurvesPlot} from "./plot_trial_curves.js";
 import {stopCurvePlot} from "./plot_stop_curve.js";
 import {stateLabel} from "./trial_columns.js";
 import {trialLog} from "./trial_log.js";
-import {exitWords, stopPairs, whyPairs} from "./trial_words.js";
+import {doctorPairs, exitWords, stopPairs, whyPairs} from "./trial_words.js";
 import {may} from "./session.js";
 import * as format from "./format.js";
 
@@ -82,6 +82,12 @@ function whyCard({hypertune: {why}}) {
 
 function stopCard({hypertune: {stop, state}}) {
   return stop && card(state === "PAUSED" ? "Why it is paused" : "Why it was stopped", pairList(stopPairs(stop)));
+}
+
+function doctorCard({hypertune: {doctor}}) {
+  if (!doctor) return null;
+  const pairs = doctorPairs(doctor);
+  return card(`Instead of ${doctor.metric}`, pairs.length > 0 ? pairList(pairs) : element("p.quiet", {}, "It reported no metric at all."));
 }
 
 // --- actions ---
@@ -183,8 +189,8 @@ class TrialPage {
     document.title = `Trial ${trial.id}, ${this.store.status.name} - hypertune`;
     if (first) this.build();
     replace(this.head, heading(this.store, trial, () => this.load()));
-    replace(this.cards, [resultCard(this.store, trial), parametersCard(trial), commandCard(trial), whyCard(trial), stopCard(trial),
-      attemptsCard(trial)]);
+    replace(this.cards, [resultCard(this.store, trial), doctorCard(trial), parametersCard(trial), commandCard(trial), whyCard(trial),
+      stopCard(trial), attemptsCard(trial)]);
     this.log?.follow();
   }
 

@@ -49,3 +49,14 @@ export function exitWords(code) {
   if (code === 127) return "the command was not found";
   return code > 128 ? SIGNALS[code - 128] ?? `signal ${code - 128}` : "";
 }
+
+// Pairs that tell which metrics a trial reported that ended without its objective,
+// and where: what `doctor` of the server says. Count 0 is the heading of a column.
+export function doctorPairs({seen = [], hints = []}) {
+  const told = text => Number.isFinite(Number(text)) ? format.number(Number(text)) : text;
+  return [...seen.map(({name, replica, count, first, last, file, line}) => [name, [
+    Number(count) === 0 ? "a column" : told(first) + (last === first ? "" : ` … ${told(last)}`),
+    Number(count) > 1 && `${count} times`,
+    [replica, file, Number(line) > 0 && `line ${line}`].filter(Boolean).join(" ")].filter(Boolean).join(", ")]),
+  ...hints.map(hint => ["Hint", hint])];
+}
