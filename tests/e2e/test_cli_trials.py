@@ -171,7 +171,7 @@ def one_trial_is_stopped_and_the_others_go_on():
         _, err = home.cli("stop-trial", "quick/1", "quick/99", want=3)
         tap.equal("trial quick/1 stops" in err, True, err)
         tap.equal("trial quick/99: " in err, True, err)
-        wait_until(lambda: "STOPPED" in home.cli("trial", "quick/1")[0], 30,
+        wait_until(lambda: "STOPPED" in home.cli("trial", "quick/1")[0], 60,
                    "the end of trial 1")
         tap.equal("ACTIVE" in home.cli("trial", "quick/2")[0], True)
         home.cli("stop-trial", "quick", want=2)

@@ -296,9 +296,8 @@ class Cases:
     def a_killed_shim_of_a_worker_starts_the_attempt_again(self):
         folder = self.marks("shim")
         given = spec(
-            "shim", shell("touch $DONE/$HYPERTUNE_REPLICA; "
-                          "[ -e $DONE/again ] || exec sleep 300; "
-                          "echo score=1"),
+            "shim", shell("[ -e $DONE/again ] && exec echo score=1; "
+                          "touch $DONE/$HYPERTUNE_REPLICA; exec sleep 300"),
             {"worker": {"command": shell(
                 "echo $$ >$DONE/pid.tmp; mv $DONE/pid.tmp $DONE/pid; "
                 "exec sleep 300")}},
