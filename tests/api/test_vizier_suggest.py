@@ -168,7 +168,7 @@ def wrong_contexts_are_refused():
 def a_value_of_a_child_brings_its_parent():
     for algorithm in ALGORITHMS[:2]:
         study = Study(server, X, vizier.BRANCHES, algorithm=algorithm)
-        for step in range(8):
+        for step in range(16):
             points = study.suggest_with(
                 {"momentum": 0.5}, {"rate": 7}, {"rate": 0.5, "opt": "a"},
                 {"rate": 0.25, "momentum": 0.75})
