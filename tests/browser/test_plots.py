@@ -519,6 +519,28 @@ def a_log_axis_is_for_positive_values_only():
                              "'input[type=checkbox]').disabled"), True)
 
 
+def a_log_axis_is_on_where_values_span_decades():
+    title = "Optimisation history"
+    study = make_study("decades", [{"metricId": "loss", "goal": "MINIMIZE"}])
+    for lr, loss in ((1e-5, 900.0), (1e-3, 3e-4), (0.1, 2.0)):
+        call("%s/%d/trials" % (STUDIES, study), {
+            "parameters": words_of({"lr": lr, "layers": 1, "opt": "adam"}),
+            "finalMeasurement": {"stepCount": "1", "metrics": words(
+                {"loss": loss})}})
+    look("decades")
+    reach(title)
+    is_log = "return card.querySelector('input[type=checkbox]').checked"
+    wait_note(title, "Best loss")
+    tap.equal(in_card(title, is_log), True)
+    in_card(title, "card.querySelector('input[type=checkbox]').click()")
+    call("%s/%d/trials" % (STUDIES, study), {
+        "parameters": words_of({"lr": 0.01, "layers": 2, "opt": "adam"}),
+        "finalMeasurement": {"stepCount": "1", "metrics": words(
+            {"loss": 1e-4})}})
+    wait_note(title, "trial 4")
+    tap.equal(in_card(title, is_log), False, "what the reader chose")
+
+
 def words_of(made):
     return [{"parameterId": key, "value": value}
             for key, value in made.items()]
@@ -564,6 +586,19 @@ def light_and_dark_are_drawn_in_colours_of_their_own():
     browser.dark(False)
     harness.wait_until(lambda: ink("Optimisation history") == light, 5,
                        "light colours")
+    there = browser.run("return location.hash")
+    go = "location.hash = arguments[0]"
+    browser.run(go, "#/server")
+    browser.wait("document.querySelector('.plot') === null")
+    browser.dark(True)
+    browser.run(go, there)
+    browser.wait("document.querySelector('.plot')")
+    reach("Optimisation history")
+    try:
+        harness.wait_until(lambda: ink("Optimisation history") != light, 5,
+                           "colours that turned where no plot was")
+    finally:
+        browser.dark(False)
 
 
 def many_parameters_keep_room_to_be_brushed():
@@ -626,6 +661,7 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         a_contour_shows_the_model_its_doubt_and_what_comes_next,
         too_few_results_are_told_and_nothing_is_asked,
         a_log_axis_is_for_positive_values_only,
+        a_log_axis_is_on_where_values_span_decades,
         a_plot_is_saved_as_a_picture_of_its_own,
         light_and_dark_are_drawn_in_colours_of_their_own,
         many_parameters_keep_room_to_be_brushed,

@@ -46,11 +46,20 @@ export function toggle(label, changed, on = false) {
   };
 }
 
-// One for a logarithmic axis, which only positive values can have.
+const MANY_DECADES = 3;
+
+// One for a logarithmic axis, which only positive values can have. Where they
+// span many decades it is on until the reader says otherwise.
 export function logSwitch(label, changed) {
-  const made = toggle(label, changed);
-  made.offer = possible => {
+  let chosen = false;
+  const made = toggle(label, () => {
+    chosen = true;
+    changed();
+  });
+  made.offer = values => {
+    const possible = values.every(value => value > 0), [least, most] = d3.extent(values);
     made.box.disabled = !possible;
+    if (!chosen) made.box.checked = possible && Math.log10(most / least) >= MANY_DECADES;
     made.element.title = possible ? "" : "Some values are not positive";
   };
   return made;

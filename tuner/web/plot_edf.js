@@ -33,7 +33,7 @@ export function edfPlot(store, selection) {
     const metric = metricChoice.pick(dimensionsOf(store).metrics);
     const trials = metric ? store.results.filter(trial => metric.place(trial) !== null) : [];
     if (trials.length < 2) return {missing: `Needs 2 results, has ${trials.length}.`};
-    log.offer(trials.every(trial => metric.place(trial) > 0));
+    log.offer(trials.map(trial => metric.place(trial)));
     const picked = selection.ranges.size > 0 ? trials.filter(trial => selection.accepts(trial)) : null;
     return {metric, steps: distribution(trials, metric), picked: picked && distribution(picked, metric)};
   }

@@ -40,7 +40,7 @@ export function historyPlot(store, selection) {
     const shown = store.trials.filter(trial => metric && metric.place(trial) !== null);
     const without = store.trials.filter(trial => kindOf(trial) === "failed" && metric?.place(trial) === null);
     if (shown.length === 0) return {missing: missing(without.length)};
-    log.offer(shown.every(trial => metric.place(trial) > 0));
+    log.offer(shown.map(trial => metric.place(trial)));
     const unsafe = new Set(shown.filter(trial => StudyStore.hasResult(trial) && !store.isSafe(trial)));
     const counting = shown.filter(trial => StudyStore.hasResult(trial) && !unsafe.has(trial));
     return {metric, shown, without, unsafe, steps: metric.bound === null ? records(counting, metric) : []};

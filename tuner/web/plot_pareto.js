@@ -59,8 +59,8 @@ export function paretoPlot(store, selection) {
     const x = xChoice.pick(metrics), y = yChoice.pick(metrics);
     const trials = store.results.filter(trial => x.place(trial) !== null && y.place(trial) !== null);
     if (trials.length === 0) return {missing: "No result has both metrics yet."};
-    logX.offer(withBound(x, trials).every(value => value > 0));
-    logY.offer(withBound(y, trials).every(value => value > 0));
+    logX.offer(withBound(x, trials));
+    logY.offer(withBound(y, trials));
     const safe = trials.filter(trial => store.isSafe(trial));
     const isFront = x !== y && x.bound === null && y.bound === null;
     return {x, y, trials, safe: new Set(safe), front: isFront ? frontOf(safe, x, y) : [],

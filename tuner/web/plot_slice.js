@@ -72,7 +72,7 @@ export const slicePlot = key => (store, selection) => {
       metric.place(trial) !== null && parameter.place(trial) !== null) : [];
     if (trials.length === 0) return {missing: "No result has this parameter yet."};
     const {answer, problem} = question.look();
-    log.offer(trials.every(trial => metric.of(trial) > 0));
+    log.offer(trials.map(trial => metric.of(trial)));
     return {parameter, metric, trials, expected: expectedOf(answer), through: answer?.trial, problem};
   }
 

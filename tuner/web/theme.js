@@ -6,6 +6,11 @@ const STEPS = 32; // shades of values; few, so that equal ones are drawn at once
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let theme = null;
 
+// Also where no plot is in sight.
+dark.addEventListener("change", () => {
+  theme = null;
+});
+
 // {ground, card, ...} as they are now.
 export function colours() {
   if (theme === null) {
@@ -18,12 +23,8 @@ export function colours() {
 // Calls `changed()` when the reader turns from light to dark or back. Returns
 // the function that ends it.
 export function whenThemeChanges(changed) {
-  const turn = () => {
-    theme = null;
-    changed();
-  };
-  dark.addEventListener("change", turn);
-  return () => dark.removeEventListener("change", turn);
+  dark.addEventListener("change", changed);
+  return () => dark.removeEventListener("change", changed);
 }
 
 // The colour of a share between 0, which is poor, and 1, which is good: the
