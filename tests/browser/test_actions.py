@@ -116,6 +116,7 @@ def a_failed_trial_runs_again():
     failed, = [one["id"] for one in trials
                if one["hypertune"]["state"] == "FAILED"]
     show(page, study(number, "trials/" + failed), "Attempt 1: failed")
+    page.wait_text("oops", ".log")
     page.click("button", "Run again")
     page.wait_text("Attempt 2: failed", "#main", 30)
     behaves(page, "run again")

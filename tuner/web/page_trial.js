@@ -85,9 +85,8 @@ function stopCard({hypertune: {stop, state}}) {
 }
 
 function doctorCard({hypertune: {doctor}}) {
-  if (!doctor) return null;
-  const pairs = doctorPairs(doctor);
-  return card(`Instead of ${doctor.metric}`, pairs.length > 0 ? pairList(pairs) : element("p.quiet", {}, "It reported no metric at all."));
+  const pairs = doctor ? doctorPairs(doctor) : [];
+  return pairs.length > 0 && card(`Instead of ${doctor.metric}`, pairList(pairs));
 }
 
 // --- actions ---

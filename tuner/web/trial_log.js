@@ -119,6 +119,7 @@ export function trialLog(root, study, id, trial) {
     load();
   }
 
+  if (trial().hypertune.state === "FAILED") stream.value = "stderr"; // where most say why
   let known = "";
   return {
     follow() {
