@@ -8,7 +8,7 @@ import * as format from "./format.js";
 const ROW = 33;      // pixels, as style.css has it
 const AHEAD = 8;     // rows beyond the edges
 const SAMPLE = 300;  // rows that tell how wide a column is
-const LETTER = 7.6, PADDING = 22, NARROW = 5, WIDE = 34; // pixels; letters
+const PADDING = 22, NARROW = 5, WIDE = 34; // pixels; letters
 const KEYS = {ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -Infinity, End: Infinity};
 const order = new Intl.Collator(undefined, {numeric: true});
 let grids = 0;
@@ -130,12 +130,15 @@ export class Table {
 
   // Widths do not change while one scrolls.
   measure() {
+    const ruler = document.createElement("canvas").getContext("2d");
+    ruler.font = getComputedStyle(document.body).font;
+    const digit = ruler.measureText("0").width;
     const step = Math.max(1, Math.floor(this.rows.length / SAMPLE));
     const widths = this.seen.map(column => {
       let letters = 1.15 * column.label.length + 2; // bold, with the sign of sorting
       for (let i = 0; i < this.rows.length; i += step)
         letters = Math.max(letters, (column.letters ?? plain(column.value(this.rows[i])).length));
-      return Math.round(Math.min(WIDE, Math.max(NARROW, letters)) * LETTER + PADDING);
+      return Math.round(Math.min(WIDE, Math.max(NARROW, letters)) * digit + PADDING);
     });
     if (this.marks) widths.unshift(40);
     replace(this.widths, widths.map(width => element("col", {style: {width: `${width}px`}})));
