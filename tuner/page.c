@@ -42,8 +42,10 @@ static struct MHD_Response *make_response(const struct page *page, bool packed)
     const unsigned char *from = packed ? page->packed : page->plain;
     const unsigned char *end = packed ? page->packed_end : page->plain_end;
     /* The library takes no const, but leaves persistent bytes alone. */
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    void *bytes = (void *)(uintptr_t)from;
     struct MHD_Response *response = MHD_create_response_from_buffer(
-        (size_t)(end - from), (void *)(uintptr_t)from, MHD_RESPMEM_PERSISTENT);
+        (size_t)(end - from), bytes, MHD_RESPMEM_PERSISTENT);
     if (response != NULL && packed)
         MHD_add_response_header(response, "Content-Encoding", "gzip");
     return response;

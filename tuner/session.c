@@ -115,9 +115,8 @@ unsigned sessions_open(const struct sessions *sessions, const char *cookie,
     if (dot == NULL ||
         !is_sealed(sessions, cookie, (size_t)(dot - cookie), dot + 1))
         return 0;
-    unsigned roles = 0;
-    uint64_t until_s = 0;
-    if (sscanf(cookie, "%x.%" SCNx64, &roles, &until_s) != 2)
-        return 0;
-    return now_s <= (int64_t)until_s ? roles : 0;
+    char *end;
+    const unsigned roles = (unsigned)strtoul(cookie, &end, 16);
+    const int64_t until_s = *end == '.' ? strtoll(end + 1, &end, 16) : 0;
+    return end == dot && now_s <= until_s ? roles : 0;
 }
