@@ -58,6 +58,8 @@ export class Table {
     this.rows = [];    // in the order that they are shown in
     this.active = null; // key of the row that the arrows have reached
     this.frame = 0;
+    this.held = false; // a button of the pointer is down on a row
+    this.release = () => this.released();
     this.build();
     this.setColumns(this.columns);
   }
@@ -74,13 +76,16 @@ export class Table {
     this.element = this.scroller;
     this.body.addEventListener("pointerover", event => this.hover(this.keyOf(event)));
     this.body.addEventListener("pointerleave", () => this.hover(null));
+    this.body.addEventListener("pointerdown", () => { this.held = true; });
     this.body.addEventListener("click", event => this.clicked(event));
+    for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, this.release);
     this.sizes = new ResizeObserver(() => this.drawSoon());
     this.sizes.observe(this.scroller);
   }
 
   end() {
     this.sizes.disconnect();
+    for (const end of ["pointerup", "pointercancel"]) window.removeEventListener(end, this.release);
     cancelAnimationFrame(this.frame);
   }
 
@@ -178,7 +183,16 @@ export class Table {
     });
   }
 
+  // A click needs the element that it began on, so no row is drawn anew until
+  // it is through.
+  released() {
+    if (!this.held) return;
+    this.held = false;
+    this.drawSoon();
+  }
+
   draw() {
+    if (this.held) return;
     const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW) - AHEAD);
     const n = Math.ceil((this.scroller.clientHeight || 600) / ROW) + 2 * AHEAD;
     const last = Math.min(this.rows.length, first + n);
