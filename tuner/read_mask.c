@@ -32,8 +32,21 @@ static bool is_path(const char *text, size_t len)
            text[len - 1] != '.';
 }
 
+/* Whether the path begins with a member, and goes on only where that can. */
+static bool is_known(const char *const members[], const char *path)
+{
+    const size_t len = strcspn(path, ".");
+    for (; *members != NULL; members++)
+        if (strncmp(*members, path, len) == 0 &&
+            (strcmp(*members + len, ".") == 0 ||
+             ((*members)[len] == '\0' && path[len] == '\0')))
+            return true;
+    return false;
+}
+
 enum ht_status read_mask_read(struct arena *arena, const char *text,
-                              struct strings *mask, struct ht_error *err)
+                              const char *const members[], struct strings *mask,
+                              struct ht_error *err)
 {
     *mask = (struct strings){0};
     if (text == NULL || *text == '\0' || strcmp(text, "*") == 0)
@@ -48,7 +61,10 @@ enum ht_status read_mask_read(struct arena *arena, const char *text,
         if (!is_path(at, len))
             return ht_fail(err, HT_INVALID, "readMask: \"%.64s\" is no field",
                            at);
-        paths[n++] = camel_case(arena, at, len);
+        paths[n] = camel_case(arena, at, len);
+        if (!is_known(members, paths[n++]))
+            return ht_fail(err, HT_INVALID, "readMask: there is no field %.64s",
+                           paths[n - 1]);
         at += len;
         if (*at == '\0')
             break;

@@ -11,10 +11,13 @@
 
 /* "name,display_name,studySpec.metrics": paths with commas between them, in
  * snake_case or camelCase. `text` NULL, blank or "*" gives none: all is shown.
- * HT_INVALID  a path is empty or has strange characters, or there are too many
- */
+ * `members`, ended by NULL, are those of the resource; behind one with members
+ * of its own stands a dot: "studySpec.".
+ * HT_INVALID  a path is empty, has strange characters or begins with no such
+ *             member, or there are too many */
 enum ht_status read_mask_read(struct arena *arena, const char *text,
-                              struct strings *mask, struct ht_error *err);
+                              const char *const members[], struct strings *mask,
+                              struct ht_error *err);
 
 /* Removes what the mask does not name. A path through a list is one through
  * each of its items. */

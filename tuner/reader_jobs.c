@@ -34,43 +34,73 @@ static size_t look_up(void *item, const char *field, const char *key,
     return 1;
 }
 
+/* --- what a readMask may name --- */
+
+#define MEMBERS_OF_ALL                                                         \
+    "name", "displayName", "state", "createTime", "hypertuneStatus."
+#define MEMBERS_OF_JOBS                                                        \
+    "startTime", "endTime", "updateTime", "error.", "labels.",                 \
+        "encryptionSpec.", "satisfiesPzs", "satisfiesPzi", "hypertune."
+#define MEMBERS_OF_TUNING                                                      \
+    "maxTrialCount", "parallelTrialCount", "maxFailedTrialCount",              \
+        "trialJobSpec.", "trials."
+#define MEMBERS_OF_CUSTOM "jobSpec.", "webAccessUris."
+#define MEMBERS_OF_STUDIES "studySpec.", "inactiveReason"
+
+static const char *const tuning_members[] = {
+    MEMBERS_OF_ALL, MEMBERS_OF_JOBS, MEMBERS_OF_TUNING, "studySpec.", NULL};
+static const char *const custom_members[] = {MEMBERS_OF_ALL, MEMBERS_OF_JOBS,
+                                             MEMBERS_OF_CUSTOM, NULL};
+static const char *const study_members[] = {MEMBERS_OF_ALL, MEMBERS_OF_STUDIES,
+                                            NULL};
+static const char *const all_members[] = {MEMBERS_OF_ALL,     MEMBERS_OF_JOBS,
+                                          MEMBERS_OF_TUNING,  MEMBERS_OF_CUSTOM,
+                                          MEMBERS_OF_STUDIES, NULL};
+
 /* --- lists --- */
 
-static enum ht_status list_studies(struct reader *reader, struct request *req,
-                                   const char *key, study_viewer *view,
-                                   struct ht_error *err)
-{
-    const struct collection collection = {.key = key,
-                                          .view = view,
-                                          .fields = filter_fields,
-                                          .look_up = look_up,
-                                          .sizes = {PAGE_DEFAULT, PAGE_MOST}};
-    return reader_list(reader, req, &collection, err);
-}
+#define COLLECTION(called, viewer, shown)                                      \
+    {                                                                          \
+        .key = (called), .view = (viewer), .members = (shown),                 \
+        .fields = filter_fields, .look_up = look_up, .sizes = {                \
+            PAGE_DEFAULT,                                                      \
+            PAGE_MOST                                                          \
+        }                                                                      \
+    }
 
 enum ht_status read_jobs(struct reader *reader, struct request *req,
                          struct ht_error *err)
 {
-    return list_studies(reader, req, "hyperparameterTuningJobs", view_job, err);
+    static const struct collection jobs =
+        COLLECTION("hyperparameterTuningJobs", view_job, tuning_members);
+    return reader_list(reader, req, &jobs, err);
 }
 
 enum ht_status read_custom_jobs(struct reader *reader, struct request *req,
                                 struct ht_error *err)
 {
-    return list_studies(reader, req, "customJobs", view_job, err);
+    static const struct collection jobs =
+        COLLECTION("customJobs", view_job, custom_members);
+    return reader_list(reader, req, &jobs, err);
 }
 
 enum ht_status read_studies(struct reader *reader, struct request *req,
                             struct ht_error *err)
 {
-    return list_studies(reader, req, "studies", view_study, err);
+    static const struct collection studies =
+        COLLECTION("studies", view_study, study_members);
+    return reader_list(reader, req, &studies, err);
 }
 
 enum ht_status read_all_kinds(struct reader *reader, struct request *req,
                               struct ht_error *err)
 {
-    return list_studies(reader, req, "studies", view_job, err);
+    static const struct collection studies =
+        COLLECTION("studies", view_job, all_members);
+    return reader_list(reader, req, &studies, err);
 }
+
+/* --- one resource --- */
 
 /* The resource as `view` shows it, without trials. */
 static enum ht_status show(struct reader *reader, struct request *req,

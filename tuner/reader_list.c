@@ -116,7 +116,7 @@ static enum ht_status read_query(struct walk *walk, struct ht_error *err)
                     collection->fields, &walk->filter, &why);
     page_violation(req, "filter", status, &why);
     status = read_mask_read(req->arena, request_query(req, "readMask"),
-                            &walk->mask, &why);
+                            collection->members, &walk->mask, &why);
     page_violation(req, "readMask", status, &why);
     return trial_body_check(req, err);
 }
