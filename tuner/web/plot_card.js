@@ -94,7 +94,7 @@ export class PlotCard {
       element("div.card", {}, saver("SVG"), saver("PNG")));
     this.element = element("section.card.plot", {ariaLabel: title},
       element("div.row.between", {},
-        element("h2", {}, title),
+        element("h2", {title}, title),
         element("div.row.tools", {}, this.plot.controls, this.reset, this.toText, this.saving)),
       this.plot.leastWidth ? element("div.sideways", {}, this.ground) : this.ground,
       this.empty, this.text, this.note, this.spoken);
@@ -153,6 +153,7 @@ export class PlotCard {
     const {missing} = this.data;
     this.empty.hidden = !missing;
     this.empty.textContent = missing ?? "";
+    this.element.classList.toggle("bare", Boolean(missing));
     this.ground.hidden = Boolean(missing) || this.asText;
     this.text.hidden = Boolean(missing) || !this.asText;
     this.reset.hidden = this.view === null || this.asText;
