@@ -89,6 +89,12 @@ static const char **target_of(struct request *req, struct part pattern)
     }
 }
 
+/* A name of a resource or a log, "projects/P/...", could not be taken apart. */
+static bool is_parent(struct part pattern)
+{
+    return pattern.text[1] == 'p' || pattern.text[1] == 'l';
+}
+
 static enum ht_status fill_parts(const char *pattern, const char *path,
                                  struct request *req, struct ht_error *err)
 {
@@ -105,6 +111,10 @@ static enum ht_status fill_parts(const char *pattern, const char *path,
             return ht_fail(err, HT_INVALID,
                            "\"%.*s\" in the path is not percent-encoded UTF-8",
                            (int)(len < 100 ? len : 100), got.text);
+        if (is_parent(want) && strchr(value, '/') != NULL)
+            return ht_fail(err, HT_INVALID,
+                           "\"%.100s\" in the path: the name of a %s has no /",
+                           value, want.text[1] == 'p' ? "project" : "location");
         *target_of(req, want) = value;
     }
     return HT_OK;

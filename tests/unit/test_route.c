@@ -30,14 +30,21 @@ static enum ht_status status_of(const char *method, const char *path)
 static void parts_are_split_first_and_decoded_after(void)
 {
     struct found found =
-        look("GET", "/v1/projects/a%2Fb/locations/eu%20west/studies/"
-                    "d%C3%A9j%C3%A0/trials/7");
+        look("GET", "/v1/projects/a.b/locations/eu%20west/studies/"
+                    "d%C3%A9j%2F%C3%A0/trials/7");
     CHECK(found.status == HT_OK);
-    CHECK_TEXT(found.req->scope.project, "a/b");
+    CHECK_TEXT(found.req->scope.project, "a.b");
     CHECK_TEXT(found.req->scope.location, "eu west");
-    CHECK_TEXT(found.req->study, "d\xC3\xA9j\xC3\xA0");
+    CHECK_TEXT(found.req->study, "d\xC3\xA9j/\xC3\xA0");
     CHECK_TEXT(found.req->trial, "7");
     request_free(found.req);
+}
+
+static void a_name_of_a_parent_has_no_slash(void)
+{
+    CHECK(status_of("GET", "/v1/projects/a%2Fb/jobs") == HT_INVALID);
+    CHECK(status_of("POST", "/v1/projects/p/locations/l%2Fm/studies") ==
+          HT_INVALID);
 }
 
 static void a_verb_is_part_of_the_route(void)
@@ -186,6 +193,7 @@ static void every_route_says_how_it_is_answered(void)
 int main(void)
 {
     RUN(parts_are_split_first_and_decoded_after);
+    RUN(a_name_of_a_parent_has_no_slash);
     RUN(a_verb_is_part_of_the_route);
     RUN(the_beta_version_is_the_same);
     RUN(operations_are_found_below_ui_too);
