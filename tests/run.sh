@@ -4,11 +4,11 @@
 # A test is a program BUILD-DIR/tests/{unit,api,browser,google,fault,e2e}/test_*,
 # or a script tests/{...}/test_*.py or .sh, started with BUILD-DIR/bin as its
 # argument. It runs in the source tree, with TMPDIR, HOME and HYPERTUNE_STATE in
-# an empty directory of its own, for at most 60 s (browser, google, fault and
-# e2e: 300 s), and prints TAP. With NAMEs only tests whose path contains one of
-# them run. Only failing tests show their output; what a test leaves running is
-# killed.
+# an empty directory of its own, for at most LIMIT seconds, and prints TAP. With
+# NAMEs only tests whose path contains one of them run. Only failing tests show
+# their output; what a test leaves running is killed.
 set -u
+LIMIT=300
 
 source=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -35,10 +35,6 @@ count() {
 run_one() { # build results test
     name=${3#"$1/tests/"}
     name=${name#"$source/tests/"}
-    case $name in
-    browser/* | google/* | fault/* | e2e/*) limit=300 ;;
-    *) limit=60 ;;
-    esac
     case $3 in
     *.py) set -- "$1" "$2" "$3" python3 "$3" "$1/bin" ;;
     *.sh) set -- "$1" "$2" "$3" sh "$3" "$1/bin" ;;
@@ -49,10 +45,12 @@ run_one() { # build results test
     dir=$(mktemp -d "${TMPDIR:-/tmp}/ht-test.XXXXXX")
     mkdir "$dir/tmp" "$dir/home" "$dir/state"
     code=0
+    began=$(date +%s)
     env -u HYPERTUNE_SERVER -u HYPERTUNE_TOKEN_FILE -u HYPERTUNE_REPORT_FILE \
         -u HYPERTUNE_REPORT_URL TMPDIR="$dir/tmp" HOME="$dir/home" \
         HYPERTUNE_STATE="$dir/state" PYTHONDONTWRITEBYTECODE=1 \
-        timeout -k 5 "$limit" "$@" >"$dir/output" 2>&1 </dev/null || code=$?
+        timeout -k 5 "$LIMIT" "$@" >"$dir/output" 2>&1 </dev/null || code=$?
+    took=$(($(date +%s) - began))
     left=$(left_behind "$dir")
     [ -z "$left" ] || kill -9 $left 2>/dev/null
     tally=$(count "$dir/output" "$code")
@@ -60,12 +58,12 @@ run_one() { # build results test
     {
         case $tally in
         *" 0")
-            echo "ok    $name (${tally% *})"
+            echo "ok    $name (${tally% *}, $took s)"
             grep -iE '^ok .*# skip' "$dir/output" | sed 's/^/      /'
             ;;
         *)
             echo "FAIL  $name (exit $code)"
-            [ "$code" -ne 124 ] || echo "      stopped after $limit s"
+            [ "$code" -ne 124 ] || echo "      stopped after $LIMIT s"
             sed 's/^/      /' "$dir/output"
             ;;
         esac

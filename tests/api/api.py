@@ -48,7 +48,7 @@ def address(server):
 
 
 def connect(server):
-    return socket.create_connection(address(server), timeout=20)
+    return socket.create_connection(address(server), timeout=harness.PATIENCE)
 
 
 def head(server, method, path, *lines, auth=True, host=None):

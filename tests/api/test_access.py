@@ -172,7 +172,8 @@ def without_a_token_only_loopback_is_served():
         done = subprocess.run(
             [program, "--data", os.path.join(server.folder, "open"),
              "--listen", listen, "--auth", "none"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=20)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            timeout=harness.PATIENCE)
         tap.equal(done.returncode, 2, listen)
         if b"--auth none is refused" not in done.stderr:
             raise AssertionError(done.stderr)

@@ -61,7 +61,7 @@ def job(name):
 
 
 def wait_for(name, state):
-    harness.wait_until(lambda: job(name)["state"] == state, 20,
+    harness.wait_until(lambda: job(name)["state"] == state,
                        "%s of %s" % (state, name))
     return job(name)
 
@@ -156,7 +156,7 @@ def raw(path, body=None):
     request = urllib.request.Request(server.http + path, headers={
         "Authorization": "Bearer " + api.token(server),
         "Content-Type": "application/json"}, data=body)
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=harness.PATIENCE) as answer:
         return answer.read()
 
 

@@ -67,7 +67,7 @@ def job(name):
 
 
 def wait_for(name, state):
-    harness.wait_until(lambda: job(name)["state"] == state, 20,
+    harness.wait_until(lambda: job(name)["state"] == state,
                        "%s of %s" % (state, name))
     return job(name)
 
@@ -330,7 +330,7 @@ def a_trial_that_a_rule_ended_was_stopped_early():
             attempt.started().report(value, 1)
         stops = harness.wait_until(
             lambda: one.tell("heartbeat", attempts=[
-                attempt.name for attempt in attempts])["stop"], 20, "a stop")
+                attempt.name for attempt in attempts])["stop"], "a stop")
         worst, = [attempt for attempt in attempts
                   if attempt.name["trial"] == stops[0]["trial"]]
         worst.ended("stopped", signal=15, reason="told to stop")
@@ -516,7 +516,7 @@ def a_strange_page_is_refused():
 
 def a_list_leaves_the_trials_out():
     tune("listed")
-    harness.wait_until(lambda: job("listed")["trainingOutput"]["trials"], 20,
+    harness.wait_until(lambda: job("listed")["trainingOutput"]["trials"],
                        "trials")
     shown, = [shown for shown in server.get(JOBS + "?pageSize=100")["jobs"]
               if shown["jobId"] == "listed"]

@@ -129,7 +129,7 @@ def ended(most=3):
     study = limited(most)
     trial, = study.suggest(1)["trials"]
     study.complete("/v1/" + trial["name"], 0.4)
-    harness.wait_until(lambda: study.state() == "COMPLETED", 20, "the end")
+    harness.wait_until(lambda: study.state() == "COMPLETED", "the end")
     return study
 
 
@@ -141,7 +141,7 @@ def a_study_that_has_ended_confirms_and_ends_again():
     tap.equal([trial["hypertune"].get("confirms") for trial in
                study.suggest(9)["trials"]], ["2", "3"])
     run_all(study, lambda trial: 0.2)
-    harness.wait_until(lambda: study.state() == "COMPLETED", 20, "the end")
+    harness.wait_until(lambda: study.state() == "COMPLETED", "the end")
     tap.equal(status(study)["reason"], "all 3 trials have ended")
     tap.equal(confirmation(study)["take"], "2")
 

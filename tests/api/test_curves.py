@@ -150,7 +150,7 @@ def what_a_further_attempt_measures_again_is_left_out():
         second.ended("succeeded", exit=0)
         harness.wait_until(lambda: api.ask(
             server, "GET", api.OURS + "/studies/again/best").status == 200,
-            20, "a result")
+            "a result")
     curve, = curves("again")["curves"]
     tap.equal((curve["steps"], curve["values"]),
               ([1, 2, 3, 5], [0.1, 0.2, 0.3, 0.5]))

@@ -25,7 +25,7 @@ def ended(path):
     def look():
         job = server.get(path)
         return job if "endTime" in job else None
-    return harness.wait_until(look, 20, path + " to end")
+    return harness.wait_until(look, path + " to end")
 
 
 def a_custom_job_succeeds_by_its_exit_code():
@@ -79,7 +79,7 @@ def kinds_do_not_see_each_other():
 def a_cancelled_custom_job_says_so_and_is_deleted():
     server.call("POST", CUSTOM, custom("long", "sleep", "60"))
     harness.wait_until(lambda: server.get(CUSTOM + "/long")["state"] ==
-                       "JOB_STATE_RUNNING", 20, "a start")
+                       "JOB_STATE_RUNNING", "a start")
     tap.equal(server.call("DELETE", CUSTOM + "/long")[0], 400)
     tap.equal(server.call("POST", CUSTOM + "/long:cancel", {}), (200, {}))
     job = ended(CUSTOM + "/long")

@@ -43,7 +43,7 @@ def run_beside(data, *options, env=None):
         [program(), "--data", data, "--listen", "127.0.0.1:0",
          "--report-listen", "tcp://127.0.0.1:0", "--runner", "none"] +
         list(options), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        timeout=20, encoding="utf-8", env=env)
+        timeout=harness.PATIENCE, encoding="utf-8", env=env)
 
 
 def it_is_ready_soon_and_small():
@@ -136,7 +136,7 @@ def an_idle_server_ends_by_itself_and_a_busy_one_does_not():
         time.sleep(1.6)  # longer than its idle time: the study keeps it
         tap.equal(server.process.poll(), None)
         server.call("POST", api.JOBS + "/busy:cancel")
-        tap.equal(server.process.wait(10), 0)
+        tap.equal(server.process.wait(harness.PATIENCE), 0)
         server.process.stdout.close()
         server.process = None
         tap.equal("server.stopping reason=idle" in server.log_text(), True)
@@ -174,7 +174,7 @@ def what_is_in_flight_at_a_stop_is_answered():
         creators = [Creator(server, "c%d-" % i) for i in range(4)]
         for creator in creators:
             creator.start()
-        harness.wait_until(lambda: all(c.confirmed for c in creators), 10,
+        harness.wait_until(lambda: all(c.confirmed for c in creators),
                            "work")
         begin = time.monotonic()
         tap.equal(server.stop(), 0)
@@ -206,7 +206,7 @@ def a_hangup_is_ignored():
         server.process.send_signal(signal.SIGHUP)
         tap.equal(server.call("GET", api.JOBS)[0], 200)
         server.process.send_signal(signal.SIGINT)
-        tap.equal(server.process.wait(10), 0)
+        tap.equal(server.process.wait(harness.PATIENCE), 0)
         server.process.stdout.close()
         server.process = None
 
@@ -229,7 +229,7 @@ def a_damaged_database_is_read_and_not_written():
         damage(os.path.join(server.data, "hypertune.db"))
         server.start()
         harness.wait_until(
-            lambda: server.get(api.OURS + "/server")["readOnly"], 10,
+            lambda: server.get(api.OURS + "/server")["readOnly"],
             "read-only mode")
         status, answer = server.call("POST", api.JOBS, api.job("new"))
         tap.equal((status, answer["error"]["status"]), (503, "UNAVAILABLE"))
@@ -299,7 +299,7 @@ class Supervised:
 
     def wait_starts(self, n):
         return harness.wait_until(
-            lambda: len(self.starts()) >= n and self.starts(), 10,
+            lambda: len(self.starts()) >= n and self.starts(),
             "%d runners" % n)
 
 
@@ -354,7 +354,7 @@ def a_runner_left_by_a_crash_is_adopted():
         one.server.kill()
         one.server.start()
         harness.wait_until(
-            lambda: "runner.adopted" in one.server.log_text(), 10, "adoption")
+            lambda: "runner.adopted" in one.server.log_text(), "adoption")
         tap.equal(len(one.starts()), 1)
         os.kill(first, signal.SIGKILL)
         tap.equal(len(one.wait_starts(2)), 2)

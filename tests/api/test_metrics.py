@@ -137,7 +137,7 @@ def suggestions_trials_and_studies_are_counted():
     tap.equal(asked.status, 200, asked.body)
     harness.wait_until(
         lambda: value(scrape(), "hypertune_trials", state="ACTIVE") == 2,
-        20, "two trials that run")
+        "two trials that run")
     after = scrape()
     number = study.rsplit("/", 1)[1]
     tap.equal(value(after, "hypertune_studies", state="RUNNING") -
@@ -187,7 +187,7 @@ def a_finished_study_has_no_series_of_its_own():
     server.wait_study(name)
     harness.wait_until(
         lambda: value(scrape(), "hypertune_attempts_ended_total",
-                      outcome="succeeded") == 3, 20, "three attempts")
+                      outcome="succeeded") == 3, "three attempts")
     families = scrape()
     tap.equal([labels for _, labels
                in families["hypertune_study_trials"].samples

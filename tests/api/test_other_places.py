@@ -68,7 +68,7 @@ def the_front_of_several_goals_is_shown():
 def it_is_cancelled_and_deleted():
     server.cli("cancel", "far", "--yes")
     harness.wait_until(
-        lambda: "CANCELLED" in cli("describe", "far"), 20, "the end")
+        lambda: "CANCELLED" in cli("describe", "far"), "the end")
     server.cli("delete", "far", "--yes")
     tap.equal(cli("list", "-o", "name").split(), ["front"])
 

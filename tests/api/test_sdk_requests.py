@@ -77,7 +77,7 @@ def say_again(calls):
                 last[:] = meets(number, call, given)
                 return last[0]
             try:
-                harness.wait_until(settled, 20, what)
+                harness.wait_until(settled, what)
             except AssertionError:
                 tap.equal(last[1], last[2], what)
         else:

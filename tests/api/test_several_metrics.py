@@ -114,7 +114,7 @@ def progress_is_a_change_of_the_front():
         tap.equal(study.state(), "ACTIVE")
         add(study, loss=loss, speed=speed)
     add(study, loss=9, speed=1)
-    harness.wait_until(lambda: study.state() == "COMPLETED", 10, "its end")
+    harness.wait_until(lambda: study.state() == "COMPLETED", "its end")
 
 
 def a_target_is_reached_within_the_bounds():
@@ -124,7 +124,7 @@ def a_target_is_reached_within_the_bounds():
     add(study, loss=0.1, memory=5)
     tap.equal(study.state(), "ACTIVE")
     add(study, loss=0.4, memory=3)
-    harness.wait_until(lambda: study.state() == "COMPLETED", 10, "its end")
+    harness.wait_until(lambda: study.state() == "COMPLETED", "its end")
     tap.equal(status(study)["reason"],
               "trial 2 reached loss 0.4, target 0.5")
 

@@ -153,7 +153,7 @@ def stream_with_room():
     def is_open():
         streams.append(Stream())
         return streams[-1].status == 200
-    harness.wait_until(is_open, 20, "room for a stream")
+    harness.wait_until(is_open, "room for a stream")
     for refused in streams[:-1]:
         refused.close()
     return streams[-1]
@@ -173,7 +173,7 @@ def closed_streams_make_room():
         stream = Stream()
         stream.close()
         return stream.status == 200
-    harness.wait_until(room, 20, "room for a stream")
+    harness.wait_until(room, "room for a stream")
 
 
 def a_stop_ends_the_streams():

@@ -59,7 +59,7 @@ def an_unnamed_algorithm_is_resolved_once_and_kept():
 
 
 def trials_are_suggested_and_shown():
-    harness.wait_until(lambda: server.trials("digits"), 10, "a trial")
+    harness.wait_until(lambda: server.trials("digits"), "a trial")
     trial = server.trial("digits", 1)
     value = trial["parameters"][0]["value"]
     tap.equal(trial["parameters"], [{"parameterId": "lr", "value": value}])
@@ -126,7 +126,7 @@ def a_study_is_paused_resumed_and_stopped():
         tap.equal((status, answer["hypertuneStatus"]["state"]), (200, state))
         tap.equal(state_of("life"), state)
     tap.equal(server.call("POST", path + ":stop")[0], 200)
-    harness.wait_until(lambda: state_of("life") == "STOPPED", 10, "the stop")
+    harness.wait_until(lambda: state_of("life") == "STOPPED", "the stop")
     kinds = [event["kind"] for event in server.get(path + "/events")["events"]]
     tap.equal(kinds[0], "study.created")
     tap.equal("study.moved" in kinds, True)
@@ -151,7 +151,7 @@ def a_study_is_cancelled_and_deleted():
     tap.equal((status, answer["error"]["status"]),
               (400, "FAILED_PRECONDITION"))
     tap.equal(server.call("POST", path + ":cancel"), (200, {}))
-    harness.wait_until(lambda: state_of("gone") == "CANCELLED", 10, "its end")
+    harness.wait_until(lambda: state_of("gone") == "CANCELLED", "its end")
     tap.equal(server.get(path)["state"], "JOB_STATE_CANCELLED")
     status, answer = server.call("DELETE", path)
     tap.equal((status, answer["done"]), (200, True))
@@ -220,7 +220,7 @@ def lists_are_filtered():
 
 def trials_come_in_pages_by_id():
     create("wide", maxTrialCount=5, parallelTrialCount=5)
-    harness.wait_until(lambda: len(server.trials("wide")) == 5, 10, "trials")
+    harness.wait_until(lambda: len(server.trials("wide")) == 5, "trials")
     found = pages(api.STUDIES + "/wide/trials", "trials", 2)
     tap.equal([[name.rsplit("/", 1)[1] for name in page] for page in found],
               [["1", "2"], ["3", "4"], ["5"]])

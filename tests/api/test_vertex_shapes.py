@@ -33,7 +33,7 @@ def state(job):
 
 
 def wait_for(job, wanted):
-    harness.wait_until(lambda: state(job) == wanted, 20, wanted)
+    harness.wait_until(lambda: state(job) == wanted, wanted)
 
 
 def ours(job, verb):

@@ -141,7 +141,7 @@ def the_study_of_a_job_is_shown_but_runs_its_own_trials():
     tap.equal("tuned" in [item["displayName"] for item in
                           server.get(STUDIES)["studies"]], True)
     trials = harness.wait_until(lambda: server.get(path + "/trials")["trials"],
-                                10, "its first trial")
+                                "its first trial")
     refused = (400, "FAILED_PRECONDITION", [])
     tap.equal(study.refused("POST", path + "/trials:suggest",
                             {"suggestionCount": 1}), refused)
@@ -226,7 +226,7 @@ def the_deletion_of_a_job_is_an_operation_too():
     path = "/v1/" + made["name"]
     tap.equal(server.call("POST", path + ":cancel")[0], 200)
     harness.wait_until(
-        lambda: server.get(path)["state"] == "JOB_STATE_CANCELLED", 10, "end")
+        lambda: server.get(path)["state"] == "JOB_STATE_CANCELLED", "end")
     status, operation = server.call("DELETE", path)
     tap.equal((status, operation["done"], operation["response"]), (200, True, {
         "@type": "type.googleapis.com/google.protobuf.Empty"}))

@@ -289,7 +289,7 @@ def eight_clients_evaluate_a_study_to_its_end():
     trials = study.trials()
     tap.equal([trial["state"] for trial in trials], ["SUCCEEDED"] * 100)
     tap.equal(len({str(trial["parameters"]) for trial in trials}), 100)
-    harness.wait_until(lambda: study.state() == "COMPLETED", 10, "its end")
+    harness.wait_until(lambda: study.state() == "COMPLETED", "its end")
 
 
 def a_space_that_is_used_up_gives_no_more():
@@ -301,7 +301,7 @@ def a_space_that_is_used_up_gives_no_more():
         tap.equal(study.suggest(1, "late")["trials"], [])
         for trial in trials:
             study.complete("/v1/" + trial["name"], 1)
-        harness.wait_until(lambda: study.state() == "COMPLETED", 10, "end")
+        harness.wait_until(lambda: study.state() == "COMPLETED", "end")
         tap.equal(study.suggest(1)["trials"], [])
 
 
@@ -381,7 +381,7 @@ def a_stopping_server_answers_who_waits():
                for i in range(4)]
     for thread in threads:
         thread.start()
-    harness.wait_until(lambda: len(seen) > 20, 10, "some answers")
+    harness.wait_until(lambda: len(seen) > 20, "some answers")
     tap.equal(server.stop(), 0)
     for thread in threads:
         thread.join()

@@ -402,7 +402,7 @@ def an_ended_study_takes_no_more():
     tap.equal((answer["trials"], answer["studyState"]), ([], "ACTIVE"))
     for trial in (first, second):
         study.complete("/v1/" + trial["name"], 1)
-    harness.wait_until(lambda: study.state() == "COMPLETED", 10, "its end")
+    harness.wait_until(lambda: study.state() == "COMPLETED", "its end")
     answer = study.suggest(1, "late")
     tap.equal((answer["trials"], answer["studyState"]), ([], "COMPLETED"))
     tap.equal(study.refused("POST", study.path + "/trials", {

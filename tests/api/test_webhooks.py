@@ -65,14 +65,14 @@ def configure(server, *hooks):
         json.dump(hooks, file)
     os.rename(path + ".new", path)
     harness.wait_until(lambda: "webhooks=%d" % len(hooks)
-                       in server.log_text(), 20, "the file is read")
+                       in server.log_text(), "the file is read")
 
 
 def prepare(*hooks):
     server = harness.Server("--runner", "none")
     server.start()
     configure(server, *hooks)
-    harness.wait_until(lambda: "webhooks.begun" in server.log_text(), 20,
+    harness.wait_until(lambda: "webhooks.begun" in server.log_text(),
                        "what happens from now on is told")
     return server
 
@@ -118,16 +118,16 @@ def each_event_is_told_and_signed():
     try:
         study = make_study(server, "told")
         add(server, study, 0.5, 2.0)
-        harness.wait_until(lambda: receiver.taken("best.improved"), 20,
+        harness.wait_until(lambda: receiver.taken("best.improved"),
                            "the first best")
         add(server, study, 0.6, 3.0)
-        harness.wait_until(lambda: len(receiver.taken("trial.ended")) == 2, 20,
+        harness.wait_until(lambda: len(receiver.taken("trial.ended")) == 2,
                            "two trials")
         api.send(server, "POST", "%s/studies/%s:pause" % (api.OURS, study), {})
-        harness.wait_until(lambda: receiver.taken("study.paused"), 20,
+        harness.wait_until(lambda: receiver.taken("study.paused"),
                            "the pause")
         api.send(server, "POST", "%s/studies/%s:stop" % (api.OURS, study), {})
-        harness.wait_until(lambda: receiver.taken("study.ended"), 20, "the end")
+        harness.wait_until(lambda: receiver.taken("study.ended"), "the end")
         tap.equal(len(receiver.taken("best.improved")), 1)
         for headers, body, _, _ in receiver.letters:
             tap.equal(headers["X-Hypertune-Signature"],
@@ -155,7 +155,7 @@ def only_what_was_asked_for_is_told():
             add(server, study, 0.5, 2.0)
             api.send(server, "POST", "%s/studies/%s:stop" % (api.OURS, study),
                      {})
-        harness.wait_until(receiver.taken, 20, "a letter")
+        harness.wait_until(receiver.taken, "a letter")
         tap.equal([(letter["event"], letter["study"]["name"])
                    for _, letter in receiver.taken()],
                   [("study.ended", "mine-1")])
@@ -171,10 +171,10 @@ def what_was_not_taken_comes_again_and_after_a_restart():
     try:
         study = make_study(server, "again")
         add(server, study, 0.5, 2.0)
-        harness.wait_until(lambda: receiver.letters, 20, "the first attempt")
+        harness.wait_until(lambda: receiver.letters, "the first attempt")
         server.stop()
         server.start()
-        harness.wait_until(receiver.taken, 20, "the third attempt")
+        harness.wait_until(receiver.taken, "the third attempt")
         tap.equal([code for _, _, code, _ in receiver.letters],
                   [500, 302, 204])
         tap.equal(len({headers["X-Hypertune-Delivery"] for headers, _, _, _
@@ -199,7 +199,7 @@ def one_that_is_gone_is_given_up_with_an_event():
                              % (api.OURS, study)).json()
             return [event["reason"] for event in answer["events"]
                     if event["kind"] == "study.warned"]
-        reason = harness.wait_until(warned, 20, "the event")[0]
+        reason = harness.wait_until(warned, "the event")[0]
         tap.equal("trial.ended" in reason and "127.0.0.1" in reason and
                   "410" in reason, True, reason)
         tap.equal("/hook" in reason, False, "the URL is no secret any more")
@@ -224,7 +224,7 @@ def a_place_that_is_not_public_gets_nothing():
             text = api.ask(server, "GET", "/metrics").body.decode()
             return int(text.split("\nhypertune_webhook_failures_total ")[1]
                        .split("\n")[0]) >= 2
-        harness.wait_until(failures, 20, "two refusals")
+        harness.wait_until(failures, "two refusals")
         tap.equal(receiver.letters, [])
     finally:
         server.close()

@@ -1,6 +1,8 @@
 """hostile - texts that a page must show as they are: markup, scripts, templates,
 breaks out of attributes, signs that turn or hide others."""
 
+import re
+
 MARK = "pwned"  # what a script that runs would set on the window
 
 RUN = "window.%s=1" % MARK
@@ -67,3 +69,11 @@ STRINGS = [
     "a\u0301\u0302\u0303\u0304 \U0001f469\u200d\U0001f4bb \u05d0\u05d1\u05d2",
     "W" * 120,
 ]
+
+
+def visible(text):
+    """As tuner/web/format.js shows it: what turns or hides others is named."""
+    return re.sub(
+        "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f"
+        "\u2028-\u202e\u2066-\u2069]",
+        lambda found: "\u27e8U+%04X\u27e9" % ord(found[0]), text)

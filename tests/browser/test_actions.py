@@ -90,10 +90,10 @@ def a_spec_is_created_and_its_output_followed():
     page.wait_text("written", "h1")
     number = int(page.run("return location.hash").split("/")[2])
     show(page, study(number, "trials/1"), "Trial 1")
-    page.wait_text("began", ".log", 30)
+    page.wait_text("began", ".log")
     tap.equal("went" in page.text(".log"), False)
     with open(server.data + "/go", "w", encoding="ascii"):
-        page.wait_text("went", ".log", 30)
+        page.wait_text("went", ".log")
     page.type("input", "BEG", "Search in the log")
     page.wait("document.querySelector('.log').textContent === 'began'",
               "the line that was looked for")
@@ -111,14 +111,14 @@ def a_failed_trial_runs_again():
     number = int(number.rsplit("/", 1)[1])
     harness.wait_until(lambda: call(
         "GET", "/hypertune/v1/studies/written")["hypertuneStatus"]["counts"]
-        ["failed"] == 1, 30, "the trial that fails")
+        ["failed"] == 1, "the trial that fails")
     trials = call("GET", "/hypertune/v1/studies/written/trials")["trials"]
     failed, = [one["id"] for one in trials
                if one["hypertune"]["state"] == "FAILED"]
     show(page, study(number, "trials/" + failed), "Attempt 1: failed")
     page.wait_text("oops", ".log")
     page.click("button", "Run again")
-    page.wait_text("Attempt 2: failed", "#main", 30)
+    page.wait_text("Attempt 2: failed", "#main")
     behaves(page, "run again")
 
 
@@ -139,7 +139,7 @@ workdir: /tmp
     page.wait_text("default search, 2 trials, 1 at a time", "#main")
     page.click("button", "Create the study")
     page.wait_text("mute", "h1")
-    page.wait_text("ended without reporting accuracy", "#main", 30)
+    page.wait_text("ended without reporting accuracy", "#main")
     page.wait_text("paused", "#main .title")
     number = int(page.run("return location.hash").split("/")[2])
     show(page, study(number, "trials/1"), "Instead of accuracy")

@@ -10,7 +10,7 @@ import harness
 import hostile
 import tap
 from dashboard import behaves, show, study
-from hostile import STRINGS
+from hostile import STRINGS, visible
 
 ROOT = "/v1/projects/local/locations/local"
 X = {"parameterId": "x", "doubleValueSpec": {"minValue": 0, "maxValue": 1}}
@@ -68,7 +68,8 @@ def harmless(what):
 
 
 def shown(texts, selector="#main"):
-    tap.equal(page.run(MISSING, texts, selector), [], "not shown")
+    told = [visible(text) for text in texts]
+    tap.equal(page.run(MISSING, told, selector), [], "not shown")
 
 
 def tour(number):
@@ -78,21 +79,31 @@ def tour(number):
 
 
 def names_of_studies():
-    """The server makes plain names of them; as they were sent they are in the
-    spec."""
+    """Each is the title of its study; the server makes a plain name of it for
+    commands, which stands beside it."""
     numbers = {name: make_study(name) for name in STRINGS}
     show(page, "#/studies", "toString")
     harmless("the list")
+    page.type("input", "gpj", "Search by name")
+    page.wait("document.querySelectorAll('table[role=grid] tbody tr')"
+              ".length === 1", "the study that is looked for")
+    tap.equal(page.text("tbody td"),
+              "\u27e8U+202E\u27e9gpj.exe study--gpj.exe")
     for name, number in list(numbers.items())[::6]:
         told = good("GET", "/hypertune/v1/studies/%d" % number)
         tap.equal(told["displayName"], name)
         show(page, study(number, "config"), "Spec")
-        tap.equal(page.text("h1"), told["hypertuneStatus"]["name"])
+        slug = told["hypertuneStatus"]["name"]
+        title = visible(name.strip())
+        tap.equal(page.run("return document.querySelector('h1').textContent"),
+                  title if title == slug else "%s %s" % (title, slug))
+        tap.equal(page.run("return document.title"), title + " - hypertune")
         page.run("""
             const menu = [...document.querySelectorAll("select")].find(one => one.ariaLabel === "Language");
             menu.value = "JSON";
             menu.dispatchEvent(new Event("change"))""")
-        page.wait_text(json.dumps(name, ensure_ascii=False)[1:-1], ".spec")
+        page.wait_text(visible(json.dumps(name, ensure_ascii=False)[1:-1]),
+                       ".spec")
         harmless(name)
 
 

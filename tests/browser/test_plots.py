@@ -379,7 +379,7 @@ def a_range_that_is_brushed_holds_for_every_plot_and_tab():
     picked = ink("Optimisation history")
     browser.click(".ranges button", "All trials")
     browser.wait("document.querySelectorAll('.chip').length === 0")
-    harness.wait_until(lambda: ink("Optimisation history") != picked, 5,
+    harness.wait_until(lambda: ink("Optimisation history") != picked,
                        "the history of all")
     behaves()
 
@@ -397,20 +397,18 @@ def a_part_that_is_zoomed_stays_while_the_study_goes_on():
     browser.drag((left + 100, top + 60), (left + width * 0.6, top + 150))
     browser.wait("[...document.querySelectorAll('.tools button')].some("
                  "one => one.textContent === 'Whole range' && !one.hidden)")
-    harness.wait_until(lambda: ticks(title, "y") != whole, 5, "the part")
+    harness.wait_until(lambda: ticks(title, "y") != whole, "the part")
     part = ticks(title, "y"), ticks(title, "x")
     browser.run("document.querySelector('.figures a').focus();"
                 "window.scrollTo(0, 40)")
-    begin = time.monotonic()
     best = add(study, {"lr": 0.001, "layers": 8, "opt": "adam"})
     browser.wait_text("trial %d" % best, ".figures")
-    tap.equal(time.monotonic() - begin < 3, True, "seconds to be seen")
     wait_note(title, "trial %d" % best)
     tap.equal((ticks(title, "y"), ticks(title, "x")), part)
     tap.equal(browser.run("return [document.activeElement.textContent,"
                           "scrollY]"), ["trial %d" % best, 40])
     press(title, "Whole range")
-    harness.wait_until(lambda: max(ticks(title, "x")) >= best - 2, 5,
+    harness.wait_until(lambda: max(ticks(title, "x")) >= best - 2,
                        "the whole")
     behaves()
 
@@ -445,7 +443,7 @@ def a_slice_goes_through_a_trial_that_has_the_parameter():
 def wait_contour():
     wait_note("Contour", "The model's median of accuracy")
     browser.wait("[...document.querySelectorAll('.legend text')]"
-                 ".some(one => one.textContent === 'comes next')", seconds=20)
+                 ".some(one => one.textContent === 'comes next')")
 
 
 def a_contour_shows_the_model_its_doubt_and_what_comes_next():
@@ -464,7 +462,7 @@ def a_contour_shows_the_model_its_doubt_and_what_comes_next():
     in_card("Contour", "card.querySelector('input[type=checkbox]').click()")
     choose("Contour", "y", "parameter:opt")
     wait_note("Contour", "The model's median")
-    harness.wait_until(lambda: len(table("Contour")[1]) == 36 * 2, 10,
+    harness.wait_until(lambda: len(table("Contour")[1]) == 36 * 2,
                        "cells of two categories")
     choose("Contour", "x", "parameter:opt")
     wait_missing("Contour", "Choose two different parameters.")
@@ -504,7 +502,7 @@ def a_log_axis_is_for_positive_values_only():
     wait_note(title, "Best cost")
     linear = ink(title)
     in_card(title, "card.querySelector('input[type=checkbox]').click()")
-    harness.wait_until(lambda: ink(title) != linear, 5, "a log axis")
+    harness.wait_until(lambda: ink(title) != linear, "a log axis")
     gaps = [b / a for a, b in zip(ticks(title, "y"), ticks(title, "y")[1:])]
     tap.equal(min(gaps) > 1, True, gaps)
     study = make_study("negative", GOALS[:1])
@@ -581,10 +579,10 @@ def light_and_dark_are_drawn_in_colours_of_their_own():
     reach("Optimisation history")
     light = ink("Optimisation history")
     browser.dark(True)
-    harness.wait_until(lambda: ink("Optimisation history") != light, 5,
+    harness.wait_until(lambda: ink("Optimisation history") != light,
                        "dark colours")
     browser.dark(False)
-    harness.wait_until(lambda: ink("Optimisation history") == light, 5,
+    harness.wait_until(lambda: ink("Optimisation history") == light,
                        "light colours")
     there = browser.run("return location.hash")
     go = "location.hash = arguments[0]"
@@ -595,7 +593,7 @@ def light_and_dark_are_drawn_in_colours_of_their_own():
     browser.wait("document.querySelector('.plot')")
     reach("Optimisation history")
     try:
-        harness.wait_until(lambda: ink("Optimisation history") != light, 5,
+        harness.wait_until(lambda: ink("Optimisation history") != light,
                            "colours that turned where no plot was")
     finally:
         browser.dark(False)
@@ -641,7 +639,8 @@ def a_study_that_is_not_there_is_told():
     gone = make_study("gone", GOALS)
     look("gone")
     urllib.request.urlopen(urllib.request.Request(
-        "%s%s/%d" % (server.http, STUDIES, gone), method="DELETE"), timeout=10)
+        "%s%s/%d" % (server.http, STUDIES, gone), method="DELETE"),
+        timeout=harness.PATIENCE)
     browser.wait_text("This study has been deleted")
     browser.complaints()  # its console tells of the 404
 

@@ -120,7 +120,7 @@ def a_study_that_is_stopped_meanwhile_ends_as_it_had():
     name = study("broken-off", train=train, grace="1s")
     server.cli("confirm", name, "--top", "1", "--seeds", "3")
     harness.wait_until(lambda: server.study(name)["confirming"]["active"] == 2,
-                       30, "the start of two runs")
+                       "the start of two runs")
     tap.equal(server.study(name)["state"], "RUNNING")
     done = server.cli("confirm", name, "--top", "1", "--seeds", "3", "-o",
                       "name", check=False)

@@ -11,7 +11,7 @@ import engines  # noqa: E402
 import tap  # noqa: E402
 from cli_home import Home, Terminal, stop  # noqa: E402
 from engines import shell, spec  # noqa: E402
-from harness import wait_until  # noqa: E402
+from harness import PATIENCE, wait_until  # noqa: E402
 
 NOWHERE = "unix:///nonexistent/engine.sock"
 
@@ -51,20 +51,20 @@ def an_image_without_an_engine_is_refused_with_what_to_do():
 def a_runner_finds_the_own_server_by_itself():
     with Home() as home:
         home.cli("list")
-        wait_until(lambda: runner_of(home, "process"), 20, "the server's own")
+        wait_until(lambda: runner_of(home, "process"), "the server's own")
         process = home.start("runner", "--slots", "3")
         try:
             def slots():
                 return sorted(one["slots"] for one in json.loads(
                     home.cli("runners", "-o", "json")[0]))[-1:]
             wait_until(lambda: slots() == [3] and len(json.loads(
-                home.cli("runners", "-o", "json")[0])) == 2, 20, "a second")
+                home.cli("runners", "-o", "json")[0])) == 2, "a second")
             tap.equal(len(home.cli("runners", "-o", "name")[0].split()), 2)
             head = home.cli("runners")[0].splitlines()[0].split()
             tap.equal(head[:4], ["RUNNER", "ENGINE", "HOST", "STATE"])
         finally:
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=20)
+            process.communicate(timeout=PATIENCE)
 
 
 def a_runner_of_a_named_server_needs_its_token():
@@ -109,16 +109,16 @@ def what_died_is_started_again_by_the_next_command(engine):
         home.cli("submit", path, DOCKER_HOST=engine.host)
         wait_until(lambda: json.loads(home.cli(
             "trials", "image", "-o", "json", DOCKER_HOST=engine.host)[0]),
-            30, "a trial")
+            "a trial")
         wait_until(lambda: (json.loads(home.cli(
             "trial", "image/1", "-o", "json", DOCKER_HOST=engine.host)[0])
             ["hypertune"]["attempts"] or [{}])[-1].get("state") == "RUNNING",
-            30, "a trial that runs")
+            "a trial that runs")
         for pid in pids_of_containers(home):
             stop(pid, signal.SIGKILL)
         stop(home.note()["pid"], signal.SIGKILL)
         home.cli("list", DOCKER_HOST=engine.host)
-        wait_until(lambda: runner_of(home, "docker"), 20, "a new runner")
+        wait_until(lambda: runner_of(home, "docker"), "a new runner")
         output = json.loads(home.cli("trial", "image/1", "-o", "json")[0])[
             "hypertune"]["facts"]["output"]
         with open(os.path.join(output, "model", "go"), "w", encoding="ascii"):

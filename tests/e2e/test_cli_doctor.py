@@ -92,7 +92,7 @@ def something_that_is_no_engine_is_told_apart():
 def the_own_server_and_its_runners_are_shown():
     with Home() as home:
         home.cli("list")
-        wait_until(lambda: "ONLINE" in home.cli("runners")[0], 20, "a runner")
+        wait_until(lambda: "ONLINE" in home.cli("runners")[0], "a runner")
         found, _ = doctor(home)
         server = only(found, "server")
         tap.equal(server["text"].startswith("your own at " +

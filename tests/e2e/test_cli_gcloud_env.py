@@ -38,7 +38,7 @@ def evaluate(home, script, shell=POSIX, **variables):
     """The exported variables after a script of the shell."""
     done = subprocess.run(shell + [script + "\nenv -0"], cwd=home.folder,
                           env=home.environment(settings(home, **variables)),
-                          timeout=60,
+                          timeout=harness.PATIENCE,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     tap.equal(done.returncode, 0, done.stderr.decode())
     return dict(entry.split("=", 1)
@@ -60,7 +60,7 @@ def asks(url, token=None):
     request = urllib.request.Request(url + "hypertune/v1/server",
                                      headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=harness.PATIENCE) as answer:
             return answer.status
     except urllib.error.HTTPError as error:
         return error.code

@@ -29,7 +29,7 @@ def expect_nothing_left(home):
     tap.equal(glob.glob(os.path.join(home.temporary, "hypertune-local-*")), [])
     for program in ("hypertuned", "hypertune-runner", "hypertune-shim"):
         wait_until(lambda: not processes(
-            os.path.join(bin_dir(), program), home.temporary), 10,
+            os.path.join(bin_dir(), program), home.temporary),
             "the end of each " + program)
     tap.equal(os.path.exists(home.state), False, "the own server was asked:")
 

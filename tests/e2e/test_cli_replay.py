@@ -91,7 +91,7 @@ def what_was_foretold_of_a_paused_trial_is_known_again():
         "earlyStopping": {"rule": "asha", "minSteps": 1, "maxSteps": 9,
                           "factor": 3, "pause": True},
         "command": [sys.executable, train, "${x}"]})
-    server.wait_study("rungs", 110)
+    server.wait_study("rungs")
     events = server.get(harness.OURS + "rungs/events?limit=1000")["events"]
     went = [event for event in events if event.get("from") == "PAUSED" and
             event.get("to") == "REQUESTED"]

@@ -11,7 +11,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import tap  # noqa: E402
 from cli_home import Home, stop  # noqa: E402
-from harness import wait_until  # noqa: E402
+from harness import PATIENCE, wait_until  # noqa: E402
 
 SPEC = {"spec": 1, "name": "quick", "goal": "maximize accuracy",
         "parameters": {"lr": [1, 2, 3]}, "trials": 1,
@@ -55,7 +55,7 @@ def a_server_that_stops_is_waited_for():
                 raise AssertionError("did not wait")
             except subprocess.TimeoutExpired:
                 pass
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=PATIENCE)
         tap.equal(process.returncode, 0, err)
         tap.equal("started a server" in err, True, err)
 
@@ -74,7 +74,7 @@ def two_state_folders_have_two_servers():
 def commands_that_start_at_once_share_one_server():
     with Home() as home:
         started = [home.start("list", "-v") for _ in range(4)]
-        said = [process.communicate(timeout=60)[1] for process in started]
+        said = [process.communicate(timeout=PATIENCE)[1] for process in started]
         tap.equal([process.returncode for process in started], [0] * 4)
         tap.equal(sum("started a server" in text for text in said), 1)
 
@@ -155,11 +155,11 @@ def serve_runs_in_the_foreground():
     with Home() as home:
         process = home.start("serve", "--listen", "127.0.0.1:0",
                              "--report-listen", "tcp://127.0.0.1:0")
-        wait_until(home.note, 20, "server.json")
+        wait_until(home.note, "server.json")
         home.cli("list")
         tap.equal(home.note()["pid"], process.pid)
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=PATIENCE)
         tap.equal(process.returncode, 0, err)
         tap.equal(out.startswith("ready http="), True, out)
 

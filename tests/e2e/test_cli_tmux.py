@@ -55,7 +55,7 @@ def watch_tells_what_runs_and_why_the_rest_waits():
     def case(home, terminal, columns):
         # The first two are through; events tell of one step a second only.
         wait_until(lambda: home.run("curves", "quick", "-o", "csv")[1]
-                   .count("\n") == 9, 30, "all measurements")
+                   .count("\n") == 9, "all measurements")
         terminal.type("hypertune watch quick")
         terminal.expect("quick  RUNNING  random  maximize accuracy",
                         " elapsed", "0/8", "2 slots: 2 busy", "0 failed",
@@ -122,7 +122,7 @@ def a_new_size_leaves_nothing_of_the_old_picture():
             terminal.expect("quick", "[q]uit")
             for columns, rows in ((80, 16), low, (200, 30)):
                 terminal.resize(columns, rows)
-                wait_until(lambda: fits(terminal, columns), 30,
+                wait_until(lambda: fits(terminal, columns),
                            "a picture of %d columns" % columns)
             terminal.press("q")
             terminal.expect_prompt()

@@ -45,7 +45,7 @@ def reports(home):
 def a_snapshot_has_studies_runners_and_what_runs():
     with Home() as home:
         two_studies(home)
-        wait_until(lambda: len(reports(home)) == 2, 30, "both reports")
+        wait_until(lambda: len(reports(home)) == 2, "both reports")
         got = snapshot(home)
         tap.equal((got["slots"], got["busy"]), (2, 2))
         tap.equal(got["diskTotalBytes"] > got["diskFreeBytes"] > 0, True)

@@ -12,7 +12,7 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import tap  # noqa: E402
 from cli_home import Home  # noqa: E402
-from harness import wait_until  # noqa: E402
+from harness import PATIENCE, wait_until  # noqa: E402
 
 TRAIN = """
 lr=${1#--lr=}
@@ -55,7 +55,7 @@ def post(home, path, body):
         home.note()["http"] + "/v1/projects/local/locations/local" + path,
         json.dumps(body).encode(), {"Authorization": "Bearer " + token,
                                     "Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=30) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
         return json.load(answer)
 
 
@@ -86,7 +86,7 @@ def what_was_given_is_shown():
 def with_input(home, text, *arguments, want=0):
     process = subprocess.run(
         [os.path.join(sys.argv[1], "hypertune")] + list(arguments),
-        input=text, env=home.environment({}), cwd=home.folder, timeout=60,
+        input=text, env=home.environment({}), cwd=home.folder, timeout=PATIENCE,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
     tap.equal(process.returncode, want, process.stdout + process.stderr)
     return process.stdout, process.stderr
@@ -166,12 +166,12 @@ def one_trial_is_stopped_and_the_others_go_on():
     with Home() as home:
         a_home_with(home, "wait")
         wait_until(lambda: home.cli("trials", "quick", "--state", "active",
-                                    "-o", "name")[0].count("\n") == 2, 30,
+                                    "-o", "name")[0].count("\n") == 2,
                    "two running trials")
         _, err = home.cli("stop-trial", "quick/1", "quick/99", want=3)
         tap.equal("trial quick/1 stops" in err, True, err)
         tap.equal("trial quick/99: " in err, True, err)
-        wait_until(lambda: "STOPPED" in home.cli("trial", "quick/1")[0], 60,
+        wait_until(lambda: "STOPPED" in home.cli("trial", "quick/1")[0],
                    "the end of trial 1")
         tap.equal("ACTIVE" in home.cli("trial", "quick/2")[0], True)
         home.cli("stop-trial", "quick", want=2)
@@ -297,7 +297,7 @@ def an_export_that_cannot_be_written_leaves_no_file():
         ended(home)
         with open("/dev/full", "wb") as full:
             process = home.start("export", "quick", stdout=full)
-            _, err = process.communicate(timeout=60)
+            _, err = process.communicate(timeout=PATIENCE)
             tap.equal(process.returncode, 1, err)
         folder = os.path.join(home.folder, "folder")
         os.mkdir(folder)

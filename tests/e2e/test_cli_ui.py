@@ -10,7 +10,7 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import tap  # noqa: E402
 from cli_home import Home, Terminal  # noqa: E402
-from harness import wait_until  # noqa: E402
+from harness import PATIENCE, wait_until  # noqa: E402
 
 SPEC = {"spec": 1, "name": "digits", "goal": "maximize accuracy",
         "parameters": {"lr": [1, 2, 3]}, "trials": 1,
@@ -28,7 +28,7 @@ def log_in(link):
         url + "/hypertune/v1/login", json.dumps({"code": code}).encode(),
         {"Content-Type": "application/json", "Origin": url})
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return answer.status
     except urllib.error.HTTPError as refusal:
         return refusal.code
@@ -100,7 +100,7 @@ def a_browser_is_opened_where_there_is_a_screen():
         home.cli("ui", **screen)
         show(home, **screen)
         show(home, **{**variables, "WAYLAND_DISPLAY": "wayland-0"})
-        wait_until(lambda: len(links()) >= 2, 20, "two browsers")
+        wait_until(lambda: len(links()) >= 2, "two browsers")
         tap.equal([log_in(link) for link in links()], [200, 200])
 
 

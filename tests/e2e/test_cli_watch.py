@@ -13,7 +13,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import tap  # noqa: E402
 from cli_home import Home, Terminal, gone, stop  # noqa: E402
-from harness import wait_until  # noqa: E402
+from harness import PATIENCE, wait_until  # noqa: E402
 
 TRAIN = """
 for step in 1 2 3; do echo "step $step accuracy=0.$step"; done
@@ -96,7 +96,7 @@ def forty_columns_are_enough():
         resize(terminal, 12, 40)
         terminal.expect("\x1b[2J\x1b[H")
         wait_until(lambda: terminal.read(0.1) and
-                   terminal.shown.count("\x1b[J") >= 2, 30, "two pictures")
+                   terminal.shown.count("\x1b[J") >= 2, "two pictures")
         frame = strip(terminal.shown.split("\x1b[J")[1])
         terminal.press("q")
         tap.equal(terminal.wait(), 0)
@@ -167,7 +167,7 @@ def ctrl_z_gives_the_terminal_back_until_it_is_continued():
                 ["pgrep", "-P", str(terminal.pid)]))
             tap.equal(terminal.is_raw(), True)
             terminal.press("\x1a")
-            wait_until(lambda: is_stopped(pid), 10, "a stopped watch")
+            wait_until(lambda: is_stopped(pid), "a stopped watch")
             tap.equal(terminal.is_raw(), False)
             terminal.shown = ""
             os.kill(pid, signal.SIGCONT)
@@ -210,7 +210,7 @@ def a_restart_of_the_server_is_outlived():
                       **named(home, port)) as terminal:
             lines = home.start("watch", "quick", **named(home, port))
             terminal.expect("RUNNING   ID")
-            wait_until(lambda: shows_a_pause(home, port, lines), 30,
+            wait_until(lambda: shows_a_pause(home, port, lines),
                        "the watch in lines to follow")
             server.kill()
             server.wait()
@@ -219,8 +219,8 @@ def a_restart_of_the_server_is_outlived():
             server, _ = a_server(home, port)
             terminal.expect("[p]ause")
             home.write("go", "")
-            tap.equal(terminal.wait(60), 0)
-            out, err = lines.communicate(timeout=60)
+            tap.equal(terminal.wait(), 0)
+            out, err = lines.communicate(timeout=PATIENCE)
             tap.equal(lines.returncode, 0, err)
             tap.equal("the server is back" in err, True, err)
             tap.equal(sum(" SUCCEEDED accuracy=" in line
@@ -261,9 +261,9 @@ def the_own_server_is_started_again_when_it_died():
             first = home.note()["pid"]
             stop(first, signal.SIGKILL)
             wait_until(lambda: (home.note() or {"pid": first})["pid"] != first,
-                       30, "a new server")
+                       "a new server")
             home.write("go", "")
-            tap.equal(terminal.wait(60), 0)
+            tap.equal(terminal.wait(), 0)
         tap.equal(gone(first), True)
 
 
@@ -281,12 +281,12 @@ def a_deleted_study_ends_the_watch():
             terminal.expect("RUNNING   ID")
             # Over for a moment only, and then another one has its name.
             home.cli("pause", "other")
-            tap.equal(lines.wait(30), 0)
+            tap.equal(lines.wait(PATIENCE), 0)
             lines.communicate()
             os.kill(terminal.pid, signal.SIGSTOP)
             home.cli("cancel", "other", "--yes")
             wait_until(lambda: home.run("delete", "other", "--yes")[0] == 0,
-                       30, "the end of the study")
+                       "the end of the study")
             home.cli("submit", "spec.json", "--name", "other")
             os.kill(terminal.pid, signal.SIGCONT)
             terminal.expect("study other was deleted while it was watched")

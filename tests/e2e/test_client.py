@@ -221,7 +221,7 @@ def main():
                 command=["sh", "-c", "hypertune report accuracy=1;"
                          "exec sleep 60"]))
             harness.wait_until(lambda: study.counts["active"] == 2 and
-                               study.trial(1).latest, 20, "a first report")
+                               study.trial(1).latest, "a first report")
             trial = study.trial(1)
             trial.stop()
             tap.equal((trial.state, trial.reason),

@@ -97,7 +97,7 @@ class Clusters:
         status = self._server.wait_study("apart")
         tap.equal(status["counts"]["succeeded"], 2, status["reason"])
 
-    def _example(self, name, seconds=120):
+    def _example(self, name):
         """Runs an example's container.yaml with an image that its Dockerfile
         makes; returns its successful trials' objectives."""
         folder = os.path.join(self._server.folder, name)
@@ -109,7 +109,7 @@ class Clusters:
         self._engine.build("localhost/%s:1" % name, files, BASE=PYTHON)
         study = self._server.cli("submit", "container.yaml",
                                  cwd=folder).stdout.strip()
-        status = self._server.wait_study(study, seconds)
+        status = self._server.wait_study(study)
         tap.equal(status["state"], "SUCCEEDED", status["reason"])
         trials = self._server.trials(study)
         tap.equal(len(trials), 8)

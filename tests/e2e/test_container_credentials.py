@@ -91,7 +91,7 @@ class Credentials:
         self._server.expect_nothing_left()
         folder = os.path.join(self._server.data, "runs", "docker",
                               "credentials")
-        harness.wait_until(lambda: os.listdir(folder) == [], 20,
+        harness.wait_until(lambda: os.listdir(folder) == [],
                            "copies to go")
 
 

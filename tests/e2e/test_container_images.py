@@ -69,7 +69,7 @@ def cases(image):
     def the_server_runs_as_somebody_and_keeps_its_data_in_a_volume():
         image.start("--runner", "process", "--slots", "1")
         harness.wait_until(
-            lambda: image.run("hypertune", "list", "-o", "name")[0] == 0, 30,
+            lambda: image.run("hypertune", "list", "-o", "name")[0] == 0,
             "a server that answers")
         tap.equal(image.run("id", "-un"), (0, "hypertune\n"))
         tap.equal(image.run("stat", "-c", "%U %a", "/data/token"),
@@ -96,7 +96,7 @@ def cases(image):
         code, output = harness.wait_until(
             lambda: [said for said in [image.run(
                 "hypertune", "best", "in-image", "-o", "json")]
-                if said[0] == 0], 30, "the best trial")[0]
+                if said[0] == 0], "the best trial")[0]
         tap.equal(json.loads(output)["hypertune"]["objective"], 1.0)
 
     return [the_dockerfile_builds,

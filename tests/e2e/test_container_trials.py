@@ -43,8 +43,8 @@ class Trials:
         self._server = server
         self._engine = server.engine
 
-    def _succeed(self, given, seconds=90):
-        trial = self._server.run(given, seconds)
+    def _succeed(self, given):
+        trial = self._server.run(given)
         tap.equal(trial["state"], "SUCCEEDED", trial["reason"])
         return trial
 
@@ -142,7 +142,7 @@ class Trials:
                             " echo score=1"),
             resources={"cpus": 0.5, "memory": "96Mi"},
             container={"pids": 77, "shm": "8Mi"}))
-        harness.wait_until(lambda: "up" in self._server.output("limits"), 60,
+        harness.wait_until(lambda: "up" in self._server.output("limits"),
                            "a trial that runs")
         name = self._engine.containers(self._server.label)[0]
         found = self._engine.inspect(name)
@@ -190,7 +190,7 @@ class Trials:
             "until hypertune should-stop; do sleep 0.1; done; "
             "hypertune report score=7; echo told"), metrics=None,
             container=container, grace="30s"))
-        harness.wait_until(lambda: "waiting" in self._server.output(name), 60,
+        harness.wait_until(lambda: "waiting" in self._server.output(name),
                            "a trial that waits")
         trial = self._stop_trial(name)
         tap.equal(trial["state"], "STOPPED", trial["reason"])
@@ -209,7 +209,7 @@ class Trials:
             "while :; do sleep 0.1; done"),
             grace="1s"))
         harness.wait_until(lambda: "waiting" in self._server.output(
-            "stubborn"), 60, "a trial that waits")
+            "stubborn"), "a trial that waits")
         tap.equal(self._stop_trial("stubborn")["state"], "STOPPED")
         self._server.expect_nothing_left()
 

@@ -20,7 +20,7 @@ class Cases:
     def a_study_of_three_trials_finds_its_best(self):
         self._server.submit(spec("three", shell(
             "echo score=${x}"), trials=3, parallel=2))
-        self._server.wait_study("three", 90)
+        self._server.wait_study("three")
         trials = [self._server.trial("three", number)["hypertune"]
                   for number in (1, 2, 3)]
         tap.equal([trial["state"] for trial in trials], ["SUCCEEDED"] * 3)
@@ -30,10 +30,10 @@ class Cases:
 
     def a_trial_is_stopped_by_a_person(self):
         self._server.submit(spec("stopped", shell("echo up; sleep 60")))
-        harness.wait_until(lambda: "up" in self._log("stopped"), 60,
+        harness.wait_until(lambda: "up" in self._log("stopped"),
                            "a trial that runs")
         self._server.cli("stop-trial", "stopped/1")
-        self._server.wait_study("stopped", 60)
+        self._server.wait_study("stopped")
 
     def a_trial_outlives_its_server(self):
         """The runner stays, or comes back with the server: the container must
@@ -41,7 +41,7 @@ class Cases:
         self._server.submit(spec("outlived", shell(
             "echo up; until [ -e $HYPERTUNE_TRIAL_DIR/go ]; do sleep 0.1; "
             "done; echo score=1")))
-        harness.wait_until(lambda: "up" in self._log("outlived"), 60,
+        harness.wait_until(lambda: "up" in self._log("outlived"),
                            "a trial that runs")
         self._server.kill()
         self._server.start()
@@ -49,7 +49,7 @@ class Cases:
                                                      "runs")):
             if "shim.json" in files:
                 open(os.path.join(folder, "go"), "w").close()
-        self._server.wait_study("outlived", 90)
+        self._server.wait_study("outlived")
         trial = self._server.trial("outlived", 1)["hypertune"]
         tap.equal(trial["state"], "SUCCEEDED", trial["reason"])
         tap.equal(len(trial["attempts"]), 1, "attempts")

@@ -61,7 +61,7 @@ def await_end(name):
     def look():
         job = server.get(PLACE + "/customJobs/" + name)
         return job if "endTime" in job else None
-    job = harness.wait_until(look, 30, name + " to end")
+    job = harness.wait_until(look, name + " to end")
     tap.equal(job["state"], "JOB_STATE_SUCCEEDED", job)
     return job["name"].rsplit("/", 1)[1]
 
@@ -83,7 +83,7 @@ def run(name, *arguments, **options):
 
 def the_runner_tells_whose_keys_it_has():
     runners = harness.wait_until(
-        lambda: server.get("/hypertune/v1/runners")["runners"], 20, "a runner")
+        lambda: server.get("/hypertune/v1/runners")["runners"], "a runner")
     tap.equal([one["rules"]["credentials"] for one in runners],
               [["default", ACCOUNT]])
     tap.equal("credentials.unusable" in server.log_text(), True)
@@ -96,7 +96,7 @@ def a_trial_finds_the_key_of_its_account():
     tap.equal((found["project"], found["region"]), ("moon", "us-central1"))
     inside = os.path.realpath(os.path.join(server.data, "runs", "credentials"))
     tap.equal(os.path.dirname(found["path"]), inside)
-    harness.wait_until(lambda: os.listdir(inside) == [], 20,
+    harness.wait_until(lambda: os.listdir(inside) == [],
                        "the copy to go with its attempt")
 
 
@@ -156,7 +156,7 @@ def submit_legacy(name, account):
     def look():
         job = server.get("/v1/projects/moon/jobs/" + name)
         return job if "endTime" in job else None
-    tap.equal(harness.wait_until(look, 30, name + " to end")["state"],
+    tap.equal(harness.wait_until(look, name + " to end")["state"],
               "SUCCEEDED")
 
 

@@ -23,7 +23,7 @@ def run_demo():
         [DEMO, os.path.dirname(harness.bin_dir()), "-n", str(TRIALS),
          "--parallel", "1"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
-        stdin=subprocess.DEVNULL, timeout=200)
+        stdin=subprocess.DEVNULL, timeout=harness.PATIENCE)
     print("# %d trials took %.1f s" % (TRIALS, time.monotonic() - begin))
     if done.returncode != 0:
         raise AssertionError("exit %d\n%s" % (done.returncode, done.stdout))
@@ -67,7 +67,7 @@ def nothing_of_it_stays():
                     "digits"):
         path = os.path.join(harness.bin_dir(), program)
         harness.wait_until(
-            lambda: not harness.processes(path, "hypertune-demo."), 10,
+            lambda: not harness.processes(path, "hypertune-demo."),
             "the end of " + program)
     folder = os.environ.get("TMPDIR", "/tmp")
     tap.equal([name for name in os.listdir(folder)

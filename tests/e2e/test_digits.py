@@ -20,7 +20,7 @@ def digits(*flags, data=DATA):
     return subprocess.run(
         [os.path.join(harness.bin_dir(), "digits"), "--data=" + data] +
         list(flags), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        encoding="utf-8", timeout=60)
+        encoding="utf-8", timeout=harness.PATIENCE)
 
 
 def trains(*flags):

@@ -39,7 +39,7 @@ def check_digits(rule):
             "earlyStopping": rule,
             "command": ["digits", "--data=" + DATA, "--seed=1",
                         "--epochs=%d" % EPOCHS, "--learning_rate=${rate}"]}, env=environment())
-        status = server.wait_study("digits", 120)
+        status = server.wait_study("digits")
         tap.equal(status["state"], "SUCCEEDED", status["reason"])
         found = {}
         for trial in server.trials("digits"):
@@ -102,10 +102,10 @@ def a_killed_server_goes_on_judging():
         harness.wait_until(
             lambda: "latest" in server.call("GET", path)[1].get("hypertune",
                                                                 {}),
-            60, "the last trial's first measurement")
+            "the last trial's first measurement")
         server.kill()
         server.start()
-        status = server.wait_study("killed", 60)
+        status = server.wait_study("killed")
         tap.equal(status["state"], "SUCCEEDED", status["reason"])
         own = server.trial("killed", 6)["hypertune"]
         tap.equal(own["state"], "STOPPED", own["reason"])

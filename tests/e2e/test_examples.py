@@ -56,7 +56,8 @@ def main():
                 done = subprocess.run(
                     ["sh", "-c", command], cwd=folder, env=variables,
                     stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE, encoding="utf-8", timeout=120)
+                    stderr=subprocess.PIPE, encoding="utf-8",
+                    timeout=harness.PATIENCE)
                 tap.equal(done.returncode, 0, "%s\n%s%s" % (
                     command, done.stdout, done.stderr))
                 output = done.stdout

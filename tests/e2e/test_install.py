@@ -25,7 +25,8 @@ root = os.path.join(work, "root")
 
 def run(*command, **more):
     done = subprocess.run(command, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=120, **more)
+                          stderr=subprocess.STDOUT, timeout=harness.PATIENCE,
+                          **more)
     text = done.stdout.decode("utf-8", "replace")
     if done.returncode != 0:
         raise AssertionError("%s: exit %d\n%s" % (command, done.returncode,
@@ -113,7 +114,7 @@ def the_service_manager_is_told_when_the_server_is_ready():
             assert server.stdout.readline().startswith(b"ready http=")
             server.terminate()
             tap.equal(manager.recv(64), b"STOPPING=1")
-            tap.equal(server.wait(timeout=30), 0)
+            tap.equal(server.wait(timeout=harness.PATIENCE), 0)
         finally:
             server.kill()
             server.wait()

@@ -30,8 +30,8 @@ class Kit:
         self._server = server
         self._engine = server.engine
 
-    def _run(self, name, script, seconds=60, **members):
-        return self._server.run(spec(name, shell(script), **members), seconds)
+    def _run(self, name, script, **members):
+        return self._server.run(spec(name, shell(script), **members))
 
     def _lines(self, name):
         return self._server.output(name).splitlines()
@@ -39,7 +39,7 @@ class Kit:
     def _start(self, name, script, **members):
         """Submits a trial and waits until it says "up"; its container."""
         self._server.submit(spec(name, shell(script), **members))
-        harness.wait_until(lambda: "up" in self._lines(name), 60,
+        harness.wait_until(lambda: "up" in self._lines(name),
                            "a trial that is up")
         return self._engine.containers(self._server.label)[0]
 

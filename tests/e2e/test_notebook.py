@@ -77,7 +77,7 @@ def execute(home):
         "PATH": harness.bin_dir() + os.pathsep + os.environ["PATH"]})
     done = subprocess.run(["sh", "-c", command()], cwd=folder, env=variables,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=200)
+                          stderr=subprocess.STDOUT, timeout=harness.PATIENCE)
     tap.equal(done.returncode, 0, done.stdout.decode())
     return Executed(os.path.join(folder, "executed.ipynb"))
 

@@ -224,7 +224,7 @@ def main():
         def batches_have_points_of_their_own():
             study = optuna.create_study(study_name="batch", sampler=sampler(
                 seed=1, search_space={"x": FloatDistribution(0, 1)}))
-            together = threading.Barrier(4, timeout=60)
+            together = threading.Barrier(4, timeout=harness.PATIENCE)
 
             def objective(trial):
                 x = trial.suggest_float("x", 0, 1)
@@ -348,7 +348,8 @@ def main():
             study.enqueue_trial({"x": 0.5})
             tap.equal(client.study("queue").trial(1).state, "REQUESTED")
             waiting = study.trials[0]._trial_id
-            together, taken = threading.Barrier(4, timeout=60), []
+            together = threading.Barrier(4, timeout=harness.PATIENCE)
+            taken = []
 
             def take():
                 mine = storage()
@@ -453,7 +454,7 @@ def main():
                 package=PACKAGE, url=server.http, token=server.token_file,
                 worker=number)]) for number in range(2)]
             for worker in workers:
-                tap.equal(worker.wait(120), 0)
+                tap.equal(worker.wait(harness.PATIENCE), 0)
             trials = optuna.load_study(study_name="shared",
                                        storage=storage()).trials
             tap.equal([trial.number for trial in trials], list(range(24)))
@@ -522,7 +523,7 @@ def main():
                 done = subprocess.run(
                     [sys.executable, script, "10"], env=variables,
                     stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                    encoding="utf-8", timeout=120)
+                    encoding="utf-8", timeout=harness.PATIENCE)
                 tap.equal(done.returncode, 0, done.stderr)
             tap.equal(done.stdout.startswith("best 0."), True, done.stdout)
             bowls = client.study("bowls")

@@ -61,7 +61,7 @@ def submit(server, **changes):
 
 def check_end(server):
     """One trial went all the way, without a step twice, and is the best."""
-    status = server.wait_study("pauses", 120)
+    status = server.wait_study("pauses")
     tap.equal(status["state"], "SUCCEEDED", status["reason"])
     tap.equal(status["counts"]["paused"], 0)
     trials = {int(trial["hypertune"]["params"]["level"]): trial["hypertune"]
@@ -85,7 +85,7 @@ def the_best_go_on_and_the_others_wait():
     with harness.Server(slots=3) as server:
         submit(server)
         harness.wait_until(
-            lambda: server.study("pauses")["counts"]["paused"] > 0, 60,
+            lambda: server.study("pauses")["counts"]["paused"] > 0,
             "a paused trial")
         listed = server.cli("trials", "pauses", "--state", "paused").stdout
         tap.equal("PAUSED" in listed, True, listed)
@@ -117,7 +117,7 @@ def a_server_that_dies_in_between_changes_nothing():
         for count in (2, 4):
             harness.wait_until(
                 lambda: sum(server.study("pauses")["counts"][state] for state
-                            in ("paused", "stopping")) >= count, 60,
+                            in ("paused", "stopping")) >= count,
                 "%d pauses" % count)
             server.kill()
             server.start()
@@ -144,7 +144,7 @@ def the_example_with_checkpoints_goes_on_where_it_was():
              "replicas": {"worker": {"count": 1}},
              "earlyStopping": {"rule": "asha", "maxSteps": 9, "pause": True}},
             env={"PYTHONPATH": os.path.join(root, "hypertune", "python")})
-        status = server.wait_study("pauses", 120)
+        status = server.wait_study("pauses")
         tap.equal(status["state"], "SUCCEEDED", status["reason"])
         trials = server.trials("pauses")
         tap.equal(len(trials), 6)

@@ -41,10 +41,10 @@ class Cases:
 
     # --- helpers ---
 
-    def run(self, given, seconds=60):
+    def run(self, given):
         """Submits the spec and waits; returns hypertune's view of trial 1."""
         self.server.submit(given)
-        self.server.wait_study(given["name"], seconds)
+        self.server.wait_study(given["name"])
         return self.server.trial(given["name"], 1)["hypertune"]
 
     def output(self, name, replica, trial=1, stream="stdout"):
@@ -58,7 +58,7 @@ class Cases:
 
     def expect_quiet(self):
         harness.wait_until(lambda: not checker.leftovers(self.server.data),
-                           10, "the end of every process of a trial")
+                           "the end of every process of a trial")
 
     def shims(self):
         return harness.processes(SHIM, self.server.data)
@@ -66,7 +66,7 @@ class Cases:
     def wait_up(self, folder, names):
         harness.wait_until(
             lambda: all(os.path.exists(os.path.join(folder, name))
-                        for name in names), 20, "replicas that are up")
+                        for name in names), "replicas that are up")
 
     def marks(self, name):
         folder = os.path.join(self.server.folder, name + ".marks")
@@ -216,7 +216,7 @@ class Cases:
         reason = ("1 of 1 wait: its trials run in images, and no runner does "
                   "that: start one with --engine docker")
         harness.wait_until(
-            lambda: self.server.study(name)["reason"] == reason, 10,
+            lambda: self.server.study(name)["reason"] == reason,
             "the reason %r, is %r" % (reason,
                                       self.server.study(name)["reason"]))
         self.server.cli("cancel", name, "--yes")
@@ -247,7 +247,7 @@ class Cases:
         self.server.submit(given)
         reason = "1 of 1 wait: each needs 4 GPUs, no runner has more than 2"
         harness.wait_until(
-            lambda: self.server.study("greedy")["reason"] == reason, 10,
+            lambda: self.server.study("greedy")["reason"] == reason,
             "the reason %r, is %r" % (reason,
                                       self.server.study("greedy")["reason"]))
         self.server.cli("cancel", "greedy", "--yes")
@@ -277,11 +277,11 @@ class Cases:
         self.server.submit(rival)
         harness.wait_until(
             lambda: [pid for pid in harness.processes(RUNNER, self.server.data)
-                     if pid != runner], 20, "a new runner")
+                     if pid != runner], "a new runner")
         tap.equal(self.shims(), shims, "shims after the restart")
         # Both GPUs are still in use, so the other study has to wait.
         harness.wait_until(
-            lambda: "2 GPUs" in self.server.study("rival")["reason"], 20,
+            lambda: "2 GPUs" in self.server.study("rival")["reason"],
             "a runner that polls")
         tap.equal(self.server.study("rival")["counts"]["active"], 0, "active")
         open(os.path.join(folder, "go"), "w").close()
@@ -324,7 +324,7 @@ class Cases:
         folder = os.path.join(self.server.folder, "parameter-server")
         shutil.copytree(EXAMPLE, folder)
         self.server.cli("submit", "spec.yaml", cwd=folder)
-        status = self.server.wait_study("parameter-server", 120)
+        status = self.server.wait_study("parameter-server")
         tap.equal(status["state"], "SUCCEEDED", status["reason"])
         tap.equal(status["counts"]["succeeded"], 8)
         trials = self.server.trials("parameter-server")

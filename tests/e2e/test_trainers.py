@@ -78,8 +78,8 @@ study("environment", shell("env; hypertune report accuracy=1"), args="none",
       env={"COLOUR": "green"})
 
 
-def finish(server, name, seconds=120):
-    server.wait_study(name, seconds)
+def finish(server, name):
+    server.wait_study(name)
     return server.trial(name, 1)
 
 
@@ -251,7 +251,7 @@ def main():
                 tap.equal(stat.S_IMODE(mode) & 0o077, 0, name or "data")
 
         def nothing_is_left_running_and_the_records_agree():
-            harness.wait_until(lambda: not checker.leftovers(server.data), 10,
+            harness.wait_until(lambda: not checker.leftovers(server.data),
                                "the end of every process of a trial")
             tap.equal(server.stop(), 0, "exit of the server")
             tap.equal(checker.check(server.data)[1], [])

@@ -64,7 +64,7 @@ def main():
         killer.run()
 
         def every_study_completes():
-            killer.chaos.expect_completion(200)
+            killer.chaos.expect_completion()
 
         def nothing_is_left_running():
             killer.chaos.expect_quiet()

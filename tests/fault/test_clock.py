@@ -45,7 +45,7 @@ def survive(server, clock, **members):
     harness.wait_until(
         lambda: [len(server.measurements("long", trial["id"]))
                  for trial in server.trials("long")] == [1, 1],
-        30, "two waiting trials")
+        "two waiting trials")
     for number, offset in enumerate(JUMPS):
         clock.set(offset)
         quick = "quick-%d" % number

@@ -43,7 +43,7 @@ class Faults:
         self._server.submit(given)
         if act:
             act(self._is_up(name))
-        self._server.wait_study(name, 90)
+        self._server.wait_study(name)
         trial = self._server.trial(name, 1)["hypertune"]
         said = self._events(name) + [trial["reason"]]
         print("# %s: %s, %d attempts: %s" % (
@@ -58,7 +58,7 @@ class Faults:
 
     def _is_up(self, name):
         """Waits for the trial's first word; returns its container's name."""
-        harness.wait_until(lambda: "up" in self._server.output(name), 60,
+        harness.wait_until(lambda: "up" in self._server.output(name),
                            "a trial that runs")
         return self._engine.containers(self._server.label)[0]
 
@@ -77,7 +77,7 @@ class Real(Faults):
         harness.wait_until(
             lambda: [text for text in self._events("no-registry")
                      if "127.0.0.1:9" in text and "starts again" in text],
-            120, "an attempt that is lost for its registry")
+            "an attempt that is lost for its registry")
         self._server.call("POST", harness.JOBS + "no-registry:cancel")
         self._server.wait_study("no-registry")
 
@@ -249,7 +249,7 @@ class Real(Faults):
             tap.equal(status["counts"]["succeeded"], 1, status["reason"])
             os.symlink(self._engine.socket, link)
             harness.wait_until(
-                lambda: not self._engine.containers(server.label), 60,
+                lambda: not self._engine.containers(server.label),
                 "a container that the janitor removes")
 
 
@@ -291,10 +291,10 @@ class Fake(Faults):
         # The trial's own folder tells how it ended.
         self._fault("GET", "/containers/.*/json", do="hang")
         self._server.submit(spec("hangs", GOOD))
-        status = self._server.wait_study("hangs", 60)
+        status = self._server.wait_study("hangs")
         tap.equal(status["counts"]["succeeded"], 1, status["reason"])
         self._engine.play()
-        self._server.expect_nothing_left(60)
+        self._server.expect_nothing_left()
 
     def a_pull_that_is_refused(self):
         self._fault("POST", "/images/create", do="stream", items=[
@@ -325,7 +325,7 @@ class Fake(Faults):
         self._server.submit(spec("busy", GOOD))
         status = self._server.wait_study("busy")
         tap.equal(status["counts"]["succeeded"], 1, status["reason"])
-        self._server.expect_nothing_left(60)
+        self._server.expect_nothing_left()
 
     def a_network_that_is_still_in_use(self):
         self._fault("DELETE", "/networks/.*", nth=1, do="status", status=403,
@@ -334,7 +334,7 @@ class Fake(Faults):
         self._server.submit(spec("endpoints", GOOD))
         status = self._server.wait_study("endpoints")
         tap.equal(status["counts"]["succeeded"], 1, status["reason"])
-        self._server.expect_nothing_left(60)
+        self._server.expect_nothing_left()
 
 
 def main():

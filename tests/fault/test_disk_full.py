@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "api"))
@@ -14,7 +13,6 @@ import harness  # noqa: E402
 import tap  # noqa: E402
 
 CYCLES = 5
-RECOVERY_SECONDS = 5
 
 
 class SmallDisk:
@@ -64,11 +62,8 @@ def one_cycle(server, disk, number, confirmed):
     for name in confirmed:
         tap.equal(server.study(name)["name"], name)
     disk.free()
-    begin = time.monotonic()
     name = "after-%d" % number
-    harness.wait_until(lambda: create(server, name).status == 200,
-                       RECOVERY_SECONDS, "recovery")
-    tap.equal(time.monotonic() - begin < RECOVERY_SECONDS, True)
+    harness.wait_until(lambda: create(server, name).status == 200, "recovery")
     confirmed.append(name)
 
 

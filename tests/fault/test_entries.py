@@ -80,7 +80,7 @@ def follow(disturbances, more=""):
         time.sleep(0.1)
     tap.equal(left, [])
     end = time.time()
-    harness.wait_until(lambda: time.time() > end + LAG, 10, "the lag")
+    harness.wait_until(lambda: time.time() > end + LAG, "the lag")
     follower.poll(time.time() - LAG + 1)
     return follower.entries
 

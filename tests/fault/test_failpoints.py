@@ -27,7 +27,7 @@ def main():
                 point = "%s:%d" % (place, turn)
                 if server.start(fail=point) is None:
                     early.append(point)
-                tap.equal(server.wait_death(60), EXIT, point)
+                tap.equal(server.wait_death(), EXIT, point)
                 server.start()
 
         def the_server_comes_back_from_a_death_before_a_commit():
@@ -41,7 +41,7 @@ def main():
             print("# died before it was ready at " + (", ".join(early) or "none"))
 
         def every_study_completes():
-            study.expect_completion(150)
+            study.expect_completion()
 
         def nothing_is_left_running():
             study.expect_quiet()

@@ -33,10 +33,10 @@ def run(spec, kills=()):
         for count in kills:
             harness.wait_until(
                 lambda: server.study(spec["name"])["counts"]["succeeded"] >=
-                count, 60, "%d trials" % count)
+                count, "%d trials" % count)
             server.kill()
             server.start()
-        status = server.wait_study(spec["name"], 120)
+        status = server.wait_study(spec["name"])
         tap.equal(status["state"], "SUCCEEDED", status["reason"])
         trials = [trial["hypertune"]
                   for trial in server.trials(spec["name"])]

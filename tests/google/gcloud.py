@@ -104,7 +104,8 @@ class Gcloud:
         return Done(words, subprocess.run(
             [PROGRAM] + list(words), env=self.environment, cwd=self.folder,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, encoding="utf-8", timeout=120))
+            stderr=subprocess.PIPE, encoding="utf-8",
+            timeout=harness.PATIENCE))
 
     def together(self, *commands):
         """Runs commands that do not need each other; what each did."""

@@ -311,7 +311,7 @@ def ended(get, name):
     def look():
         job = get(name=name)
         return job if job.end_time else None
-    return harness.wait_until(look, 30, name + " to end")
+    return harness.wait_until(look, name + " to end")
 
 
 def start(display, command=REPORT, **more):
@@ -390,7 +390,7 @@ def jobs_are_cancelled_and_deleted():
               (api.JobState.JOB_STATE_CANCELLED, 1))
     jobs.cancel_hyperparameter_tuning_job(name=made.name)
     gone = jobs.delete_hyperparameter_tuning_job(name=made.name)
-    gone.result(timeout=20)
+    gone.result(timeout=harness.PATIENCE)
     tap.equal(jobs.get_operation({"name": gone.operation.name}).done, True)
     refused(failure().NotFound, jobs.get_hyperparameter_tuning_job,
             name=made.name)
@@ -402,7 +402,7 @@ def jobs_are_cancelled_and_deleted():
     job = ended(jobs.get_custom_job, made.name)
     tap.equal(job.state, api.JobState.JOB_STATE_CANCELLED)
     gone = jobs.delete_custom_job(name=made.name)
-    gone.result(timeout=20)
+    gone.result(timeout=harness.PATIENCE)
     refused(failure().NotFound, jobs.get_custom_job, name=made.name)
 
 

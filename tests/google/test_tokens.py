@@ -47,7 +47,7 @@ def ask(credentials, where):
     requests = library("google.auth.transport.requests")
     with requests.AuthorizedSession(credentials) as session:
         session.trust_env = False  # no proxy
-        return session.get(where.http + JOBS, timeout=20)
+        return session.get(where.http + JOBS, timeout=harness.PATIENCE)
 
 
 def token(name="token"):

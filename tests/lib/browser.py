@@ -17,7 +17,7 @@ import time
 import urllib.error
 import urllib.request
 
-from harness import read_proc, wait_until
+from harness import PATIENCE, read_proc, wait_until
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the key of WebDriver's answers
 KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004",
@@ -102,7 +102,7 @@ class Browser:
                 words = file.read().split("started successfully on port ")
             return words[1].split(".")[0] if len(words) > 1 else None
         self.base = "http://127.0.0.1:" + wait_until(
-            port, 20, "a port of chromedriver")
+            port, "a port of chromedriver")
         made = self._send("POST", "/session", {"capabilities": {
             "alwaysMatch": {
                 "browserName": "chrome",
@@ -124,8 +124,8 @@ class Browser:
                 os.killpg(self.driver.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-            self.driver.wait(20)
-            wait_until(lambda: not self._left(), 20, "the browser's end")
+            self.driver.wait(PATIENCE)
+            wait_until(lambda: not self._left(), "the browser's end")
         subprocess.run(["rm", "-rf", self.folder], check=True)
 
     def _left(self):
@@ -146,7 +146,7 @@ class Browser:
             self.base + path, data, {"Content-Type": "application/json"},
             method=method)
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as problem:
             value = json.load(problem)["value"]
@@ -182,19 +182,19 @@ class Browser:
         return self._send("POST", self.session + "/execute/async",
                           {"script": script, "args": list(arguments)})
 
-    def wait(self, expression, what="", seconds=10):
+    def wait(self, expression, what=""):
         """Until the JavaScript expression is true; returns its value. Asked
         within the page, so that waiting takes the machine nothing."""
         script = """
-            const [end, done] = [performance.now() + %d, arguments[0]];
+            const [end, done] = [performance.now() + 20000, arguments[0]];
             const look = () => {
               let value = null;
               try { value = (%s); } catch (problem) { value = null; }
               if (value || performance.now() > end) done(value);
               else setTimeout(look, 15);
             };
-            look();""" % (1000 * seconds, expression)
-        deadline = time.monotonic() + seconds
+            look();""" % expression
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 value = self.run_later(script)
@@ -203,8 +203,8 @@ class Browser:
             if value:
                 return value
             if time.monotonic() > deadline:
-                raise AssertionError("not within %g s: %s\nthe page shows: %s"
-                                     % (seconds, what or expression,
+                raise AssertionError("not within %d s: %s\nthe page shows: %s"
+                                     % (PATIENCE, what or expression,
                                         self.text()[:600]))
 
     def text(self, selector="body"):
@@ -212,10 +212,10 @@ class Browser:
         return self.run("return document.querySelector(arguments[0])"
                         "?.innerText ?? ''", selector)
 
-    def wait_text(self, text, selector="body", seconds=10):
+    def wait_text(self, text, selector="body"):
         self.wait("document.querySelector(%s)?.innerText.includes(%s)" % (
             json.dumps(selector), json.dumps(text)),
-                  "the text %r" % text, seconds)
+                  "the text %r" % text)
 
     def count(self, selector):
         return self.run("return document.querySelectorAll(arguments[0])"

@@ -44,16 +44,16 @@ class Chaos:
 
     # --- what must be true in the end ---
 
-    def expect_completion(self, seconds):
+    def expect_completion(self):
         for name in self.studies:
-            end = self.server.wait_study(name, seconds)
+            end = self.server.wait_study(name)
             tap.equal(end["state"], "SUCCEEDED", name)
             tap.equal(end["counts"]["succeeded"], self.trials, name)
 
     def expect_quiet(self):
         harness.wait_until(lambda: not checker.leftovers(self.server.data),
-                           10, "the end of every process of a trial")
-        harness.wait_until(lambda: not self.programs("shim"), 10,
+                           "the end of every process of a trial")
+        harness.wait_until(lambda: not self.programs("shim"),
                            "the end of every shim")
 
     def expect_agreement(self):

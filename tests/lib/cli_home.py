@@ -12,7 +12,7 @@ import termios
 import time
 
 import tap
-from harness import bin_dir, processes, wait_until
+from harness import PATIENCE, bin_dir, processes, wait_until
 
 
 def gone(pid):
@@ -29,7 +29,7 @@ def stop(pid, how=signal.SIGTERM):
         os.kill(pid, how)
     except ProcessLookupError:
         return
-    wait_until(lambda: gone(pid), 20, "the end of server %d" % pid)
+    wait_until(lambda: gone(pid), "the end of server %d" % pid)
 
 
 class Home:
@@ -94,7 +94,7 @@ class Home:
         """Returns (exit code, stdout, stderr)."""
         process = self.start(*arguments, cwd=cwd, **variables)
         try:
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
@@ -145,9 +145,9 @@ class Terminal:
         self.shown += got.decode("utf-8", "replace")
         return bool(got)
 
-    def expect(self, text, seconds=30):
+    def expect(self, text):
         """Waits until `text` has been shown; forgets all up to it."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + PATIENCE
         while text not in self.shown:
             if not self.read(0.1) and text not in self.shown:
                 raise AssertionError("ended without %r: %r" %
@@ -164,9 +164,9 @@ class Terminal:
     def press(self, keys):
         os.write(self.fd, keys.encode())
 
-    def wait(self, seconds=30):
+    def wait(self):
         """The exit code."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + PATIENCE
         while self.read(0.1):
             if time.monotonic() > deadline:
                 raise AssertionError("still runs: %r" % self.shown)

@@ -59,7 +59,7 @@ class Engine:
         self.name = "Podman" if self.podman else "dockerd"
 
     def send(self, method, path, body=None, kind="application/json",
-             timeout=120):
+             timeout=harness.PATIENCE):
         """One request; `body` is bytes, a file, or what becomes JSON. Returns
         (HTTP status, bytes)."""
         if body is not None and not hasattr(body, "read") and \
@@ -155,17 +155,16 @@ class Server(harness.Server):
         return (self.engine.containers(self.label) +
                 self.engine.networks(self.label))
 
-    def expect_nothing_left(self, seconds=10):
+    def expect_nothing_left(self):
         try:
-            harness.wait_until(lambda: not self.left(), seconds, "a clean end")
-        except AssertionError:
-            raise AssertionError("still there after %g s: %s" %
-                                 (seconds, self.left()))
+            harness.wait_until(lambda: not self.left(), "a clean end")
+        except AssertionError as error:
+            raise AssertionError("%s, but %s" % (error, self.left()))
 
-    def run(self, spec, seconds=90):
+    def run(self, spec):
         """Submits a spec and waits; returns hypertune's view of trial 1."""
         self.submit(spec)
-        self.wait_study(spec["name"], seconds)
+        self.wait_study(spec["name"])
         return self.trial(spec["name"], 1)["hypertune"]
 
     def output(self, study, replica="master-0", trial=1, stream="stdout"):

@@ -17,6 +17,10 @@ STUDIES = "/v1/projects/local/locations/local/studies/"
 OURS = "/hypertune/v1/studies/"
 OPEN = ("RUNNING", "PAUSED", "STOPPING", "CANCELLING")
 
+# Seconds for what must happen at some time, however slow the machine and
+# whatever the sanitizer; who waits for longer has found a fault.
+PATIENCE = 200
+
 
 def bin_dir():
     """The programs under test: the first argument of every test script."""
@@ -30,7 +34,7 @@ def is_sanitized():
     return b"__asan_init" in image or b"__tsan_init" in image
 
 
-def wait_until(condition, seconds, what):
+def wait_until(condition, what, seconds=PATIENCE):
     """Polls; returns the first true value."""
     deadline = time.monotonic() + seconds
     while True:
@@ -38,7 +42,7 @@ def wait_until(condition, seconds, what):
         if value:
             return value
         if time.monotonic() > deadline:
-            raise AssertionError("not within %g s: %s" % (seconds, what))
+            raise AssertionError("not within %d s: %s" % (seconds, what))
         time.sleep(0.05)
 
 
@@ -101,7 +105,7 @@ class Server:
              "--control-listen", self.control] + self.options,
             stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL,
             env=dict(os.environ, HT_FAIL=fail) if fail else None)
-        line = self._first_line(begin + 20)
+        line = self._first_line(begin + PATIENCE)
         ready = re.match(r"ready http=(\S+) report=(\S+) token-file=(.+)$",
                          line)
         if not ready and fail and not line:
@@ -136,9 +140,9 @@ class Server:
         self.process.kill()
         self._reap()
 
-    def wait_death(self, seconds):
+    def wait_death(self):
         """Waits for an end of its own; returns the exit code."""
-        wait_until(lambda: self.process.poll() is not None, seconds,
+        wait_until(lambda: self.process.poll() is not None,
                    "the death of the server")
         return self._reap()
 
@@ -149,7 +153,7 @@ class Server:
 
     def _reap(self):
         try:
-            return self.process.wait(20)
+            return self.process.wait(PATIENCE)
         finally:
             self.process.stdout.close()
             self.process = None
@@ -183,7 +187,7 @@ class Server:
         request = urllib.request.Request(self.http + path, data, headers,
                                          method=method)
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)
@@ -201,7 +205,7 @@ class Server:
             env=dict(os.environ, HYPERTUNE_SERVER=self.http,
                      HYPERTUNE_TOKEN_FILE=self.token_file, **(env or {})),
             cwd=cwd or self.folder, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=120,
+            stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=PATIENCE,
             encoding="utf-8")
         if check and done.returncode != 0:
             raise AssertionError("hypertune %s: exit %d\n%s%s" % (
@@ -220,12 +224,12 @@ class Server:
         """hypertuneStatus of a study, its state, reason and counts."""
         return self.get(JOBS + name)["hypertuneStatus"]
 
-    def wait_study(self, name, seconds=60):
+    def wait_study(self, name, seconds=PATIENCE):
         """Waits for a study's end; returns its status."""
         def ended():
             status = self.study(name)
             return status if status["state"] not in OPEN else None
-        return wait_until(ended, seconds, "the end of study " + name)
+        return wait_until(ended, "the end of study " + name, seconds)
 
     def trial(self, name, number):
         return self.get(STUDIES + "%s/trials/%s" % (name, number))

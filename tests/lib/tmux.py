@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 
 import tap
-from harness import bin_dir, wait_until
+from harness import PATIENCE, bin_dir, wait_until
 
 PROMPT = "ready$ "
 
@@ -47,7 +47,7 @@ class Tmux:
 
     def call(self, *arguments, environment=None):
         return subprocess.check_output(self.argv(*arguments), env=environment,
-                                       encoding="utf-8", timeout=30)
+                                       encoding="utf-8", timeout=PATIENCE)
 
     def screen(self):
         """What is to be seen, without blanks at the ends of lines."""
@@ -82,7 +82,7 @@ class Tmux:
     def expect(self, *texts):
         """Waits until all texts are to be seen at once."""
         try:
-            wait_until(lambda: self.sees(*texts), 30, "%r" % (texts,))
+            wait_until(lambda: self.sees(*texts), "%r" % (texts,))
         except AssertionError as error:
             raise AssertionError("%s in\n%s" % (error, self.screen()))
 
@@ -90,12 +90,12 @@ class Tmux:
         """Waits until the shell is the one that reads, and says so last."""
         wait_until(lambda: [line for line in self.lines() if line][-1:] ==
                    [PROMPT.strip()] and self.ask("pane_current_command") == "sh",
-                   30, "the shell's prompt")
+                   "the shell's prompt")
 
     def clear(self):
         """Leaves nothing but the prompt to be seen."""
         self.type("clear")
-        wait_until(lambda: "".join(self.lines()) == PROMPT.strip(), 30,
+        wait_until(lambda: "".join(self.lines()) == PROMPT.strip(),
                    "an empty screen")
 
     def modes(self):

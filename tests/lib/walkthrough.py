@@ -7,7 +7,7 @@ import re
 import subprocess
 
 import tap
-from harness import bin_dir
+from harness import PATIENCE, bin_dir
 
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..")
 PYTHON = os.path.join(ROOT, "hypertune", "python")
@@ -38,7 +38,7 @@ def run(home, command, lines, tools=None):
     folders = [os.path.realpath(bin_dir()), tools, os.environ["PATH"]]
     done = subprocess.run(
         ["sh", "-c", command], cwd=home.folder, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE,
         env=home.environment({
             "PATH": os.pathsep.join(folder for folder in folders if folder),
             "PYTHONPATH": PYTHON}))
