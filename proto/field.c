@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "proto/clock.h"
+#include "proto/job_keep.h"
 #include "proto/limits.h"
 #include "proto/number.h"
 
@@ -488,6 +489,8 @@ const struct field_choice *field_choice(const struct field_reader *reader,
     const struct field_choice *choice = find_choice(field->choices, at.node);
     if (choice == NULL)
         refuse_choice(reader, at, field);
+    else if (reader->numbered && at.node->kind == NODE_NUMBER)
+        kept_add_name(reader->numbered, reader->arena, at, choice);
     return choice;
 }
 

@@ -30,6 +30,8 @@ struct field_reader {
                             duration is in seconds */
     const struct field_synonym *synonyms; /* NULL: none */
     struct kept_list *kept; /* takes what has no effect; NULL: no such form */
+    struct kept_list *numbered; /* takes the names of enumerations that were
+                                   sent as numbers; NULL: nobody asks */
 };
 
 struct place { /* a value in the document */

@@ -199,6 +199,8 @@ struct job {
     const char *output_dir; /* Vertex: AIP_* below THIS/TRIAL; or NULL. With
                                rewrite_gcs it may be gs://B/P */
     struct kept *kept;
+    struct kept *numbered; /* an AI Platform job's enumerations that were sent
+                              as numbers, by name; they are not stored */
     enum job_args_mode args_mode;
     bool substitute;           /* ${name} is replaced (native form only) */
     const char *workdir;       /* absolute once submitted, or NULL; with images

@@ -44,8 +44,11 @@ static void read_tier(const struct field_reader *reader, struct place at,
                       const struct field *field, void *into)
 {
     struct aip_draft *aip = into;
+    const struct field_choice *tier = field_choice(reader, at, field);
     aip->tier_at = at;
-    field_choose(reader, at, field, into);
+    if (tier == NULL)
+        return;
+    aip->tier = tier->value;
     switch (aip->tier) {
     case TIER_UNSAID:
     case TIER_BASIC:
@@ -57,7 +60,7 @@ static void read_tier(const struct field_reader *reader, struct place at,
         return;
     case TIER_STANDARD_1:
     case TIER_PREMIUM_1:
-        field_warning(reader, at, "one replica runs for %s", at.node->text);
+        field_warning(reader, at, "one replica runs for %s", tier->name);
         diag_hint(reader->diag, "CUSTOM with workerCount has more");
         break;
     case TIER_BASIC_GPU:
@@ -297,11 +300,12 @@ void job_read_aip_change(const struct node *root, struct aip_change *change,
 
 struct job *job_read_aip(const struct node *root, struct diag *diag)
 {
-    struct kept_list kept;
+    struct kept_list kept, numbered;
     const struct field_reader reader = {.diag = diag,
                                         .arena = diag->arena,
                                         .null_is_absent = true,
-                                        .kept = &kept};
+                                        .kept = &kept,
+                                        .numbered = &numbered};
     struct place at = {.node = root, .path = ""};
     struct aip_draft *aip = arena_alloc(diag->arena, 1, sizeof *aip);
     struct job *job = &aip->draft.job;
@@ -311,6 +315,7 @@ struct job *job_read_aip(const struct node *root, struct diag *diag)
                         .retries = JOB_RETRIES,
                         .grace_ms = JOB_GRACE_MS};
     kept_init(&kept);
+    kept_init(&numbered);
     field_read_map(&reader, at, root_rows, aip);
     if (root->kind != NODE_MAP)
         return NULL;
@@ -322,6 +327,7 @@ struct job *job_read_aip(const struct node *root, struct diag *diag)
     job_check(&reader, &aip->draft);
     job->display = job->name;
     job->kept = kept.first;
+    job->numbered = numbered.first;
     aip_move_kept(diag->arena, job);
     return diag->errors > 0 ? NULL : job;
 }

@@ -15,7 +15,8 @@ enum { TYPE_UNSPECIFIED = -1 };
 struct aip_param {
     struct param_draft param;
     int type;
-    struct place type_at, numbers, categories;
+    const char *type_name;
+    struct place numbers, categories;
     enum param_scale scale;
 };
 
@@ -37,8 +38,12 @@ static const struct field_choice scales[] = {
 static void read_type(const struct field_reader *reader, struct place at,
                       const struct field *field, void *into)
 {
-    ((struct aip_param *)into)->type_at = at;
-    field_choose(reader, at, field, into);
+    struct aip_param *said = into;
+    const struct field_choice *type = field_choice(reader, at, field);
+    if (type == NULL)
+        return;
+    said->type = type->value;
+    said->type_name = type->name;
 }
 
 static const struct field param_rows[] = {
@@ -47,7 +52,6 @@ static const struct field param_rows[] = {
      .offset = offsetof(struct aip_param, param.param.name)},
     {.name = "type",
      .read = read_type,
-     .offset = offsetof(struct aip_param, type),
      .choices = types},
     {.name = "minValue",
      .read = field_place,
@@ -90,7 +94,7 @@ static bool check_param(const struct field_reader *reader, struct place at,
                       "DOUBLE, INTEGER, CATEGORICAL or DISCRETE");
         return false;
     }
-    const char *type = said->type_at.node->text;
+    const char *type = said->type_name;
     if (said->type != PARAM_CATEGORICAL)
         refuse_list(reader, said->categories, type);
     if (said->type != PARAM_DISCRETE)

@@ -14,20 +14,21 @@ void kept_init(struct kept_list *list)
     list->last = &list->first;
 }
 
-static void keep_json(const struct field_reader *reader, struct place at,
-                      const char *json)
+static void add_json(struct kept_list *list, struct arena *arena,
+                     struct place at, const char *json)
 {
-    struct kept *kept = arena_alloc(reader->arena, 1, sizeof *kept);
+    struct kept *kept = arena_alloc(arena, 1, sizeof *kept);
     *kept = (struct kept){.path = at.path, .json = json};
-    *reader->kept->last = kept;
-    reader->kept->last = &kept->next;
+    *list->last = kept;
+    list->last = &kept->next;
 }
 
 void keep_silently(const struct field_reader *reader, struct place at)
 {
     struct text json = {0};
     json_print(json_of_node(at.node), &json);
-    keep_json(reader, at, arena_strdup(reader->arena, json.data));
+    add_json(reader->kept, reader->arena, at,
+             arena_strdup(reader->arena, json.data));
     text_free(&json);
 }
 
@@ -121,10 +122,16 @@ void keep_any(const struct field_reader *reader, struct place at,
 }
 
 /* Google's clients must never get the number of an enumeration back. */
+void kept_add_name(struct kept_list *list, struct arena *arena, struct place at,
+                   const struct field_choice *choice)
+{
+    add_json(list, arena, at, arena_printf(arena, "\"%s\"", choice->name));
+}
+
 void keep_name(const struct field_reader *reader, struct place at,
                const struct field_choice *choice)
 {
-    keep_json(reader, at, arena_printf(reader->arena, "\"%s\"", choice->name));
+    kept_add_name(reader->kept, reader->arena, at, choice);
 }
 
 void keep_choice(const struct field_reader *reader, struct place at,
@@ -204,6 +211,7 @@ void kept_put(cJSON *root, const struct kept *kept)
         name[taken] = '\0';
         c += len;
         if (*c == '\0') {
+            cJSON_DeleteItemFromObjectCaseSensitive(root, name);
             cJSON_AddItemToObject(root, name, cJSON_CreateRaw(kept->json));
             return;
         }

@@ -37,12 +37,17 @@ void keep_silently(const struct field_reader *reader, struct place at);
 void keep_name(const struct field_reader *reader, struct place at,
                const struct field_choice *choice);
 
+/* Adds the name of an enumeration at its place to a list. */
+void kept_add_name(struct kept_list *list, struct arena *arena, struct place at,
+                   const struct field_choice *choice);
+
 /* Whether a text from outside can be such a path: names, some with the index
  * of an item behind them, joined by dots. */
 bool kept_is_path(const char *text);
 
 /* Puts the value where its path leads from `root`: members by name, items of
- * lists by index; what is missing on the way is made. */
+ * lists by index; what is missing on the way is made, what is there already is
+ * replaced. */
 void kept_put(cJSON *root, const struct kept *kept);
 
 #endif

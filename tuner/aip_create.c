@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "proto/job_check.h"
+#include "proto/job_keep.h"
 #include "proto/json.h"
 #include "tuner/aip.h"
 #include "tuner/core.h"
@@ -82,11 +83,17 @@ static struct job *read_job(struct request *req, struct ht_error *err)
     return NULL;
 }
 
-static const char *text_of(struct arena *arena, const struct node *node)
+/* The trainingInput as it was sent, to be answered so. But enumerations have
+ * names in answers, while requests may say their numbers. */
+static const char *submitted(struct request *req, const struct job *job)
 {
     struct text text = {0};
-    json_print(json_of_node(node), &text);
-    const char *copy = arena_strndup(arena, text.data, text.len);
+    cJSON *body = json_of_node(req->body);
+    for (const struct kept *kept = job->numbered; kept; kept = kept->next)
+        kept_put(body, kept);
+    json_print(cJSON_DetachItemFromObject(body, "trainingInput"), &text);
+    cJSON_Delete(body);
+    const char *copy = arena_strndup(req->arena, text.data, text.len);
     text_free(&text);
     return copy;
 }
@@ -179,7 +186,7 @@ enum ht_status aip_create(struct core *core, struct request *req,
     const char *region = node_get_string(input, "region", "");
     struct making making = {.job = job,
                             .location = *region == '\0' ? NOWHERE : region,
-                            .submitted = text_of(req->arena, input)};
+                            .submitted = submitted(req, job)};
     enum ht_status status = find_resumed(core, req, job, err);
     if (status == HT_OK)
         status = study_make(core, req, &making, err);

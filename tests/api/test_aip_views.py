@@ -118,6 +118,29 @@ def a_job_is_shown_as_it_was_sent():
     cancel("sent")
 
 
+def an_enumeration_sent_as_its_number_is_shown_by_its_name():
+    numbered = {
+        "scaleTier": 5, "masterType": "n1-standard-4", "region": "us-central1",
+        "masterConfig": {"imageUri": "gcr.io/demo/trainer:latest",
+                         "acceleratorConfig": {"type": 5, "count": 1}},
+        "scheduling": {"strategy": 1},
+        "hyperparameters": {
+            "goal": 2, "algorithm": 2, "maxTrials": 1,
+            "params": [{"parameterName": "lr", "type": 1, "minValue": 1,
+                        "maxValue": 2, "scaleType": 2}]}}
+    named = copy.deepcopy(numbered)
+    named["scaleTier"] = "CUSTOM"
+    named["masterConfig"]["acceleratorConfig"]["type"] = "NVIDIA_TESLA_T4"
+    named["scheduling"]["strategy"] = "ON_DEMAND"
+    named["hyperparameters"].update(goal="MINIMIZE", algorithm="RANDOM_SEARCH")
+    named["hyperparameters"]["params"][0].update(
+        type="DOUBLE", scaleType="UNIT_LOG_SCALE")
+    made = good("POST", JOBS, {"jobId": "numbers", "trainingInput": numbered})
+    tap.equal(made["trainingInput"], named)
+    tap.equal(job("numbers")["trainingInput"], named)
+    cancel("numbers")
+
+
 def a_search_tells_its_trials_in_texts():
     tune("texts", maxTrials=2, maxParallelTrials=1)
     with runner() as one:
@@ -682,6 +705,7 @@ def a_long_job_comes_whole():
 with harness.Server("--runner", "none") as server:
     tap.run([
         a_job_is_shown_as_it_was_sent,
+        an_enumeration_sent_as_its_number_is_shown_by_its_name,
         a_search_tells_its_trials_in_texts,
         the_best_trial_stands_first,
         a_confirmation_is_not_the_best_trial,
