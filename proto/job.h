@@ -113,6 +113,17 @@ struct container_options {
     bool privileged, host_pid;
 };
 
+/* Who is told of the study: webhooks of the server by their names. */
+struct notify_item {
+    const char *webhook;
+    unsigned events; /* bits, see job_notify.h */
+};
+struct notify {
+    bool said; /* otherwise all of the server's tell of it; none if n is 0 */
+    size_t n;
+    struct notify_item *items;
+};
+
 /* A variable whose value only the runner knows. */
 struct secret {
     const char *name; /* of the variable */
@@ -191,6 +202,7 @@ struct job {
     int64_t retries;          /* starts after a failed one */
     int64_t grace_ms;         /* SIGTERM to SIGKILL */
     enum job_metric_doctor metric_doctor;
+    struct notify notify;
 
     size_t n_pools;
     struct pool *pools; /* master first, then in the order of types above */

@@ -371,6 +371,7 @@ static void name_losses(const struct aip_writer *writer)
         {"metrics.stdout", job->stdout_patterns.n > 0},
         {"metrics.file", job->metrics_file != NULL},
         {"metricDoctor", job->metric_doctor != DOCTOR_PAUSE},
+        {"notify", job->notify.said},
         {"resources.cpus", job->cpus > 0},
         {"resources.memory", job->memory_bytes > 0},
         {"volumes", job->volumes.n > 0},

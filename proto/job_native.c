@@ -6,6 +6,7 @@
 
 #include "proto/job_container.h"
 #include "proto/job_early_stop.h"
+#include "proto/job_notify.h"
 #include "proto/limits.h"
 
 #define DRAFT(member) offsetof(struct native_draft, member)
@@ -230,6 +231,7 @@ static const struct field root_rows[] = {
      .read = field_choose,
      .offset = JOB(metric_doctor),
      .choices = job_metric_doctors},
+    {.name = "notify", .read = job_notify, .offset = JOB(notify)},
     {.name = "reporter",
      .read = field_choose,
      .offset = JOB(reporter),

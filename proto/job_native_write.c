@@ -5,6 +5,7 @@
 #include "proto/job_container.h"
 #include "proto/job_early_stop.h"
 #include "proto/job_native.h"
+#include "proto/job_notify.h"
 #include "proto/job_param.h"
 #include "proto/json.h"
 
@@ -400,6 +401,7 @@ static void add_surroundings(cJSON *root, const struct job *job)
     }
     if (job->metric_doctor != DOCTOR_PAUSE)
         json_add_string(root, "metricDoctor", "warn");
+    job_notify_write(root, &job->notify);
     add_resources(root, job->cpus, job->memory_bytes,
                   job->n_pools > 0 ? job->pools[0].gpus : 0);
     job_container_write(root, job);

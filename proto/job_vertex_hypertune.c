@@ -4,6 +4,7 @@
 #include "proto/job_container.h"
 #include "proto/job_early_stop.h"
 #include "proto/job_keep.h"
+#include "proto/job_notify.h"
 #include "proto/job_vertex.h"
 #include "proto/limits.h"
 
@@ -169,6 +170,7 @@ static const struct field hypertune_rows[] = {
      .read = field_choose,
      .offset = JOB(metric_doctor),
      .choices = job_metric_doctors},
+    {.name = "notify", .read = job_notify, .offset = JOB(notify)},
     {"constraints", read_constraints, JOB(constraints), 0, HT_MAX_ENV, NULL},
     {"warmStart", field_texts, JOB(warm_start), 0, HT_MAX_PRIORS, NULL},
     {.name = "parameters",

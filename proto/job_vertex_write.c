@@ -5,6 +5,7 @@
 #include "proto/job_container.h"
 #include "proto/job_early_stop.h"
 #include "proto/job_keep.h"
+#include "proto/job_notify.h"
 #include "proto/job_vertex.h"
 #include "proto/json.h"
 
@@ -231,6 +232,7 @@ static void add_hypertune(cJSON *root, const struct job *job)
     if (job->space.open)
         json_add_bool(hypertune, "openSpace", true);
     vertex_add_extras(hypertune, &job->space);
+    job_notify_write(hypertune, &job->notify);
     add_kept(root, hypertune, job);
     if (hypertune->child)
         cJSON_AddItemToObject(root, "hypertune", hypertune);

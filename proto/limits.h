@@ -16,6 +16,7 @@ enum {
     HT_MAX_METRICS = 16,          /* of one study, and of one report */
     HT_MAX_TRIALS = 100000,       /* of one study */
     HT_MAX_PRIORS = 8,            /* earlier studies that one starts from */
+    HT_MAX_WEBHOOKS = 32,         /* of one server, so of one study, too */
     HT_MAX_PARALLEL = 1000,       /* trials of one study at once */
     HT_MAX_RETRIES = 100,         /* starts after the first of one trial */
     HT_MAX_LOST = 10,             /* starts repeated because a machine died */

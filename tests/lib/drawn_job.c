@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "proto/job_notify.h"
 #include "proto/limits.h"
 
 static struct arena *arena; /* of the job that is drawn */
@@ -411,6 +412,17 @@ static void draw_kept(struct job *job)
     }
 }
 
+static void draw_notify(struct job *job)
+{
+    struct notify *notify = &job->notify;
+    notify->said = coin();
+    notify->items = arena_alloc(arena, 4, sizeof *notify->items);
+    for (size_t n = notify->said ? below(4) : 0; notify->n < n; notify->n++)
+        notify->items[notify->n] = (struct notify_item){
+            draw_name("w", notify->n),
+            coin() ? NOTIFY_ALL : 1 + (unsigned)below(NOTIFY_ALL)};
+}
+
 static void draw_run(struct job *job)
 {
     job->trial_timeout_ms = (int64_t)below(2) * (1 + (int64_t)below(99999));
@@ -451,6 +463,7 @@ struct job *drawn_job(struct arena *owner, enum job_kind kind, uint64_t seed)
         draw_pools(job);
         draw_run(job);
     }
+    draw_notify(job);
     draw_kept(job);
     return job;
 }

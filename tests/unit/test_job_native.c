@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "proto/job_native.h"
+#include "proto/job_notify.h"
 #include "proto/json.h"
 #include "proto/limits.h"
 #include "tests/check.h"
@@ -224,6 +225,13 @@ static void every_wish_of_a_container_arrives(void)
     CHECK_TEXT(said->network, "host");
     CHECK_TEXT(job->pools[0].machine, "n1-standard-4");
     CHECK(job->reporter == REPORTER_PYTHON && job->rewrite_gcs);
+    CHECK(job->notify.said && job->notify.n == 3);
+    CHECK_TEXT(job->notify.items[0].webhook, "chat");
+    CHECK(job->notify.items[0].events ==
+          (1U << NOTIFY_STUDY_ENDED | 1U << NOTIFY_TRIAL_FAILED));
+    CHECK_TEXT(job->notify.items[1].webhook, "archive.v1/a");
+    CHECK(job->notify.items[1].events == NOTIFY_ALL);
+    CHECK(job->notify.items[2].events == 1U << NOTIFY_STUDY_PAUSED);
     CHECK(job->keep_best == 2 && job->n_secrets == 1);
     CHECK_TEXT(job->secrets[0].file, "key");
     CHECK(job_needs_images(job) && !job_mentions_gcs(job));
