@@ -88,7 +88,7 @@ def names_of_studies():
     page.wait("document.querySelectorAll('table[role=grid] tbody tr')"
               ".length === 1", "the study that is looked for")
     tap.equal(page.text("tbody td"),
-              "\u27e8U+202E\u27e9gpj.exe study--gpj.exe")
+              "\u27e8U+202E\u27e9gpj.exe gpj.exe")
     for name, number in list(numbers.items())[::6]:
         told = good("GET", "/hypertune/v1/studies/%d" % number)
         tap.equal(told["displayName"], name)

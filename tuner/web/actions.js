@@ -27,13 +27,13 @@ async function doNow(store, verb) {
 // --- ends ---
 
 function askStop(store) {
-  return actDialog({title: `Stop ${store.status.name}?`, label: "Stop", kind: "danger",
+  return actDialog({title: `Stop ${store.title}?`, label: "Stop", kind: "danger",
     body: element("p", {}, "No further trials begin; those that run are ended and their results kept."),
     act: () => post(`${studyPath(store.id)}:stop`)});
 }
 
 function askCancel(store) {
-  return actDialog({title: `Cancel ${store.status.name}?`, label: "Cancel the study", kind: "danger",
+  return actDialog({title: `Cancel ${store.title}?`, label: "Cancel the study", kind: "danger",
     body: element("p", {}, "Trials that run are ended and their results discarded. A cancelled study cannot go on later."),
     act: () => post(`${studyPath(store.id)}:cancel`)});
 }
@@ -41,7 +41,7 @@ function askCancel(store) {
 async function askDelete(store) {
   const {name} = store.status;
   const typed = element("input", {autocomplete: "off", spellcheck: false});
-  const gone = await actDialog({title: "Delete the study?", label: "Delete", kind: "danger", ready: () => typed.value === name,
+  const gone = await actDialog({title: `Delete ${store.title}?`, label: "Delete", kind: "danger", ready: () => typed.value === name,
     body: [element("p", {}, "Its trials, measurements and logs are removed for good."), field(`Type its name: ${name}`, typed)],
     act: () => remove(studyPath(store.id))});
   if (gone) location.hash = "#/";

@@ -29,7 +29,7 @@ export async function copy(text, what) {
 }
 
 function showText(text, what) {
-  const area = element("textarea", {readOnly: true, rows: 6, ariaLabel: what}, text);
+  const area = element("textarea", {readOnly: true, rows: 6, ariaLabel: what, value: text});
   const dialog = element("dialog", {onclose: () => dialog.remove()}, element("h2", {}, what), area,
     element("div.row.end", {}, element("button", {onclick: () => dialog.close()}, "Close")));
   document.body.append(dialog);

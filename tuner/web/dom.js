@@ -1,4 +1,14 @@
-// dom.js - elements made from data. Foreign text only ever becomes text nodes.
+// dom.js - elements made from data. Foreign text only ever becomes text nodes and
+// what properties tell, both without signs that would turn the line.
+import {visible} from "./format.js";
+
+const TOLD = ["title", "ariaLabel", "alt", "placeholder"];
+
+// What `children` give: nodes as they are, texts as they may be seen.
+function contents(children) {
+  return children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false && child !== "")
+    .map(child => child instanceof Node ? child : visible(String(child)));
+}
 
 // element("a.button", {href: "#/"}, "text", child, ...): "tag.class.class".
 // Properties that begin with "on" are listeners, "data" and "style" are maps,
@@ -14,16 +24,17 @@ export function element(kind, properties, ...children) {
     else if (name === "style")
       for (const [key, setting] of Object.entries(value))
         made.style.setProperty(key, setting);
+    else if (TOLD.includes(name)) made[name] = visible(String(value));
     else if (name in made && name !== "list" && name !== "form") made[name] = value;
     else made.setAttribute(name, value === true ? "" : value);
   }
-  made.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false));
+  made.append(...contents(children));
   return made;
 }
 
 // Makes `children` all there is in `parent`.
 export function replace(parent, ...children) {
-  parent.replaceChildren(...children.flat(Infinity).filter(child => child));
+  parent.replaceChildren(...contents(children));
 }
 
 // The same where what is there may be as it should be already: then nothing is

@@ -75,9 +75,9 @@ export function eventLog(root, store) {
   async function guarded(act) {
     try {
       await act();
-      complaint.textContent = "";
+      replace(complaint);
     } catch (problem) {
-      complaint.textContent = problem.message;
+      replace(complaint, problem.message);
     }
   }
 

@@ -1,9 +1,19 @@
 // format.js - numbers, times and states as people read them.
 
+// Signs that are not seen themselves but turn, break or hide what stands beside
+// them: Unicode's marks of direction and of lines, and control characters other
+// than tabs and line ends.
+const UNSEEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+// A text as it may stand among others: such signs are named, as ⟨U+202E⟩.
+export function visible(text) {
+  return text.replace(UNSEEN, sign => `⟨U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
+}
+
 // A number in at most five significant digits; "" where there is none.
 export function number(value) {
   if (value === null || value === undefined || value === "") return "";
-  if (typeof value !== "number") return String(value);
+  if (typeof value !== "number") return visible(String(value));
   if (!Number.isFinite(value)) return String(value);
   const size = Math.abs(value);
   if (Number.isInteger(value) && size < 1e7) return String(value);

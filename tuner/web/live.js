@@ -24,7 +24,6 @@ export function listen({changed, presence = () => {}}) {
 
 // When the server was last heard, in ms.
 export const lastHeard = () => connection.heardMs;
-export const isAway = () => connection.away;
 
 function tellPresence(away) {
   if (connection.away === away) return;

@@ -100,7 +100,7 @@ function showLogin(reason = "") {
         await post(`${OURS}/login`, {token: token.value.trim()});
         start();
       } catch (problem) {
-        complaint.textContent = problem.message;
+        replace(complaint, problem.message);
       }
     }}, token, element("button.primary", {}, "Log in")),
     complaint));

@@ -13,7 +13,7 @@ const FORMS = [["native", "hypertune"], ["vertex", "Vertex AI"], ["aip", "AI Pla
 function settings(store) {
   const {job, status} = store;
   const pairs = [
-    ["Name", status.name], ["Resource", job.name], ["Algorithm", format.state(status.algorithm ?? "none")], ["Seed", status.seed],
+    ["Title", store.title], ["Name", status.name], ["Resource", job.name], ["Algorithm", format.state(status.algorithm ?? "none")], ["Seed", status.seed],
     ["Most trials", mostTrials(store) || null], ["Trials at a time", job.parallelTrialCount],
     ["Failed trials that end it", job.maxFailedTrialCount], ["Target", job.hypertune?.target],
     ["Created", format.moment(status.createTimeMs)], ["Started", format.moment(status.startTimeMs)],
@@ -26,7 +26,7 @@ function specCard(root, store) {
   const menu = element("select", {ariaLabel: "Form", onchange: load}, FORMS.map(([value, label]) => element("option", {value}, label)));
   const kind = element("select", {ariaLabel: "Language", onchange: draw}, ["YAML", "JSON"].map(value => element("option", {value}, value)));
   const text = element("pre.spec", {tabIndex: 0}), notes = element("div.quiet"), complaint = element("p.error", {role: "alert"});
-  const shown = () => text.textContent;
+  const shown = () => answer === null ? "" : kind.value === "YAML" ? answer.yaml : JSON.stringify(answer.spec, null, 2);
   let answer = null;
   menu.value = store.status.kind === "TUNING" ? "native" : "vertex";
   replace(root, element("div.row.between", {}, element("h2", {}, "Spec"), element("div.row", {}, menu, kind,
@@ -36,7 +36,7 @@ function specCard(root, store) {
 
   function draw() {
     if (answer === null) return;
-    text.textContent = kind.value === "YAML" ? answer.yaml : JSON.stringify(answer.spec, null, 2);
+    replace(text, shown());
     replace(notes, answer.omitted.length > 0 && [element("p", {}, "This form has no words for:"),
       element("ul", {}, answer.omitted.map(({path, message}) => element("li", {}, path && element("code", {}, path), path && " ", message)))]);
   }
@@ -44,11 +44,12 @@ function specCard(root, store) {
   async function load() {
     try {
       answer = await get(`${studyPath(store.id)}/spec?form=${menu.value}`);
-      complaint.textContent = "";
+      replace(complaint);
       text.hidden = false;
       draw();
     } catch (problem) {
-      complaint.textContent = problem.message;
+      answer = null;
+      replace(complaint, problem.message);
       text.hidden = true;
       replace(notes);
     }

@@ -78,7 +78,7 @@ export function newPage(root) {
     create.disabled = checked === null || !may("submit");
     create.title = may("submit") ? "" : "You may look, but not create.";
     verdict.className = answer.ok ? "good" : "";
-    verdict.textContent = words ?? (answer.ok ? "The spec is valid." : format.plural(errors, "error"));
+    replace(verdict, words ?? (answer.ok ? "The spec is valid." : format.plural(errors, "error")));
     replace(refusal);
     editor.showFindings(answer.findings);
     replace(list, answer.findings.map(finding => findingItem(finding, editor)));

@@ -66,12 +66,12 @@ export function serverPage(root) {
       const [server, {runners}] = document.hidden ? [null, {}] : await Promise.all([get(`${OURS}/server`), get(`${OURS}/runners`)]);
       if (ended) return;
       if (server !== null) {
-        complaint.textContent = "";
+        replace(complaint);
         replace(card, serverCard(server));
         table.show(runners);
       }
     } catch (problem) {
-      complaint.textContent = problem.message;
+      replace(complaint, problem.message);
     }
     if (!ended) timer = setTimeout(load, PERIOD_MS);
   }

@@ -4,6 +4,7 @@ import {all, OURS} from "./api.js";
 import {listen} from "./live.js";
 import {Table} from "./table.js";
 import {mostTrials} from "./study_figures.js";
+import {namesOf, titleWords} from "./study_title.js";
 import * as format from "./format.js";
 
 const REDRAW_MS = 1000;
@@ -23,7 +24,12 @@ function best(job) {
   const trial = job.hypertuneStatus.best;
   const metric = trial?.finalMeasurement?.metrics?.find(
     ({metricId}) => metricId === job.studySpec.metrics[0].metricId);
-  return metric ? `${metric.metricId} = ${format.number(metric.value)}` : "";
+  return metric ? [metric.metricId, format.number(metric.value)] : null;
+}
+
+function bestWords(job) {
+  const [metric, value] = best(job) ?? [];
+  return metric === undefined ? "" : element("span", {title: `${metric} = ${value}`}, element("bdi", {}, metric), ` = ${value}`);
 }
 
 function state({hypertuneStatus: {state: name, reason}}) {
@@ -34,10 +40,10 @@ const number = job => Number(job.name.split("/").pop());
 const status = read => job => read(job.hypertuneStatus);
 
 const COLUMNS = [
-  {key: "name", label: "Name", value: status(({name}) => name)},
+  {key: "name", label: "Name", value: job => namesOf(job).join(" "), show: titleWords},
   {key: "state", label: "State", value: status(one => format.state(one.state)), show: state, letters: 11},
   {key: "algorithm", label: "Algorithm", value: status(({algorithm, kind}) => format.state(algorithm ?? kind))},
-  {key: "best", label: "Best", value: best},
+  {key: "best", label: "Best", value: job => best(job)?.join(" = ") ?? "", show: bestWords},
   {key: "trials", label: "Trials", value: status(({counts}) => ended(counts)), show: progress, letters: 21, down: true},
   {key: "running", label: "Running", number: true, value: status(({counts}) => counts.active + counts.stopping), down: true},
   {key: "failed", label: "Failed", number: true, value: status(({counts}) => counts.failed + counts.infeasible), down: true},
@@ -67,7 +73,7 @@ export function studiesPage(root) {
     element("h1", {}, "Studies"),
     element("div.row", {}, search, chosen, table.chooser, element("a.button.primary", {href: "#/new"}, "New study"))), list);
 
-  const isShown = job => job.hypertuneStatus.name.toLowerCase().includes(search.value.toLowerCase()) &&
+  const isShown = job => namesOf(job).some(name => name.toLowerCase().includes(search.value.toLowerCase())) &&
     (chosen.value === "" || chosen.value === job.hypertuneStatus.state);
 
   function draw() {

@@ -7,6 +7,7 @@ import {element, renew, replace} from "./dom.js";
 import * as format from "./format.js";
 import {openStudy} from "./open_study.js";
 import {figuresOf, timeLeft} from "./study_figures.js";
+import {titleWords} from "./study_title.js";
 import {rangesBar} from "./page_study_ranges.js";
 import {actionsBar} from "./actions.js";
 import {overviewTab} from "./page_study_overview.js";
@@ -60,9 +61,9 @@ function figureList(store) {
 }
 
 function title(store) {
-  const {name, state, reason} = store.status;
+  const {state, reason} = store.status;
   return [
-    element("h1", {}, element("bdi", {}, name)),
+    element("h1", {}, titleWords(store.job)),
     element("p.row", {},
       element(`span.state.${state.toLowerCase()}`, {}, format.state(state)),
       reason && element("span.quiet", {}, reason))];
@@ -115,9 +116,9 @@ export function studyPage(root, {parts}) {
   function draw() {
     if (store.job === null)
       return replace(root, store.error ? refusal(complaint(store)) : element("p.quiet", {}, "Loading …"));
-    document.title = `${store.status.name} - hypertune`;
+    document.title = `${format.visible(store.title)} - hypertune`;
     renew(heading, title(store));
-    banner.textContent = complaint(store) ?? "";
+    replace(banner, complaint(store));
     renew(figures, figureList(store));
     if (endTab === null) showTab();
   }

@@ -127,7 +127,7 @@ function heading(store, trial, reload) {
   const next = step => store.trials[store.trials.findIndex(({id}) => id === Number(trial.id)) + step];
   const link = (other, label) => other && element("a.button", {href: `#/studies/${store.id}/trials/${other.id}`}, label);
   return [
-    element("p.crumbs", {}, element("a", {href: `#/studies/${store.id}`}, element("bdi", {}, store.status.name)), " / ",
+    element("p.crumbs", {}, element("a", {href: `#/studies/${store.id}`}, element("bdi", {}, store.title)), " / ",
       element("a", {href: `#/studies/${store.id}/trials`}, "trials"), ` / ${trial.id}`),
     element("div.row.between", {},
       element("div.row", {}, element("h1", {}, `Trial ${trial.id}`), stateLabel({state: own.state, reason: own.reason})),
@@ -169,7 +169,7 @@ class TrialPage {
       } catch (problem) {
         if (!(problem instanceof ApiError)) throw problem;
         if (this.trial === null) this.refuse(problem.status === 404 ? `There is no trial ${this.id}.` : problem.message);
-        else this.complaint.textContent = problem.status === 404 ? "This trial has been deleted; what is shown is its last state." : problem.message;
+        else replace(this.complaint, problem.status === 404 ? "This trial has been deleted; what is shown is its last state." : problem.message);
       }
     }
     this.asking = false;
@@ -184,8 +184,8 @@ class TrialPage {
     if (this.ends.length === 0) return; // the page was left meanwhile
     const first = this.trial === null;
     this.trial = trial;
-    this.complaint.textContent = "";
-    document.title = `Trial ${trial.id}, ${this.store.status.name} - hypertune`;
+    replace(this.complaint);
+    document.title = `Trial ${trial.id}, ${format.visible(this.store.title)} - hypertune`;
     if (first) this.build();
     replace(this.head, heading(this.store, trial, () => this.load()));
     replace(this.cards, [resultCard(this.store, trial), doctorCard(trial), parametersCard(trial), commandCard(trial), whyCard(trial),

@@ -54,11 +54,11 @@ export function trialsTab(root, store, selection) {
 
   function chosen() {
     let holds = () => true;
-    complaint.textContent = "";
+    replace(complaint);
     try {
       holds = readFilter(filter.value, columns);
     } catch (problem) {
-      complaint.textContent = problem.message;
+      replace(complaint, problem.message);
     }
     return store.trials.filter(trial => (stateMenu.value === "" || trial.state === stateMenu.value) &&
       selection.accepts(trial) && holds(trial));
@@ -84,7 +84,7 @@ export function trialsTab(root, store, selection) {
 
   function goTo(id) {
     if (table.goTo(id)) return table.grid.focus();
-    complaint.textContent = store.trial(id) ? `Trial ${id} is not among those that are shown.` : `There is no trial ${id}.`;
+    replace(complaint, store.trial(id) ? `Trial ${id} is not among those that are shown.` : `There is no trial ${id}.`);
   }
 
   function compare() {

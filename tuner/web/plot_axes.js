@@ -17,9 +17,10 @@ const DRAG = 6;             // pixels; less is a click
 
 const ruler = document.createElement("canvas").getContext("2d");
 
-// The text, without its middle where it is wider than `pixels`: names often
-// begin alike. `weight`: "600" for bold.
-export function fit(text, pixels, weight = "400") {
+// The text as a label, without its middle where it is wider than `pixels`: names
+// often begin alike. `weight`: "600" for bold.
+export function fit(name, pixels, weight = "400") {
+  const text = format.visible(name);
   ruler.font = `${weight} ${FONT}`;
   if (ruler.measureText(text).width <= pixels) return text;
   const letters = [...text];
@@ -103,7 +104,7 @@ function drawLabel(layer, name, text, room, attributes) {
   const label = layer.selectAll(`text.${name}`).data([text]).join("text").attr("class", `label ${name}`)
     .text(fit(text, room));
   for (const [key, value] of Object.entries(attributes)) label.attr(key, value);
-  label.append("title").text(text);
+  label.append("title").text(format.visible(text));
 }
 
 const zoomed = (axis, part) => part ? {...axis, low: part[0], high: part[1]} : axis;
@@ -146,7 +147,7 @@ export function drawLegend(area, entries) {
     else to.rect(at - 3, 9, 14, 2);
     layer.append("path").attr("d", to.toString()).attr("fill", hollow ? "none" : colour)
       .attr("stroke", colour).attr("stroke-width", hollow ? 1.5 : 0);
-    const text = layer.append("text").attr("x", at + 15).attr("y", 14).text(label);
+    const text = layer.append("text").attr("x", at + 15).attr("y", 14).text(format.visible(label));
     at += 15 + (text.node().getComputedTextLength() || label.length * 6.5) + 16;
   }
 }

@@ -52,7 +52,7 @@ function drawAxes(area, axes) {
     group.selectAll("line.stem").data([0]).join("line").attr("class", "stem").attr("y1", top).attr("y2", bottom);
     const label = group.selectAll("text.label").data([0]).join("text").attr("class", "label")
       .attr("y", top - 12).attr("text-anchor", "middle").text(fit(dimension.name, gap - 8, "600"));
-    label.append("title").text(dimension.name);
+    label.append("title").text(format.visible(dimension.name));
     group.selectAll("text.none").data(lacks ? [0] : []).join("text").attr("class", "none")
       .attr("text-anchor", "middle").attr("y", lacking + 14).text("none");
   });

@@ -5,6 +5,7 @@
 // most four times a second, whatever the server does.
 import {get, studyPath, ApiError} from "./api.js";
 import {listen} from "./live.js";
+import {titleOf} from "./study_title.js";
 
 const REDRAW_MS = 250;
 
@@ -57,6 +58,7 @@ export class StudyStore {
 
   get id() { return Number(this.job?.name.split("/").pop()); }
   get status() { return this.job?.hypertuneStatus; }
+  get title() { return titleOf(this.job); }
   get spec() { return this.job?.studySpec; }
   get goals() { return (this.spec?.metrics ?? []).filter(metric => !metric.safetyConfig); }
   get objective() { return this.goals[0]?.metricId ?? null; }

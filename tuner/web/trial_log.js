@@ -68,7 +68,7 @@ export function trialLog(root, study, id, trial) {
     const settled = settle(text());
     const lines = wanted ? settled.split("\n").filter(line => line.toLowerCase().includes(wanted)) : null;
     found.textContent = lines ? format.plural(lines.length, "line") : "";
-    pane.textContent = lines ? lines.join("\n") : settled || (over ? "Nothing was printed here." : "Nothing was printed here yet.");
+    replace(pane, lines ? lines.join("\n") : settled || (over ? "Nothing was printed here." : "Nothing was printed here yet."));
     earlier.hidden = pieces.length === 0 || pieces[0].offset <= least;
     if (follows.checked && !wanted) pane.scrollTop = pane.scrollHeight;
   }
@@ -88,11 +88,11 @@ export function trialLog(root, study, id, trial) {
       const grown = answer.data.length > 0 || next === null || over !== answer.ended;
       [next, over] = [answer.next, answer.ended];
       add(answer);
-      complaint.textContent = "";
+      replace(complaint);
       if (grown) draw();
     } catch (problem) {
       if (mine !== round) return;
-      complaint.textContent = problem.status === 404 ? "" : problem.message;
+      replace(complaint, problem.status === 404 ? "" : problem.message);
       if (next === null) draw();
     }
     if (!over) timer = setTimeout(load, PERIOD_MS);
@@ -108,7 +108,7 @@ export function trialLog(root, study, id, trial) {
       pieces.unshift({offset: answer.offset, data: answer.data});
       draw();
     } catch (problem) {
-      complaint.textContent = problem.message;
+      replace(complaint, problem.message);
     }
   }
 
