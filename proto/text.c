@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,9 +85,7 @@ void text_double(struct text *text, double value)
     text_puts(text, text_of_double(buffer, value));
 }
 
-/* C0, DEL and C1 (where U+009B begins a terminal's commands like ESC does), and
- * the marks that reorder what is shown. */
-static bool steers_terminal(uint32_t code)
+bool text_steers_terminal(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x61C ||
            code == 0x200E || code == 0x200F ||
@@ -104,7 +101,7 @@ void text_escape(struct text *text, const char *string)
         uint32_t code = n > 0 ? utf8_decode(string, n) : 0;
         if (n == 0)
             text_printf(text, "\\x%02x", (unsigned)(unsigned char)*string);
-        else if (!steers_terminal(code))
+        else if (!text_steers_terminal(code))
             text_append(text, string, n);
         else
             text_printf(text, code < 0x80 ? "\\x%02x" : "\\u%04x",

@@ -5,6 +5,7 @@
 #ifndef HT_PROTO_TEXT_H
 #define HT_PROTO_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,9 +30,13 @@ void text_double(struct text *text, double value);
 enum { TEXT_DOUBLE_BYTES = 32 };
 char *text_of_double(char buffer[TEXT_DOUBLE_BYTES], double value);
 
-/* Appends the string with control characters (C0, DEL, C1), bidirectional marks
- * and bytes outside UTF-8 written as \xNN or \uNNNN, so foreign text cannot
- * steer a terminal. */
+/* Whether a terminal may take the code point for an order: control characters
+ * (C0, DEL, C1, where U+009B begins commands like ESC does) and the marks that
+ * reorder what is shown. */
+bool text_steers_terminal(uint32_t code);
+
+/* Appends the string with what steers a terminal and bytes outside UTF-8
+ * written as \xNN or \uNNNN. */
 void text_escape(struct text *text, const char *string);
 
 /* Appends one word as a POSIX shell would have to see it: bare when every byte

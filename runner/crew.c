@@ -1,8 +1,13 @@
 #include "runner/crew.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "proto/arena.h"
+#include "proto/text.h"
+#include "runner/credentials.h"
+#include "runner/last_line.h"
 #include "runner/prepare.h"
 #include "runner/verdict.h"
 
@@ -14,18 +19,43 @@ void crew_init(struct crew *crew, const struct engine_place *place)
         .n = n,
         .replicas = arena_alloc(order->arena, n, sizeof *crew->replicas),
         .endings = arena_alloc(order->arena, n, sizeof(void *)),
+        .order = order,
+        .credentials = credentials_path(order->arena, place->site, &order->key),
     };
     for (size_t i = 0; i < n; i++)
         crew->replicas[i].folder = prepare_replica_folder(
             order->arena, place->folder, &order->replicas[i]);
 }
 
+/* Nobody who is killed says why: what came last tells nothing about it. */
+static bool may_explain(const struct ending *ending)
+{
+    return ending->outcome == OUTCOME_FAILED &&
+           (ending->has_exit ||
+            (ending->has_signal && ending->signal != SIGKILL));
+}
+
+static void add_last_line(const struct crew *crew, struct crew_replica *member)
+{
+    struct ending *ending = &member->ending;
+    struct text line = {0};
+    last_line_text(crew->order, member->folder, crew->credentials, &line);
+    const size_t len = strlen(ending->reason);
+    if (line.len > 0 && len + line.len + 2 < sizeof ending->reason)
+        (void)snprintf(ending->reason + len, sizeof ending->reason - len,
+                       ": %s", line.data);
+    text_free(&line);
+}
+
 bool crew_read_exit(struct crew *crew, size_t replica)
 {
     struct crew_replica *member = &crew->replicas[replica];
-    if (!member->ended)
-        member->ended =
-            folder_read_exit(member->folder, &member->ending, NULL) == HT_OK;
+    if (!member->ended &&
+        folder_read_exit(member->folder, &member->ending, NULL) == HT_OK) {
+        member->ended = true;
+        if (may_explain(&member->ending))
+            add_last_line(crew, member);
+    }
     return member->ended;
 }
 

@@ -21,11 +21,14 @@ struct crew { /* in the order's order, in the order's arena */
     size_t n;
     struct crew_replica *replicas;
     const struct ending **endings; /* scratch of crew_judge() */
+    const struct order *order;
+    const char *credentials; /* the attempt's copy */
 };
 
 void crew_init(struct crew *crew, const struct engine_place *place);
 
-/* Takes exit.json of a replica that has not ended yet; true when it has. */
+/* Takes exit.json of a replica that has not ended yet; true when it has. Where
+ * its trainer failed, the last line of stderr follows in the reason. */
 bool crew_read_exit(struct crew *crew, size_t replica);
 /* The replica ended without our supervisor's word; leaves an exit.json so that
  * a later runner comes to the same verdict. */

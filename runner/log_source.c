@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "proto/limits.h"
@@ -49,6 +50,26 @@ static int64_t find_later_segment(const struct log_source *source)
     }
     closedir(dir);
     return found;
+}
+
+int64_t log_source_end(const struct log_source *source)
+{
+    int64_t end = 0;
+    DIR *dir = opendir(source->folder);
+    if (dir == NULL)
+        return 0;
+    struct dirent *entry;
+    while ((entry = readdir(dir)) != NULL) {
+        const int64_t offset = segment_of(source, entry->d_name);
+        struct stat status;
+        if (offset >= 0 && offset < INT64_MAX / 2 &&
+            fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) ==
+                0 &&
+            S_ISREG(status.st_mode) && offset + status.st_size > end)
+            end = offset + status.st_size;
+    }
+    closedir(dir);
+    return end;
 }
 
 static size_t read_segment(const struct log_source *source, char *buffer,

@@ -60,6 +60,8 @@ study("nan", shell("hypertune report accuracy=0.5 --step 1;"
                    "hypertune report accuracy=nan --step 2"), args="none")
 study("silent", shell("exit 0"), args="none")
 study("exit-3", shell("exit 3"), args="none", retries=2)
+study("memory", ["python3", "-c",
+                 "raise MemoryError('CUDA out of memory')"], args="none")
 study("flaky", shell("hypertune report accuracy=0.5 --step 1;"
                      "test -e flaky.mark || { touch flaky.mark; exit 3; }"),
       args="none", retries=1)
@@ -160,6 +162,14 @@ def main():
             tap.equal([(a["attempt"], a["state"], a["outcome"], a["exit"])
                        for a in ours["attempts"]],
                       [(n, "ENDED", "failed", 3) for n in (1, 2, 3)])
+
+        def a_failing_trial_says_its_last_words():
+            ours = ends("memory", "FAILED")
+            why = "exit 1: MemoryError: CUDA out of memory"
+            tap.equal([ours["reason"], ours["attempts"][0]["reason"]],
+                      [why, why])
+            tap.equal(why in server.study("memory")["reason"],
+                      True, server.study("memory"))
 
         def a_second_attempt_may_succeed():
             ours = ends("flaky", "SUCCEEDED", objective=0.5)

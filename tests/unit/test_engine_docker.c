@@ -295,8 +295,9 @@ static void a_trial_runs_and_leaves_nothing(void)
 
 static void an_exit_code_is_told_by_the_shim(void)
 {
-    expect("docker", "{}", &(struct attempt_text){.script = "exit 3"},
-           OUTCOME_FAILED, "exit 3");
+    expect("docker", "{}",
+           &(struct attempt_text){.script = "echo no data >&2; exit 3"},
+           OUTCOME_FAILED, "exit 3: no data");
 }
 
 static void a_verdict_that_the_trial_writes_does_not_count(void)

@@ -28,13 +28,13 @@ static void the_end_of_the_master_ends_the_others(void)
 static void a_failed_worker_decides(void)
 {
     struct stage stage;
-    stage_open(&stage, "exec sleep 600", "exit 9");
+    stage_open(&stage, "exec sleep 600", "echo no rest >&2; exit 9");
     write_launches(&stage);
     struct fleet fleet;
     struct run *run = adopt(&stage, &fleet);
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_FAILED && run->ending.exit == 9);
-    CHECK_TEXT(run->ending.reason, "worker-0: exit 9");
+    CHECK_TEXT(run->ending.reason, "worker-0: exit 9: no rest");
     fleet_fini(&fleet);
     stage_close(&stage);
 }
