@@ -23,9 +23,10 @@ struct smoke {
     struct cli *cli;
     const struct cli_spec *spec;
     const char *study;
-    int64_t seen;    /* reports of the objective so far */
-    int64_t step_ms; /* between the first two, 0: not known */
-    bool stopped;    /* by us, as it had reported enough */
+    int64_t seen;     /* reports of the objective so far */
+    int64_t step_ms;  /* between the first two, 0: not known */
+    int64_t limit_ms; /* time that the trial has */
+    bool stopped;     /* by us, as it had reported enough */
     bool overdue;
 };
 
@@ -100,8 +101,8 @@ static int follow(struct smoke *smoke)
 {
     struct cli_follow follow;
     const int64_t timeout_ms = smoke->cli->set.timeout_ms;
-    if (timeout_ms == CLI_UNSET)
-        smoke->cli->set.timeout_ms = TIMEOUT_MS;
+    smoke->limit_ms = timeout_ms == CLI_UNSET ? TIMEOUT_MS : timeout_ms;
+    smoke->cli->set.timeout_ms = smoke->limit_ms;
     cli_follow_open(&follow, smoke->cli, smoke->study, 0);
     const int code = follow_rounds(smoke, &follow);
     cli_follow_close(&follow);
@@ -115,18 +116,6 @@ static int follow(struct smoke *smoke)
 }
 
 /* ---- what is said of it ---- */
-
-static void say_metrics(struct cli *cli, const struct node *trial)
-{
-    struct text seen = {0};
-    const struct node *metrics = node_find(
-        node_find(node_find(trial, "hypertune"), "latest"), "metrics");
-    for (const struct node *metric = metrics ? metrics->first : NULL;
-         metric != NULL; metric = metric->next)
-        text_printf(&seen, " %s=%s", metric->key, cli_scalar(metric));
-    cli_say(cli, "metrics seen:%s", seen.len > 0 ? seen.data : " none");
-    text_free(&seen);
-}
 
 /* How long a trial takes is known of one that ended by itself. */
 static void say_estimate(const struct smoke *smoke, const struct node *trial)
@@ -168,39 +157,62 @@ static int say_success(const struct smoke *smoke, const struct node *trial)
     return CLI_DONE;
 }
 
-static void say_diagnosis(struct cli *cli, const struct node *trial)
+/* A trial that did not end by itself was not examined. */
+static void describe_newest(const struct node *latest, struct text *out)
+{
+    const struct node *metrics = node_find(latest, "metrics");
+    if (metrics == NULL)
+        text_puts(out, "  seen      nothing\n");
+    for (const struct node *metric = metrics != NULL ? metrics->first : NULL;
+         metric != NULL; metric = metric->next)
+        text_printf(out, "  seen      %s = %s\n", metric->key,
+                    cli_scalar(metric));
+}
+
+static void say_seen(struct cli *cli, const struct node *ours)
 {
     struct text lines = {0};
-    cli_diagnosis_describe(node_find(node_find(trial, "hypertune"), "doctor"),
-                           &lines);
-    if (lines.len > 0)
-        cli_say(cli, "%.*s", (int)lines.len - 1, lines.data);
+    const struct node *doctor = node_find(ours, "doctor");
+    if (doctor != NULL)
+        cli_diagnosis_describe(doctor, &lines);
+    else
+        describe_newest(node_find(ours, "latest"), &lines);
+    cli_say(cli, "%.*s", (int)lines.len - 1, lines.data);
     text_free(&lines);
+}
+
+/* Why there is no success, without what say_seen() tells: a reason with a
+ * diagnosis has that in it. */
+static int say_failure(const struct smoke *smoke, const struct node *trial)
+{
+    char span[CLOCK_DURATION_BYTES];
+    struct cli *cli = smoke->cli;
+    const struct node *ours = node_find(trial, "hypertune");
+    const char *metric = smoke->spec->job->metrics[0].name;
+    const char *reason = node_get_string(ours, "reason", "");
+    const char *state = cli_trial_state(trial);
+    if (smoke->overdue)
+        return cli_fail(cli, CLI_OVERDUE,
+                        "smoke: the trial did not report %s within %s; "
+                        "--timeout gives it more",
+                        metric, clock_duration(span, smoke->limit_ms));
+    if (node_find(ours, "doctor") != NULL && strcmp(state, "INFEASIBLE") == 0)
+        return cli_fail(cli, CLI_FAILED,
+                        "smoke: the trial ended without reporting %s", metric);
+    return cli_fail(cli, CLI_FAILED, "smoke: the trial ended %s%s%s", state,
+                    reason[0] != '\0' ? ": " : "", reason);
 }
 
 static int judge(const struct smoke *smoke, const struct node *trial)
 {
     struct cli *cli = smoke->cli;
     const struct node *ours = node_find(trial, "hypertune");
-    const char *reason = node_get_string(ours, "reason", "");
-    const char *state = cli_trial_state(trial);
-    const bool silent = node_find(ours, "objective") == NULL;
-    const int code = smoke->overdue ? CLI_OVERDUE : CLI_FAILED;
-    if (!silent &&
-        (strcmp(state, "SUCCEEDED") == 0 || smoke->stopped || smoke->overdue))
+    if (node_find(ours, "objective") != NULL &&
+        (strcmp(cli_trial_state(trial), "SUCCEEDED") == 0 || smoke->stopped ||
+         smoke->overdue))
         return say_success(smoke, trial);
-    if (smoke->overdue)
-        cli_fail(cli, code,
-                 "smoke: time was up before the trial ended; "
-                 "--timeout gives it more");
-    else
-        cli_fail(cli, code, "smoke: the trial ended %s%s%s", state,
-                 reason[0] != '\0' ? ": " : "", reason);
-    if (silent)
-        cli_say(cli, "the objective \"%s\" was not seen",
-                smoke->spec->job->metrics[0].name);
-    say_metrics(cli, trial);
-    say_diagnosis(cli, trial);
+    const int code = say_failure(smoke, trial);
+    say_seen(cli, ours);
     cli_tail_say(cli, smoke->study, "stdout");
     cli_tail_say(cli, smoke->study, "stderr");
     return code;
