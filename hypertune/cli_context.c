@@ -334,6 +334,7 @@ static enum ht_status connect_own(struct cli *cli, const char *token_file,
     if (started && cli->set.verbose)
         cli_say(cli, "started a server at %s, data in %s", info.url,
                 cli->state_folder);
+    cli->server_pid = info.pid;
     cli_runners_revive(cli, cli->state_folder, info.url);
     return use_server(cli, info.url, token_file ? token_file : info.token_file,
                       err);
@@ -391,26 +392,32 @@ bool cli_connect_silently(struct cli *cli, int64_t timeout_ms)
                       NULL) == HT_OK;
 }
 
+/* When our own server has died, somebody else's may have got its port: that one
+ * must neither see our token nor be taken for ours. */
+static bool is_server_the_same(struct cli *cli)
+{
+    struct cli_server_info info;
+    return cli->detached || (cli_server_find(cli->arena, cli->state_folder,
+                                             &info, NULL) == HT_OK &&
+                             info.pid == cli->server_pid);
+}
+
+/* Once more when our own server died meanwhile: asking a changed name twice is
+ * safe, the second answer says that it is done. */
 enum ht_status cli_call(struct cli *cli, const char *method, const char *path,
                         const char *body, struct cli_http_answer *answer,
                         struct ht_error *err)
 {
     struct cli_http_request request = {method, path, body};
-    enum ht_status status =
-        cli_http_call(cli->http, cli->arena, &request, answer, err);
-    if (status != HT_UNAVAILABLE || cli->detached)
-        return status;
-    /* Our own server died since we found it. Only a lost connection leads
-     * here with a dead server, and asking a changed name twice is safe: the
-     * second answer says that it is done. */
-    struct cli_server_info info;
-    struct ht_error why;
-    struct text log = {0};
-    if (cli_server_find(cli->arena, cli->state_folder, &info, NULL) == HT_OK)
-        return status;
-    enum ht_status started = reconnect(cli, &log, &why);
-    text_free(&log);
-    if (started != HT_OK)
-        return status;
-    return cli_http_call(cli->http, cli->arena, &request, answer, err);
+    for (bool again = false;; again = true) {
+        struct text log = {0};
+        enum ht_status status =
+            is_server_the_same(cli) ? HT_OK : reconnect(cli, &log, err);
+        text_free(&log);
+        if (status == HT_OK)
+            status =
+                cli_http_call(cli->http, cli->arena, &request, answer, err);
+        if (status == HT_OK || again || is_server_the_same(cli))
+            return status;
+    }
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "hypertune/cli_http.h"
 #include "hypertune/cli_options.h"
@@ -100,6 +101,7 @@ struct cli {
     struct cli_http *http;    /* NULL until cli_connect() */
     int64_t request_ms;       /* longest request, 0: the usual */
     const char *state_folder; /* of this user's own server, or NULL */
+    pid_t server_pid;         /* that server, as it was found */
     const char *token_file;   /* that cli_connect() took, or NULL */
     bool detached;            /* the server was named, so never started */
 };

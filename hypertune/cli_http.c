@@ -242,6 +242,7 @@ static void drop_ended_stream(struct cli_http *http)
         return;
     curl_multi_remove_handle(http->multi, http->stream);
     http->streaming = false;
+    http->woken = true; /* the server may have gone: that is news */
     http->reopen_at_ms = clock_monotonic_ms() + REOPEN_MS;
 }
 

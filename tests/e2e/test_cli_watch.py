@@ -267,6 +267,23 @@ def the_own_server_is_started_again_when_it_died():
         tap.equal(gone(first), True)
 
 
+def another_server_at_its_port_is_not_taken_for_the_own_one():
+    with Home() as home, Home() as other:
+        a_running_study(home)
+        port = int(home.note()["http"].rsplit(":", 1)[1])
+        with Terminal(home, "watch", "quick") as terminal:
+            terminal.expect("RUNNING   ID")
+            os.kill(terminal.pid, signal.SIGSTOP)
+            stop(home.note()["pid"], signal.SIGKILL)
+            server, _ = a_server(other, port)
+            os.kill(terminal.pid, signal.SIGCONT)
+            home.write("go", "")
+            tap.equal(terminal.wait(), 0)
+        tap.equal(home.note()["http"].endswith(":%d" % port), False)
+        server.stdout.close()
+    server.wait()
+
+
 def a_deleted_study_ends_the_watch():
     with Home() as home:
         a_running_study(home)
@@ -317,5 +334,6 @@ if __name__ == "__main__":
              a_restart_of_the_server_is_outlived,
              an_absent_server_can_be_left,
              the_own_server_is_started_again_when_it_died,
+             another_server_at_its_port_is_not_taken_for_the_own_one,
              a_deleted_study_ends_the_watch,
              exit_codes_say_how_it_ended])
