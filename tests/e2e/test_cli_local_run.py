@@ -102,9 +102,11 @@ def an_interrupt_stops_it_with_its_grace():
 
 def a_timeout_ends_it():
     with local() as home:
-        out, _ = run(home, "--timeout", "1s", "--", "sh", "-c", PATIENT,
-                     want=8)
-        tap.equal(out, "up\nbye\n")
+        out, err = run(home, "--timeout", "1s", "--", "sh", "-c", PATIENT,
+                       want=8)
+        has(err, "stopping it...")
+        # On a slow machine it has not even begun by then.
+        tap.equal("up" in out, "bye" in out, out)
 
 
 def what_cannot_be_run_is_said_before_a_server_starts():

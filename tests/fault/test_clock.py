@@ -1,37 +1,17 @@
 """The clock of the machine jumps by a day, forth and back, while trials run:
-none is lost, none runs out of time, and the study goes on.
+none is lost, none runs out of time, and the study goes on."""
 
-Server, runner and command see the clock through libfaketime; time that passes
-is left alone, as it is when an administrator sets a clock."""
-
-import glob
 import os
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import engines  # noqa: E402
+import fake_clock  # noqa: E402
 import harness  # noqa: E402
 import tap  # noqa: E402
 
-LIBRARIES = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
 JUMPS = ("+1d", "-1d", "+0")
-
-
-class Clock:
-    """What programs started from here on take for the time."""
-
-    def __init__(self, folder):
-        self.path = os.path.join(folder, "clock")
-        self.set("+0")
-        os.environ.update(LD_PRELOAD=LIBRARIES[0], FAKETIME_NO_CACHE="1",
-                          FAKETIME_TIMESTAMP_FILE=self.path,
-                          FAKETIME_DONT_FAKE_MONOTONIC="1")
-
-    def set(self, offset):
-        with open(self.path + ".new", "w", encoding="ascii") as file:
-            file.write(offset + "\n")
-        os.replace(self.path + ".new", self.path)
 
 
 def survive(server, clock, **members):
@@ -62,25 +42,23 @@ def survive(server, clock, **members):
 
 
 def main():
-    if not LIBRARIES or harness.is_sanitized():
-        print("1..0 # skip: %s" % (
-            "the sanitizers want to be loaded first" if LIBRARIES else
-            "libfaketime is not installed"))
+    if fake_clock.missing():
+        print("1..0 # skip: " + fake_clock.missing())
         return
-    with tempfile.TemporaryDirectory(prefix="ht-clock-") as folder:
-        with engines.FakeEngine(os.path.join(folder, "engine")) as engine:
-            clock = Clock(folder)
+    with tempfile.TemporaryDirectory(prefix="ht-clock-") as folder, \
+            engines.FakeEngine(os.path.join(folder, "engine")) as engine, \
+            fake_clock.fake_clock() as clock:
 
-            def processes_do_not_mind_the_clock():
-                with harness.Server(slots=4) as server:
-                    survive(server, clock, image=None)
+        def processes_do_not_mind_the_clock():
+            with harness.Server(slots=4) as server:
+                survive(server, clock, image=None)
 
-            def containers_do_not_mind_the_clock():
-                with engines.Server(engine, slots=4) as server:
-                    survive(server, clock)
+        def containers_do_not_mind_the_clock():
+            with engines.Server(engine, slots=4) as server:
+                survive(server, clock)
 
-            tap.run([processes_do_not_mind_the_clock,
-                     containers_do_not_mind_the_clock])
+        tap.run([processes_do_not_mind_the_clock,
+                 containers_do_not_mind_the_clock])
 
 
 if __name__ == "__main__":
