@@ -48,15 +48,6 @@ def spec(name, **changes):
     return made
 
 
-def raises(kind, function, *arguments, **named):
-    """The exception, which must be of that kind."""
-    try:
-        result = function(*arguments, **named)
-    except kind as error:
-        return error
-    raise AssertionError("no %s but %r" % (kind.__name__, result))
-
-
 def loss(lr, opt, momentum=0.5):
     bend = (momentum - 0.9) ** 2 if opt == "sgd" else 0.1
     return (math.log10(lr) + 3) ** 2 + bend
@@ -114,7 +105,7 @@ def main():
                        trial.params["opt"] == "adam" and
                        trial.value >= 0.5])
             tap.equal(len(study.trials(where="opt=adam", limit=2)), 2)
-            raises(ValueError, study.trials, where="rate<1")
+            tap.raises(ValueError, study.trials, where="rate<1")
 
         def long_lists_come_in_pages():
             study, page = client.study("watched"), study_module.PAGE
@@ -133,14 +124,14 @@ def main():
             tap.equal(curve[0][2] <= curve[2][2], True)
             tap.equal([value for _, value, _ in study.curves(best, "loss")],
                       [1, 1 / 2, 1 / 3])
-            raises(hypertune.NotFound, study.trial, 99)
+            tap.raises(hypertune.NotFound, study.trial, 99)
 
         def the_data_frame_has_a_row_for_each_trial():
             study = client.study("watched")
             try:
                 import pandas
             except ImportError:
-                error = raises(ImportError, study.trials_dataframe)
+                error = tap.raises(ImportError, study.trials_dataframe)
                 tap.equal("pandas" in str(error), True)
                 raise tap.Skip("no pandas") from None
             frame = study.trials_dataframe()
@@ -169,8 +160,8 @@ def main():
         def the_same_spec_again_is_the_same_study():
             tap.equal(client.submit(spec("watched")).id,
                       client.study("watched").id)
-            error = raises(hypertune.Conflict, client.submit,
-                           spec("watched", trials=13))
+            error = tap.raises(hypertune.Conflict, client.submit,
+                               spec("watched", trials=13))
             tap.equal("--" in str(error) and "13" in str(error), True,
                       str(error))
 
@@ -178,7 +169,7 @@ def main():
             path = os.path.join(server.folder, "wrong.yaml")
             with open(path, "w", encoding="utf-8") as file:
                 file.write("goal: maximize accuracy\nparametres: {x: 1}\n")
-            error = raises(hypertune.InvalidArgument, client.submit, path)
+            error = tap.raises(hypertune.InvalidArgument, client.submit, path)
             tap.equal("wrong.yaml:2:1" in str(error), True, str(error))
 
         def a_vertex_job_goes_straight_to_the_server():
@@ -195,11 +186,11 @@ def main():
             study = client.submit(job)
             tap.equal(study.wait("30s"), "FAILED")
             tap.equal(study.reason != "", True)
-            raises(hypertune.Conflict, client.submit, job)
+            tap.raises(hypertune.Conflict, client.submit, job)
 
         def a_study_without_a_result_has_no_best_trial():
             study = client.study("vertex")
-            error = raises(hypertune.NoTrialYet, lambda: study.best_trial)
+            error = tap.raises(hypertune.NoTrialYet, lambda: study.best_trial)
             tap.equal("no succeeded trial" in str(error), True, str(error))
             tap.equal("best" in study._repr_html_(), False)
 
@@ -208,12 +199,12 @@ def main():
                                        command=["sleep", "60"], grace="1s"))
             tap.equal(study.pause().state, "PAUSED")
             tap.equal(study.resume().state, "RUNNING")
-            raises(hypertune.FailedPrecondition, study.delete)
-            raises(TimeoutError, study.wait, 0.01)
+            tap.raises(hypertune.FailedPrecondition, study.delete)
+            tap.raises(TimeoutError, study.wait, 0.01)
             tap.equal(study.cancel().wait("30s"), "CANCELLED")
             study.delete()
-            raises(hypertune.NotFound, client.study, "steered")
-            raises(hypertune.NotFound, study.summary)
+            tap.raises(hypertune.NotFound, client.study, "steered")
+            tap.raises(hypertune.NotFound, study.summary)
 
         def a_trial_that_the_server_runs_is_stopped_or_added():
             study = client.submit(spec(
@@ -228,7 +219,7 @@ def main():
                       ("STOPPING", "stopped by user"))
             added = study.add({"lr": 0.5, "opt": "adam"})
             tap.equal(study.trial(added.id).params, added.params)
-            raises(hypertune.FailedPrecondition, study.suggest)
+            tap.raises(hypertune.FailedPrecondition, study.suggest)
             tap.equal(study.stop().wait("30s"), "STOPPED")
             tap.equal(trial.refresh().value, 1)
 
@@ -267,8 +258,8 @@ def main():
             tap.equal([step for step, _, _ in curve], [1, 2, 3])
             tap.equal([math.isnan(v) for _, v, _ in curve],
                       [False, True, False])
-            raises(hypertune.FailedPrecondition, trial.report, loss=1)
-            raises(ValueError, trial.report)
+            tap.raises(hypertune.FailedPrecondition, trial.report, loss=1)
+            tap.raises(ValueError, trial.report)
 
         def an_exception_makes_the_trial_infeasible():
             study = client.study("told-again")
@@ -277,7 +268,7 @@ def main():
             def evaluate():
                 with trial:
                     raise MemoryError("no <room>")
-            raises(MemoryError, evaluate)
+            tap.raises(MemoryError, evaluate)
             tap.equal((trial.state, trial.refresh().state),
                       ("INFEASIBLE",) * 2)
             tap.equal(trial.reason, "MemoryError: no <room>")
@@ -290,12 +281,12 @@ def main():
             def evaluate():
                 with trial:
                     raise KeyboardInterrupt
-            raises(KeyboardInterrupt, evaluate)
+            tap.raises(KeyboardInterrupt, evaluate)
             tap.equal(study.suggest()[0].id, trial.id)
             asking = study.ask(2)
             tap.equal(next(asking).id, trial.id)
-            raises(hypertune.FailedPrecondition, next, asking)
-            raises(hypertune.FailedPrecondition, trial.complete)
+            tap.raises(hypertune.FailedPrecondition, next, asking)
+            tap.raises(hypertune.FailedPrecondition, trial.complete)
             trial.infeasible("given up")
             tap.equal(trial.reason, "given up")
 
@@ -338,8 +329,8 @@ def main():
                 tap.equal(trial.params["opt"], "adam")
                 trial.complete(loss(**trial.params))
             tap.equal(study.counts["succeeded"], 5)
-            refused = raises(hypertune.InvalidArgument, study.suggest,
-                             contexts=[{"opt": "adam", "momentum": 0.5}])
+            refused = tap.raises(hypertune.InvalidArgument, study.suggest,
+                                 contexts=[{"opt": "adam", "momentum": 0.5}])
             tap.equal(list(refused.violations),
                       ["contexts[0].parameters[1].value"])
 
@@ -354,9 +345,9 @@ def main():
                             study.plot_contour("lr", "opt")):
                 svg = xml.etree.ElementTree.fromstring(picture._repr_svg_())
                 tap.equal(" yet" in "".join(svg.itertext()), False)
-            raises(ValueError, study.plot_slice, "rate")
-            raises(ValueError, study.plot_pareto)
-            raises(hypertune.InvalidArgument, study.importances, "auc")
+            tap.raises(ValueError, study.plot_slice, "rate")
+            tap.raises(ValueError, study.plot_pareto)
+            tap.raises(hypertune.InvalidArgument, study.importances, "auc")
 
         def several_goals_have_a_front():
             study = client.create_study(
@@ -373,9 +364,9 @@ def main():
                       study.trial(3).params["x"] ** 2)
             tap.equal(str(study.plot_pareto("cost", "gain")).count("<circle"),
                       6)
-            raises(ValueError, study.plot_pareto, "auc")
-            raises(ValueError, client.create_study, "f", ["a", "b"],
-                   "MAXIMIZE", SPACE)
+            tap.raises(ValueError, study.plot_pareto, "auc")
+            tap.raises(ValueError, client.create_study, "f", ["a", "b"],
+                       "MAXIMIZE", SPACE)
 
         def a_trial_is_deleted():
             study = make("shorter")
@@ -393,8 +384,8 @@ def main():
             tap.equal((asked.id, asked.params),
                       (added.id, {"lr": 0.002, "opt": "adam"}))
             asked.complete({"loss": 1.0})
-            error = raises(hypertune.InvalidArgument, study.add,
-                           {"lr": 7, "opt": "adam"})
+            error = tap.raises(hypertune.InvalidArgument, study.add,
+                               {"lr": 7, "opt": "adam"})
             tap.equal("outside" in str(error), True, str(error))
 
         def asking_ends_with_the_study():
@@ -405,9 +396,9 @@ def main():
                       ("SUCCEEDED", 3))
             study = make("target", until={"target": 100})
             tap.equal(len([trial.complete(1.0) for trial in study.ask(9)]), 1)
-            raises(ValueError, make, "x", until={"trial": 3})
-            raises(ValueError, make, "x", algorithm="magic")
-            raises(hypertune.FailedPrecondition, study.cancel)
+            tap.raises(ValueError, make, "x", until={"trial": 3})
+            tap.raises(ValueError, make, "x", algorithm="magic")
+            tap.raises(hypertune.FailedPrecondition, study.cancel)
 
         def a_study_that_clients_evaluate_is_stopped_and_deleted():
             study = make("stopped")
@@ -415,7 +406,7 @@ def main():
             tap.equal(study.stop().state, "STOPPED")
             tap.equal(list(study.ask(3)), [])
             study.delete()
-            raises(hypertune.NotFound, client.study, "stopped")
+            tap.raises(hypertune.NotFound, client.study, "stopped")
 
         def a_project_sees_its_own_studies():
             other = hypertune.Client(server.http, server.token_file,
@@ -427,7 +418,7 @@ def main():
                 trial.complete()
             tap.equal(other.study("told").best_trial.value, 1)
             tap.equal([point[:2] for point in study.curves(1)], [(1, 1)])
-            raises(ValueError, other.submit, spec("elsewhere"))
+            tap.raises(ValueError, other.submit, spec("elsewhere"))
 
         def all_studies_are_listed_once_newest_first():
             ids = [study.id for study in client.studies()]
@@ -439,12 +430,12 @@ def main():
         # --- the way there ---
 
         def without_a_token_nothing_is_told():
-            raises(hypertune.PermissionDenied,
-                   hypertune.Client(server.http).studies)
+            tap.raises(hypertune.PermissionDenied,
+                       hypertune.Client(server.http).studies)
 
         def an_unreachable_server_is_an_error_in_time():
             gone = hypertune.Client("http://127.0.0.1:1", timeout=1)
-            error = raises(hypertune.Unavailable, gone.studies)
+            error = tap.raises(hypertune.Unavailable, gone.studies)
             tap.equal("cannot reach http://127.0.0.1:1" in str(error), True)
 
         def the_own_server_is_started_and_started_again():

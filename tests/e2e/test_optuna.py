@@ -76,13 +76,6 @@ def main():
     optuna.logging.set_verbosity(optuna.logging.CRITICAL)
     warnings.simplefilter("ignore")  # choices of any kind, experiments
 
-    def raises(kind, function, *arguments, **named):
-        try:
-            result = function(*arguments, **named)
-        except kind as error:
-            return error
-        raise AssertionError("no %s but %r" % (kind.__name__, result))
-
     with harness.Server() as server:
         client = hypertune.Client(server.http, server.token_file)
 
@@ -179,7 +172,7 @@ def main():
                 seed=1, search_space={"x": FloatDistribution(0, 1)}))
             study.optimize(lambda t: t.suggest_float("x", 0, 1), n_trials=1)
             tap.equal(remote("given").trial(1).params, study.trials[0].params)
-            raises(ValueError, sampler, algorithm="magic")
+            tap.raises(ValueError, sampler, algorithm="magic")
 
         def failed_and_pruned_trials_are_told_as_such():
             study = optuna.create_study(study_name="ends", sampler=sampler(
@@ -252,8 +245,8 @@ def main():
             name = 'digits "\u00e4" <b>'
             study = optuna.create_study(study_name=name, storage=keep,
                                         directions=["maximize", "minimize"])
-            raises(optuna.exceptions.DuplicatedStudyError,
-                   optuna.create_study, study_name=name, storage=keep)
+            tap.raises(optuna.exceptions.DuplicatedStudyError,
+                       optuna.create_study, study_name=name, storage=keep)
             study.set_user_attr("a", {"b": [1, None, "\u00e4"]})
             keep.set_study_system_attr(study._study_id, "s", 1.5)
             again = optuna.load_study(study_name=name, storage=storage())
@@ -268,17 +261,18 @@ def main():
             other = storage()
             tap.equal(other.get_study_name_from_id(study._study_id), name)
             optuna.delete_study(study_name=name, storage=keep)
-            raises(KeyError, optuna.load_study, study_name=name, storage=keep)
-            raises(KeyError, other.get_all_trials, study._study_id)
-            raises(KeyError, other.get_study_user_attrs, study._study_id)
-            raises(KeyError, keep.delete_study, study._study_id)
-            raises(KeyError, keep.get_study_directions, 99999)
+            tap.raises(KeyError, optuna.load_study, study_name=name,
+                       storage=keep)
+            tap.raises(KeyError, other.get_all_trials, study._study_id)
+            tap.raises(KeyError, other.get_study_user_attrs, study._study_id)
+            tap.raises(KeyError, keep.delete_study, study._study_id)
+            tap.raises(KeyError, keep.get_study_directions, 99999)
 
         def other_studies_of_the_server_are_not_optunas():
             made = client.create_study("plain", "loss", "MINIMIZE",
                                        [hypertune.Double("x", 0, 1)])
-            raises(KeyError, storage().get_study_id_from_name, "plain")
-            raises(KeyError, storage().get_all_trials, made.id)
+            tap.raises(KeyError, storage().get_study_id_from_name, "plain")
+            tap.raises(KeyError, storage().get_all_trials, made.id)
             tap.equal("plain" in [s.study_name
                                   for s in storage().get_all_studies()], False)
 
@@ -310,9 +304,9 @@ def main():
                       CategoricalDistribution([None, "a", 2]))
             tap.equal(keep.get_trial_param(seen._trial_id, "x"), x)
             tap.equal(keep.get_trial_number_from_id(seen._trial_id), 0)
-            raises(KeyError, keep.get_trial, seen._trial_id + 1)
-            raises(KeyError, keep.get_trial_id_from_study_id_trial_number,
-                   study._study_id, 1)
+            tap.raises(KeyError, keep.get_trial, seen._trial_id + 1)
+            tap.raises(KeyError, keep.get_trial_id_from_study_id_trial_number,
+                       study._study_id, 1)
 
         def what_has_ended_stays_as_it_is():
             keep, other = storage(), storage()
@@ -328,17 +322,17 @@ def main():
                                                 FloatDistribution(0, 1)),
                     lambda s: s.set_trial_state_values(
                         trial._trial_id, TrialState.FAIL)):
-                raises(RuntimeError, change, keep)
-                raises(RuntimeError, change, other)
+                tap.raises(RuntimeError, change, keep)
+                tap.raises(RuntimeError, change, other)
             tap.equal(other.get_trial(trial._trial_id).value, 1.0)
 
         def a_parameter_keeps_its_kind():
             keep = storage()
             study = optuna.create_study(study_name="kept", storage=keep)
             study.ask().suggest_float("x", 0, 1)
-            raises(ValueError, study.ask().suggest_int, "x", 0, 1)
-            raises(ValueError, study.ask().suggest_float, "x", 0.1, 1,
-                   log=True)
+            tap.raises(ValueError, study.ask().suggest_int, "x", 0, 1)
+            tap.raises(ValueError, study.ask().suggest_float, "x", 0.1, 1,
+                       log=True)
             study.ask().suggest_float("x", -7, 1)
             tap.equal(client.study("kept")._spec["parameters"][0]
                       ["doubleValueSpec"], {"minValue": -7, "maxValue": 1})
@@ -408,7 +402,7 @@ def main():
             plain = optuna.create_study(pruner=hypertune.optuna.Pruner())
             trial = plain.ask()
             trial.report(1, 1)
-            error = raises(ValueError, trial.should_prune)
+            error = tap.raises(ValueError, trial.should_prune)
             tap.equal("Storage" in str(error), True)
 
         def optunas_own_pruner_works_with_it():
@@ -428,7 +422,8 @@ def main():
             text = server.cli("trials", "seen").stdout
             tap.equal("learning_rate" in text and text.count("SUCCEEDED") == 2,
                       True, text)
-            raises(hypertune.FailedPrecondition, client.study("seen").suggest)
+            tap.raises(hypertune.FailedPrecondition,
+                       client.study("seen").suggest)
             seen = client.study("seen").trial(1)
             tap.equal(seen.params["x"], study.trials[0].params["x"])
             tap.equal(seen.value, study.trials[0].value)
@@ -493,7 +488,7 @@ def main():
                       {1: study.trials[1].value, 2: study.trials[1].value})
             seen = optuna.load_study(study_name="restart", storage=storage())
             tap.equal(seen.trials, study.trials)
-            raises(hypertune.Unavailable, hypertune.optuna.Storage(
+            tap.raises(hypertune.Unavailable, hypertune.optuna.Storage(
                 "http://127.0.0.1:1", patience=0.2).get_all_studies)
 
         def what_a_process_could_not_tell_any_more_is_told():

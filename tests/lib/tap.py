@@ -32,3 +32,12 @@ def equal(got, want, what=""):
     """Fails with both values when they differ."""
     if got != want:
         raise AssertionError("%s got %r, want %r" % (what, got, want))
+
+
+def raises(kind, function, *arguments, **named):
+    """The exception of that kind which the call must raise."""
+    try:
+        result = function(*arguments, **named)
+    except kind as error:
+        return error
+    raise AssertionError("no %s but %r" % (kind.__name__, result))

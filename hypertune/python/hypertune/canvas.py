@@ -1,23 +1,26 @@
-"""What pictures are drawn on: axes, and SVG text in which all is escaped.
+"""What pictures are drawn on: SVG text in which all is escaped.
 
 A picture is a light card of its own, for nobody knows the colours around it: a
 notebook shows an SVG as an image, which its theme does not reach.
 """
-import math
-from typing import Any, List, NamedTuple, Sequence, Tuple
+import unicodedata
+from typing import Any, List, Sequence, Tuple
 from xml.sax.saxutils import escape, quoteattr
 
 from hypertune import show
+from hypertune.axis import Axis
 
 WIDTH, HEIGHT = 680, 340
 LEFT, RIGHT, TOP, BOTTOM = 70, 20, 40, 48  # margins around the plotted area
-INK, FAINT, GRID = "#222222", "#666666", "#e4e4e4"
+INK, FAINT, GRID, EDGE = "#222222", "#666666", "#e4e4e4", "#d0d0d0"
 POINT, BEST, LOST = "#3b75af", "#d1660f", "#b0b0b0"
-LABEL_LETTERS = 14  # of a category's name on an axis
-EDGE = "#d0d0d0"
 
-Tick = Tuple[float, str]
-LOG = "UNIT_LOG_SCALE"
+_SIZE, _HEAD_SIZE = 11, 14  # of letters, in pixels
+_HEAD = 22  # where the title and the legend stand
+# Colours of values, from the worst to the best: those of the dashboard.
+_SHADES = ((0xbd, 0xdf, 0x26), (0x7a, 0xd1, 0x51), (0x44, 0xbf, 0x70),
+           (0x22, 0xa8, 0x84), (0x21, 0x91, 0x8c), (0x2a, 0x78, 0x8e),
+           (0x35, 0x5f, 0x8d), (0x41, 0x44, 0x87), (0x44, 0x01, 0x54))
 
 
 class Plot:
@@ -42,96 +45,61 @@ class Plot:
             file.write(self._svg)
 
 
-# --- axes ---
+# --- letters ---
 
 
-def _step(span: float, count: int) -> float:
-    """A round step (1, 2 or 5 of a power of ten) for about `count` ticks."""
-    raw = span / count
-    power = 10.0 ** math.floor(math.log10(raw))
-    return power * next(m for m in (1, 2, 5, 10) if raw <= m * power * 1.001)
+def _letter(letter: str) -> float:
+    """About how wide it is in the fonts of browsers, as a share of the size;
+    rather too much."""
+    if letter in "ijlIf.,:;'|!()[]{} ":
+        return 0.4
+    if letter in "mwMW@%\u2026" or unicodedata.east_asian_width(
+            letter) in "WF":
+        return 1.0
+    return 0.72 if letter.isupper() else 0.64
 
 
-def _linear_ticks(low: float, high: float, whole: bool,
-                  count: int) -> List[Tick]:
-    step = _step(high - low, count)
-    if whole:
-        step = max(1.0, round(step))
-    first = math.ceil(low / step - 1e-9)
-    last = math.floor(high / step + 1e-9)
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
-    form = "%.4g" if step >= 1e6 or decimals > 5 else "%%.%df" % decimals
-    return [(k * step, form % (k * step)) for k in range(first, last + 1)]
+def width_of(text: str, size: int = _SIZE) -> float:
+    """About how many pixels a text takes."""
+    return size * sum(map(_letter, text))
 
 
-def _log_ticks(low: float, high: float) -> List[Tick]:
-    first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
-    if last - first < 1:
-        return [(value, show.number(value)) for value in (low, high)]
-    stride = (last - first) // 6 + 1
-    return [(10.0 ** k, "%g" % 10.0 ** k)
-            for k in range(first, last + 1, stride)]
+def fit(text: str, room: float, size: int = _SIZE) -> str:
+    """As much of a text as has a place in so many pixels."""
+    if width_of(text, size) <= room:
+        return text
+    room -= width_of("\u2026", size)
+    end = 0
+    while end < len(text) and size * _letter(text[end]) <= room:
+        room -= size * _letter(text[end])
+        end += 1
+    return text[:end] + "\u2026"
 
 
-class Axis(NamedTuple):
-    """From values to pixels, and the values that are written at it."""
-    low: float
-    high: float
-    start: float
-    end: float
-    log: bool
-    ticks: List[Tick]
-
-    def at(self, value: float) -> float:
-        """The pixel of a value."""
-        low, high = self.low, self.high
-        if self.log:
-            low, high, value = math.log(low), math.log(high), math.log(value)
-        share = (value - low) / (high - low)
-        return self.start + share * (self.end - self.start)
-
-
-def axis(values: Sequence[float], start: float, end: float,
-          whole: bool = False, log: bool = False, count: int = 5) -> Axis:
-    """An axis on which all values have a place."""
-    low, high = (min(values), max(values)) if values else (0.0, 1.0)
-    if log and low > 0 and low < high:
-        return Axis(low, high, start, end, True, _log_ticks(low, high))
-    if low == high:
-        room = abs(low) * 0.1 or 1.0
-        low, high = low - room, high + room
-    elif not whole:
-        room = (high - low) * 0.04
-        low, high = low - room, high + room
-    return Axis(low, high, start, end, False,
-                _linear_ticks(low, high, whole, count))
+def shade(share: float) -> str:
+    """The colour from the worst (0) to the best (1)."""
+    place = min(max(share, 0.0), 1.0) * (len(_SHADES) - 1)
+    i = min(int(place), len(_SHADES) - 2)
+    return "#%02x%02x%02x" % tuple(
+        round(a + (b - a) * (place - i))
+        for a, b in zip(_SHADES[i], _SHADES[i + 1]))
 
 
 # --- drawing ---
 
 
-def short(text: str, letters: int = LABEL_LETTERS) -> str:
-    return text if len(text) <= letters else text[:letters - 1] + "\u2026"
-
-
-def shade(share: float) -> str:
-    """From a light grey blue (0, worst) to the best's colour (1)."""
-    pale, full = (0xc3, 0xd3, 0xe4), (0xd1, 0x66, 0x0f)
-    middle = (0x3b, 0x75, 0xaf)
-    low, high, t = ((pale, middle, share * 2) if share < 0.5
-                    else (middle, full, share * 2 - 1))
-    return "#%02x%02x%02x" % tuple(
-        round(a + (b - a) * t) for a, b in zip(low, high))
-
-
 class Canvas:
     """Collects elements; everything written on it is escaped."""
 
-    def __init__(self, title: str, height: int = HEIGHT):
-        self.title = title
+    def __init__(self, name: str, what: str, height: int = HEIGHT,
+                 width: int = WIDTH):
+        """A picture of `what`, of the study with this name."""
         self.height = height
+        self.width = width
+        self._name = name
+        self._what = what
+        self._legend: List[Tuple[str, str]] = []
         self._parts: List[str] = []
-        self.text(LEFT, 22, title, size=14, fill=INK, weight="bold")
 
     def add(self, element: str, tip: str = "", **attributes: Any) -> None:
         words = " ".join("%s=%s" % (
@@ -155,7 +123,7 @@ class Canvas:
                  stroke_opacity="%.2f" % opacity, stroke_linejoin="round")
 
     def text(self, x: float, y: float, text: str, anchor: str = "start",
-             size: int = 11, fill: str = FAINT, weight: str = "normal",
+             size: int = _SIZE, fill: str = FAINT, weight: str = "normal",
              turned: bool = False) -> None:
         turn = ' transform="rotate(-90 %.1f %.1f)"' % (x, y) if turned else ""
         # The white rim keeps a text readable on top of lines.
@@ -170,64 +138,68 @@ class Canvas:
                                              for point in points),
                  fill=color, fill_opacity="0.6", stroke="none")
 
-    def ticks(self, x: Axis, y: Axis, right: float, x_name: str,
-              y_name: str) -> None:
-        """Ticks and names of both axes, for a filled area up to `right`."""
-        bottom = self.height - BOTTOM
-        for value, label in y.ticks:
-            self.line(LEFT - 4, y.at(value), LEFT, y.at(value), FAINT)
-            self.text(LEFT - 8, y.at(value) + 4, label, "end")
-        for value, label in x.ticks:
-            self.line(x.at(value), bottom, x.at(value), bottom + 4, FAINT)
-            self.text(x.at(value), bottom + 17, label, "middle")
-        self.text((LEFT + right) / 2, self.height - 10, short(x_name, 60),
-                  "middle")
-        self.text(16, (TOP + bottom) / 2, short(y_name, 40), "middle",
-                  turned=True)
-
     def scale(self, left: float, colours: Axis) -> None:
         """Which values the shades of an axis from 0 to 1, or back, are."""
         steps, bottom = 40, self.height - BOTTOM
         height = (bottom - TOP) / steps
-        span = colours.high - colours.low
+        ends = (colours.start, colours.end)
         for i in range(steps):
-            value = colours.low + (i + 0.5) / steps * span
+            share = (i + 0.5) / steps
             self.add("rect", x=left, y=bottom - (i + 1) * height, width=12,
-                     height=height + 0.4, fill=shade(colours.at(value)))
-        for i in (0, 1, 2):
-            self.text(left + 18, bottom - i / 2 * (bottom - TOP) + 4,
-                      show.number(colours.low + i / 2 * span), fill=INK)
+                     height=height + 0.4,
+                     fill=shade(ends[0] + share * (ends[1] - ends[0])))
+        for value, label in colours.ticks:
+            share = abs(colours.at(value) - ends[0])
+            self.text(left + 18, bottom - share * (bottom - TOP) + 4, label,
+                      fill=INK)
 
     def frame(self, x: Axis, y: Axis, x_name: str, y_name: str) -> None:
         """Grid, ticks and names of both axes."""
-        bottom, right = self.height - BOTTOM, WIDTH - RIGHT
+        left, right, bottom, top = x.start, x.end, y.start, y.end
         for value, label in y.ticks:
-            self.line(LEFT, y.at(value), right, y.at(value), GRID)
-            self.text(LEFT - 8, y.at(value) + 4, label, "end")
+            self.line(left, y.at(value), right, y.at(value), GRID)
+            self.text(left - 8, y.at(value) + 4, fit(label, left - 24), "end")
+        room = (right - left) / max(len(x.ticks), 1) - 6
         for value, label in x.ticks:
             self.line(x.at(value), bottom, x.at(value), bottom + 4, FAINT)
-            self.text(x.at(value), bottom + 17, label, "middle")
-        self.line(LEFT, bottom, right, bottom, FAINT)
-        self.text((LEFT + right) / 2, self.height - 10, x_name, "middle")
-        self.text(16, (TOP + bottom) / 2, short(y_name, 40), "middle",
+            self.text(x.at(value), bottom + 17, fit(label, room), "middle")
+        self.line(left, bottom, right, bottom, FAINT)
+        self.text((left + right) / 2, self.height - 10,
+                  fit(x_name, right - left), "middle")
+        self.text(16, (top + bottom) / 2, fit(y_name, bottom - top), "middle",
                   turned=True)
 
     def legend(self, entries: Sequence[Tuple[str, str]]) -> None:
         """Coloured words at the top right, the last one rightmost."""
-        x = float(WIDTH - RIGHT)
-        for name, color in reversed(entries):
-            self.text(x, 22, name, "end", fill=color, weight="bold")
-            x -= 6.6 * len(name) + 14
+        self._legend = list(entries)
+
+    def _draw_head(self) -> None:
+        right = float(self.width - RIGHT)
+        for name, color in reversed(self._legend):
+            self.text(right, _HEAD, name, "end", fill=color, weight="bold")
+            right -= width_of(name) + 16
+        # The study's name is known; what the picture shows is not.
+        room = right - LEFT
+        what = fit(": " + self._what, room * 0.7, _HEAD_SIZE)
+        name = fit(self._name, room - width_of(what, _HEAD_SIZE), _HEAD_SIZE)
+        self.text(LEFT, _HEAD, name + what, size=_HEAD_SIZE, fill=INK,
+                  weight="bold")
 
     def finish(self) -> Plot:
+        self._draw_head()
         svg = ('<svg xmlns="http://www.w3.org/2000/svg" width="%d" '
                'height="%d" viewBox="0 0 %d %d" font-family="sans-serif">'
                '<rect x="0.5" y="0.5" width="%d" height="%d" rx="6" '
                'fill="white" stroke="%s"/>\n%s\n</svg>' %
-               (WIDTH, self.height, WIDTH, self.height, WIDTH - 1,
-                self.height - 1, EDGE, "\n".join(self._parts)))
-        return Plot(self.title, svg)
+               (self.width, self.height, self.width, self.height,
+                self.width - 1, self.height - 1, EDGE,
+                "\n".join(self._parts)))
+        return Plot(show.plain("%s: %s" % (self._name, self._what)),
+                    show.plain(svg))
 
     def empty(self, why: str) -> Plot:
-        self.text(WIDTH / 2, self.height / 2, why, "middle", size=13)
+        """The picture of nothing, which says why."""
+        for i, line in enumerate(why.split("\n")):
+            self.text(self.width / 2, self.height / 2 + 20 * i,
+                      fit(line, self.width - 2 * LEFT, 13), "middle", size=13)
         return self.finish()

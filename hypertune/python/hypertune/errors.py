@@ -82,7 +82,8 @@ def from_answer(code: int, body: Any) -> ApiError:
             violations[item.get("field", "")] = item.get("description", "")
     status = error.get("status", "")
     # The message is the first of the violations, if there are any.
-    lines = (["%s: %s" % item for item in violations.items()] or
+    lines = (["%s: %s" % item if item[0] else item[1]
+              for item in violations.items()] or
              [error.get("message", "HTTP status %d" % code)])
     kind = _BY_STATUS.get(status, ApiError)
     return kind("\n".join(lines), code, status, violations)

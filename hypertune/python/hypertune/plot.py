@@ -1,19 +1,23 @@
 """Pictures of a study's trials as SVG text: no library and no script."""
+import collections
 import math
 import sys
 from typing import (TYPE_CHECKING, Any, Callable, Dict, List, Mapping,
-                    NamedTuple, Optional, Sequence, Tuple)
+                    Optional, Sequence, Tuple)
 
 from hypertune import show
-from hypertune.canvas import (BEST, BOTTOM, FAINT, HEIGHT, INK, LEFT, LOG,
-                              LOST, POINT, RIGHT, TOP, WIDTH, Axis, Canvas,
-                              Plot, axis, shade, short)
+from hypertune.axis import Axis, Ruler, axis
+from hypertune.canvas import (BEST, BOTTOM, FAINT, HEIGHT, INK, LEFT, LOST,
+                              POINT, RIGHT, TOP, WIDTH, Canvas, Plot, fit,
+                              shade)
 
 if TYPE_CHECKING:
     from hypertune.study import Curve
     from hypertune.trial import Trial
 
 MOST_CURVES = 200
+_LEAST_GAP = 64.0  # between two axes of parameters
+COUNTED = ("SUCCEEDED", "STOPPED")  # states in which a result counts
 
 
 def value_of(trial: "Trial") -> float:
@@ -26,10 +30,25 @@ def is_finite(value: float) -> bool:
     return abs(value) < sys.float_info.max / 2.5
 
 
+def counts(trial: "Trial") -> bool:
+    """Has it ended with a result that can be drawn?"""
+    return trial.state in COUNTED and is_finite(value_of(trial))
+
+
 def tip_of(trial: "Trial", metric: str) -> str:
     return "trial %d: %s=%s\n%s" % (trial.id, metric,
                                     show.number(value_of(trial)),
                                     show.params(trial.params))
+
+
+def no_result(trials: Sequence["Trial"]) -> str:
+    """Why there is nothing to draw, with what most trials ended of."""
+    ended = [trial for trial in trials if not trial.is_open]
+    if not ended:
+        return "no trial has a result yet"
+    reasons = collections.Counter(trial.reason for trial in ended)
+    return "no trial has a result yet, %d ended without\n%s" % (
+        len(ended), reasons.most_common(1)[0][0].partition("\n")[0])
 
 
 # --- the pictures ---
@@ -52,18 +71,16 @@ def _best_so_far(trials: Sequence["Trial"],
 def history(name: str, metric: str, maximize: bool,
             trials: Sequence["Trial"]) -> Plot:
     """Objective by trial, with the best so far; what has none on the axis."""
-    canvas = Canvas("%s: %s by trial" % (short(name, 40),
-                                          short(metric, 24)))
+    canvas = Canvas(name, metric + " by trial")
     valued = [trial for trial in trials if is_finite(value_of(trial))]
-    counted = [trial for trial in valued
-               if trial.state in ("SUCCEEDED", "STOPPED")]
-    lost = [trial for trial in trials if trial.state in
-            ("FAILED", "INFEASIBLE", "CANCELLED") and trial not in valued]
+    counted = [trial for trial in valued if trial.state in COUNTED]
+    lost = [trial for trial in trials if not trial.is_open and
+            not is_finite(value_of(trial))]
     if not valued:
-        return canvas.empty("no trial has a result yet")
+        return canvas.empty(no_result(trials))
     bottom = HEIGHT - BOTTOM
     x = axis([0, max(trial.id for trial in trials) + 1], LEFT,
-              WIDTH - RIGHT, whole=True, count=10)
+             WIDTH - RIGHT, whole=True)
     y = axis([value_of(trial) for trial in valued], bottom, TOP)
     canvas.frame(x, y, "trial", metric)
     for trial in lost:
@@ -84,20 +101,19 @@ def history(name: str, metric: str, maximize: bool,
 def curves(name: str, metric: str, reported: Mapping[int, "Curve"],
            best: Optional[int]) -> Plot:
     """One line for each trial, the best one on top."""
-    canvas = Canvas("%s: %s by step" % (short(name, 40),
-                                         short(metric, 24)))
+    canvas = Canvas(name, metric + " by step")
     lines: Dict[int, List[Tuple[int, float]]] = {
         trial: [(step, value) for step, value, _ in curve if is_finite(value)]
         for trial, curve in reported.items()}
     numbers = sorted(trial for trial, line in lines.items() if line)
     if not numbers:
-        return canvas.empty("no trial has reported %s yet" % short(metric))
+        return canvas.empty("no trial has reported %s yet" % metric)
     # The newest ones when there are more than an eye can tell apart.
     numbers = [n for n in numbers[-MOST_CURVES:] if n != best] + (
         [best] if best in numbers else [])
     shown = [point for n in numbers for point in lines[n]]
-    x = axis([step for step, _ in shown], LEFT, WIDTH - RIGHT, whole=True,
-              count=8)
+    x = axis([step for step, _ in shown], LEFT, WIDTH - RIGHT, log=False,
+             whole=True)
     y = axis([value for _, value in shown], HEIGHT - BOTTOM, TOP)
     canvas.frame(x, y, "step", metric)
     faint = max(0.25, 0.8 - len(numbers) / 100)
@@ -116,64 +132,44 @@ def curves(name: str, metric: str, reported: Mapping[int, "Curve"],
     return canvas.finish()
 
 
-class Column(NamedTuple):
-    """One vertical axis: a parameter, or the objective."""
-    name: str
-    axis: Axis
-    place: Callable[[Any], float]
-
-
-def column_of(spec: Mapping[str, Any], values: Sequence[Any],
-            bottom: float) -> Column:
-    name = spec["parameterId"]
-    if "categoricalValueSpec" in spec:
-        labels = spec["categoricalValueSpec"]["values"]
-        ticks = [(float(i), short(label)) for i, label in enumerate(labels)]
-        rows = Axis(-0.5, len(labels) - 0.5, bottom, TOP + 20, False, ticks)
-        return Column(name, rows,
-                       lambda value: rows.at(labels.index(value)))
-    numbers = [float(value) for value in values]
-    scale = axis(numbers, bottom, TOP + 20,
-                 whole="integerValueSpec" in spec,
-                 log=spec.get("scaleType") == LOG, count=5)
-    return Column(name, scale, lambda value: scale.at(float(value)))
+def _draw_column(canvas: Canvas, scale: Axis, name: str, x: float,
+                 gap: float) -> None:
+    """One of several upright axes, which stand `gap` apart."""
+    canvas.line(x, scale.start, x, scale.end, FAINT)
+    canvas.text(x, scale.end - 10, fit(name, gap - 6), "middle", fill=INK)
+    for value, label in scale.ticks:
+        canvas.text(x - 5, scale.at(value) + 4, fit(label, gap - 12), "end",
+                    fill=INK)
 
 
 def parallel(name: str, metric: str, maximize: bool,
              specs: Sequence[Mapping[str, Any]],
              trials: Sequence["Trial"]) -> Plot:
-    """A line for each trial across one axis for each parameter."""
-    canvas = Canvas("%s: parameters and %s" % (short(name, 36),
-                                                short(metric, 24)))
+    """A line for each trial across one axis for each parameter, then one for
+    the objective; the best on top."""
     done = sorted((trial for trial in trials if trial.state == "SUCCEEDED"
                    and is_finite(value_of(trial))),
                   key=value_of, reverse=not maximize)
+    bottom, top = float(HEIGHT - 24), TOP + 20.0
+    rulers = [Ruler(spec, [trial.params[spec["parameterId"]]
+                           for trial in done
+                           if spec["parameterId"] in trial.params],
+                    bottom, top) for spec in specs]
+    last = axis([value_of(trial) for trial in done], bottom, top)
+    gap = max(_LEAST_GAP, (WIDTH - LEFT - 60) / max(len(rulers), 1))
+    canvas = Canvas(name, "parameters and " + metric,
+                    width=int(LEFT + gap * len(rulers) + 60))
     if not done:
-        return canvas.empty("no trial has succeeded yet")
-    bottom = float(HEIGHT - 24)
-    columns = [column_of(spec, [trial.params[spec["parameterId"]]
-                              for trial in done
-                              if spec["parameterId"] in trial.params], bottom)
-               for spec in specs]
-    last = axis([value_of(trial) for trial in done], bottom, TOP + 20)
-    columns.append(Column(metric, last, last.at))
-    left, right = LEFT, WIDTH - 60
-    gap = (right - left) / (len(columns) - 1)
-    xs = [left + gap * i for i in range(len(columns))]
+        return canvas.empty(no_result(trials))
     for rank, trial in enumerate(done):
         share = rank / (len(done) - 1) if len(done) > 1 else 1.0
-        points = [(x, column.place(trial.params[column.name]))
-                  for x, column in zip(xs, columns[:-1])
-                  if column.name in trial.params]
-        points.append((xs[-1], last.at(value_of(trial))))
+        points = [(LEFT + gap * i, ruler.at(trial.params[ruler.name]))
+                  for i, ruler in enumerate(rulers)
+                  if ruler.name in trial.params]
+        points.append((LEFT + gap * len(rulers), last.at(value_of(trial))))
         canvas.path(points, shade(share), 1.0 + 1.2 * (share == 1.0),
                     tip_of(trial, metric), 0.85)
-    letters = max(6, int(gap / 6.2))
-    for x, column in zip(xs, columns):
-        canvas.line(x, TOP + 20, x, bottom, FAINT)
-        canvas.text(x, TOP + 10, short(column.name, letters), "middle",
-                    fill=INK)
-        for value, label in column.axis.ticks:
-            canvas.text(x - 5, column.axis.at(value) + 4, label, "end",
-                        fill=INK)
+    columns = [(ruler.axis, ruler.name) for ruler in rulers]
+    for i, (scale, title) in enumerate(columns + [(last, metric)]):
+        _draw_column(canvas, scale, title, LEFT + gap * i, gap)
     return canvas.finish()

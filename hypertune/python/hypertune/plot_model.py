@@ -1,11 +1,12 @@
 """Pictures of what the server's model of a study says."""
-from typing import (TYPE_CHECKING, Any, List, Mapping, Optional, Sequence,
-                    Tuple)
+from typing import (TYPE_CHECKING, Any, List, Mapping, Optional,
+                    Sequence)
 
+from hypertune.axis import Axis, Ruler, axis, spans_decades
 from hypertune.canvas import (BEST, BOTTOM, FAINT, GRID, HEIGHT, INK, LEFT,
-                              LOG, POINT, RIGHT, TOP, WIDTH, Axis, Canvas,
-                              Plot, axis, shade, short)
-from hypertune.plot import is_finite, tip_of, value_of
+                              POINT, RIGHT, TOP, WIDTH, Canvas, Plot, fit,
+                              shade, width_of)
+from hypertune.plot import counts, tip_of, value_of
 
 if TYPE_CHECKING:
     from hypertune.trial import Trial
@@ -14,23 +15,25 @@ BAR = 26  # the height of a row
 _PALE = "#c3d3e4"
 _NAMES = 190  # where bars begin, behind the parameters' names
 _SCALE = 86   # the room of a colour scale
+_MOST_LEFT = 170  # of a margin with the names of categories
+_NOTHING = "the model says nothing here yet"
 
 
 def importances(name: str, answer: Mapping[str, Any]) -> Plot:
     """A bar for the share of each parameter, the largest on top."""
     rows = answer["importances"]
-    canvas = Canvas("%s: what matters for %s" % (
-        short(name, 36), short(answer["metric"], 24)),
-        TOP + max(3, len(rows)) * BAR + BOTTOM)
+    canvas = Canvas(name, "what matters for " + answer["metric"],
+                    TOP + max(3, len(rows)) * BAR + BOTTOM)
     if not rows:
-        return canvas.empty("%d results are not enough yet, it takes %d" %
+        return canvas.empty("not enough results yet: %d of %d" %
                             (answer["trials"], answer["least"]))
     bottom = canvas.height - BOTTOM
     scale = Axis(0.0, max(row["share"] for row in rows) or 1.0, _NAMES,
                  WIDTH - RIGHT - 50, False, [])
     for i, row in enumerate(rows):
         middle = TOP + i * BAR + BAR / 2
-        canvas.text(_NAMES - 8, middle + 4, short(row["parameter"], 26),
+        canvas.text(_NAMES - 8, middle + 4, fit(row["parameter"],
+                                                  _NAMES - 16),
                     "end", fill=INK)
         canvas.add("rect", "%s: %.1f %%" % (row["parameter"],
                                             100 * row["share"]),
@@ -46,58 +49,24 @@ def importances(name: str, answer: Mapping[str, Any]) -> Plot:
     return canvas.finish()
 
 
-# --- axes of parameters ---
-
-
-class _Ruler:
-    """An axis of one parameter, numbers or categories."""
-
-    def __init__(self, spec: Mapping[str, Any], values: Sequence[Any],
-                 start: float, end: float):
-        self.name: str = spec["parameterId"]
-        self._labels: List[Any] = []
-        if "categoricalValueSpec" in spec:
-            self._labels = list(spec["categoricalValueSpec"]["values"])
-            count = len(self._labels)
-            self.axis = Axis(-0.5, count - 0.5, start, end, False, [
-                (float(i), short(str(label), max(4, 84 // count)))
-                for i, label in enumerate(self._labels)])
-        else:
-            self.axis = axis([float(value) for value in values], start, end,
-                             log=spec.get("scaleType") == LOG)
-
-    @property
-    def has_order(self) -> bool:
-        """Is there something between two values?"""
-        return not self._labels
-
-    def at(self, value: Any) -> float:
-        """The pixel of a value."""
-        if self._labels:
-            return self.axis.at(float(self._labels.index(value)))
-        return self.axis.at(min(max(float(value), self.axis.low),
-                                self.axis.high))
-
-    def edges(self, values: Sequence[Any]) -> List[Tuple[float, float]]:
-        """The cell of each value, up to the middles between neighbours."""
-        at = [self.at(value) for value in values]
-        middles = [(a + b) / 2 for a, b in zip(at, at[1:])]
-        first, last = self.axis.start, self.axis.end
-        if not middles:
-            return [(first, last)]
-        if self._labels:
-            half = abs(last - first) / len(self._labels) / 2
-            return [(a - half, a + half) for a in at]
-        bounds = [at[0]] + middles + [at[-1]]
-        return list(zip(bounds, bounds[1:]))
+def no_model(name: str, parameters: Sequence[str], why: str) -> Plot:
+    """In place of a slice or a contour when there is no model."""
+    return Canvas(name, "expected by " + " and ".join(parameters)).empty(why)
 
 
 def _shown(trials: Sequence["Trial"], names: Sequence[str]) -> List["Trial"]:
     """Those with a result and all these parameters."""
-    return [trial for trial in trials
-            if trial.state in ("SUCCEEDED", "STOPPED") and
-            is_finite(value_of(trial)) and
+    return [trial for trial in trials if counts(trial) and
             all(name in trial.params for name in names)]
+
+
+def _result_axis(found: Sequence[float], expected: Sequence[float],
+                 bottom: float) -> Axis:
+    """For results and what a model, which knows no logarithms, expects."""
+    if spans_decades(found):
+        return axis(list(found) + [value for value in expected if value > 0],
+                    bottom, TOP, log=True)
+    return axis(list(found) + list(expected), bottom, TOP, log=False)
 
 
 def slices(name: str, spec: Mapping[str, Any], answer: Mapping[str, Any],
@@ -106,18 +75,17 @@ def slices(name: str, spec: Mapping[str, Any], answer: Mapping[str, Any],
     trial, with the range of two thirds of all results; and the trials."""
     along = answer["axes"][0]
     metric = answer["metric"]
-    canvas = Canvas("%s: %s by %s" % (short(name, 30), short(metric, 20),
-                                      short(along["parameter"], 20)))
+    canvas = Canvas(name, "%s by %s" % (metric, along["parameter"]))
     known = [(value, low, median, high) for value, low, median, high in zip(
         along["values"], answer["low"], answer["median"], answer["high"])
         if median is not None]
     if not known:
-        return canvas.empty("the model says nothing here yet")
+        return canvas.empty(_NOTHING)
     trials = _shown(trials, [along["parameter"]])
     bottom = HEIGHT - BOTTOM
-    x = _Ruler(spec, along["values"], LEFT, WIDTH - RIGHT)
-    y = axis([row[i] for row in known for i in (1, 3)] +
-             [value_of(trial) for trial in trials], bottom, TOP)
+    x = Ruler(spec, along["values"], LEFT, WIDTH - RIGHT)
+    y = _result_axis([value_of(trial) for trial in trials],
+                     [row[i] for row in known for i in (1, 2, 3)], bottom)
     canvas.frame(x.axis, y, along["parameter"], metric)
     if x.has_order:
         band = ([(x.at(v), y.at(high)) for v, _, _, high in known] +
@@ -148,22 +116,23 @@ def contour(name: str, maximize: bool, specs: Sequence[Mapping[str, Any]],
     across, up = answer["axes"]
     names = [across["parameter"], up["parameter"]]
     metric = answer["metric"]
-    canvas = Canvas("%s: expected %s" % (short(name, 36), short(metric, 24)))
+    canvas = Canvas(name, "expected " + metric)
     known = [value for row in answer["median"] for value in row
              if value is not None]
     if not known:
-        return canvas.empty("the model says nothing here yet")
+        return canvas.empty(_NOTHING)
     bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT - _SCALE
-    x = _Ruler(specs[0], across["values"], LEFT, right)
-    y = _Ruler(specs[1], up["values"], bottom, TOP)
-    low, high = min(known), max(known)
-    worst, top = (0.0, 1.0) if maximize else (1.0, 0.0)
-    colours = Axis(low, high if high > low else low + 1.0, worst, top, False,
-                   [])
-    for (x1, x2), row in zip(x.edges(across["values"]), answer["median"]):
-        for (y1, y2), value in zip(y.edges(up["values"]), row):
-            canvas.add("rect", x=x1, y=min(y1, y2), width=x2 - x1 + 0.4,
-                       height=abs(y2 - y1) + 0.4,
+    y = Ruler(specs[1], up["values"], bottom, TOP)
+    left = max([float(LEFT)] + [min(width_of(label) + 32, _MOST_LEFT)
+                                for _, label in y.axis.ticks])
+    x = Ruler(specs[0], across["values"], left, right)
+    colours = axis(known, *((0.0, 1.0) if maximize else (1.0, 0.0)),
+                   tight=True)
+    canvas.frame(x.axis, y.axis, *names)
+    for (x1, x2), row in zip(x.cells(across["values"]), answer["median"]):
+        for (y1, y2), value in zip(y.cells(up["values"]), row):
+            canvas.add("rect", x=x1, y=y2, width=x2 - x1 + 0.4,
+                       height=y1 - y2 + 0.4,
                        fill=GRID if value is None
                        else shade(colours.at(value)),
                        shape_rendering="crispEdges")
@@ -172,11 +141,10 @@ def contour(name: str, maximize: bool, specs: Sequence[Mapping[str, Any]],
         canvas.add("circle", tip_of(trial, metric),
                    cx=x.at(trial.params[names[0]]),
                    cy=y.at(trial.params[names[1]]), r=6.0 if is_best else 3.0,
-                   fill=INK if is_best else "white",
+                   fill=BEST if is_best else "white",
                    stroke="white" if is_best else INK,
                    stroke_width=2 if is_best else 1)
-    canvas.ticks(x.axis, y.axis, right, names[0], names[1])
     canvas.scale(right + 24, colours)
     if best is not None:
-        canvas.legend([("trials", FAINT), ("the best", INK)])
+        canvas.legend([("trials", FAINT), ("the best", BEST)])
     return canvas.finish()

@@ -2,18 +2,21 @@
 from typing import TYPE_CHECKING, List, Sequence, Set, Tuple
 
 from hypertune import show
-from hypertune.canvas import (BEST, BOTTOM, FAINT, HEIGHT, INK, LEFT, LOST,
-                              POINT, RIGHT, TOP, WIDTH, Axis, Canvas, Plot,
-                              axis, short)
-from hypertune.plot import is_finite, tip_of, value_of
+from hypertune.axis import Axis, axis
+from hypertune.canvas import (BEST, BOTTOM, FAINT, GRID, HEIGHT, INK, LEFT,
+                              LOST, POINT, RIGHT, TOP, WIDTH, Canvas, Plot)
+from hypertune.plot import counts, is_finite, no_result, tip_of, value_of
 
 if TYPE_CHECKING:
     from hypertune.trial import Trial
 
-MOST_LANES = 40
-_STATES = (("SUCCEEDED", "succeeded", POINT), ("ACTIVE", "runs", BEST),
-           ("STOPPED", "stopped", "#7fb3d5"), ("FAILED", "failed", "#b03a2e"))
-_COLOURS = {state: colour for state, _, colour in _STATES}
+_LANE = 24.0  # its most height; many lanes share ten times as much
+_OTHER = ("other", LOST)
+_STATES = {"SUCCEEDED": ("succeeded", POINT), "ACTIVE": ("runs", BEST),
+           "STOPPED": ("stopped", "#7fb3d5"), "FAILED": ("failed", "#b03a2e"),
+           "INFEASIBLE": ("infeasible", "#7d5ba6")}
+_UNITS = ((2 * 86400.0, 86400.0, "days"), (2 * 3600.0, 3600.0, "hours"),
+          (120.0, 60.0, "minutes"), (0.0, 1.0, "seconds"))
 
 
 def pareto(name: str, goals: Sequence[Tuple[str, bool]],
@@ -21,8 +24,7 @@ def pareto(name: str, goals: Sequence[Tuple[str, bool]],
     """Two goals of each trial against each other; those that no other trial
     beats are joined. A goal is a metric and whether more is better."""
     (first, _), (second, _) = goals
-    canvas = Canvas("%s: %s against %s" % (short(name, 30), short(second, 20),
-                                           short(first, 20)))
+    canvas = Canvas(name, "%s against %s" % (second, first))
     shown = [trial for trial in trials if
              is_finite(trial.metrics.get(first, float("nan"))) and
              is_finite(trial.metrics.get(second, float("nan")))]
@@ -50,13 +52,10 @@ def pareto(name: str, goals: Sequence[Tuple[str, bool]],
 def distribution(name: str, metric: str, maximize: bool,
                  trials: Sequence["Trial"]) -> Plot:
     """Which share of all results is at most that large (EDF)."""
-    canvas = Canvas("%s: distribution of %s" % (short(name, 36),
-                                                short(metric, 24)))
-    values = sorted(value_of(trial) for trial in trials
-                    if trial.state in ("SUCCEEDED", "STOPPED") and
-                    is_finite(value_of(trial)))
+    canvas = Canvas(name, "distribution of " + metric)
+    values = sorted(value_of(trial) for trial in trials if counts(trial))
     if not values:
-        return canvas.empty("no trial has a result yet")
+        return canvas.empty(no_result(trials))
     x = axis(values, LEFT, WIDTH - RIGHT)
     y = Axis(0.0, 1.0, HEIGHT - BOTTOM, TOP, False,
              [(i / 4, "%d %%" % (25 * i)) for i in range(5)])
@@ -69,7 +68,8 @@ def distribution(name: str, metric: str, maximize: bool,
     best = values[-1] if maximize else values[0]
     canvas.path([(x.at(best), y.start), (x.at(best), y.end)], BEST, 1.2,
                 "best: %s" % show.number(best))
-    canvas.legend([("%d results" % len(values), POINT), ("the best", BEST)])
+    canvas.legend([("result" if len(values) == 1 else
+                    "%d results" % len(values), POINT), ("the best", BEST)])
     return canvas.finish()
 
 
@@ -95,33 +95,35 @@ def timeline(name: str, metric: str, trials: Sequence["Trial"],
          for trial in trials if trial.start is not None),
         key=lambda span: span[:2])
     lanes = _lanes(spans)
-    count = min(max(lanes) + 1, MOST_LANES) if lanes else 1
-    step = max(10.0, min(24.0, 240.0 / count))
-    canvas = Canvas("%s: trials over time" % short(name, 36),
-                    int(TOP + max(60.0, count * step) + BOTTOM))
+    count = max(lanes, default=0) + 1
+    step = max(3.0, min(_LANE, 10 * _LANE / count))
+    bottom = int(TOP + max(_LANE, count * step) + 6)
+    canvas = Canvas(name, "trials over time", bottom + BOTTOM)
     if not spans:
         return canvas.empty("no trial has started yet")
     begin = spans[0][0]
     length = max(max(end for _, end, _ in spans) - begin, 0.001)
-    x = axis([0.0, length], LEFT, WIDTH - RIGHT, whole=length >= 5, count=8)
-    bottom = canvas.height - BOTTOM
+    unit, word = next((unit, word) for least, unit, word in _UNITS
+                      if length >= least)
+    x = axis([0.0, length / unit], LEFT, WIDTH - RIGHT, tight=True)
     for value, label in x.ticks:
-        canvas.line(x.at(value), TOP, x.at(value), bottom + 4, "#e4e4e4")
+        canvas.line(x.at(value), TOP, x.at(value), bottom + 4, GRID)
         canvas.text(x.at(value), bottom + 17, label, "middle")
     for lane, (start, end, trial) in zip(lanes, spans):
-        if lane >= MOST_LANES:
-            continue
-        left = x.at(start - begin)
+        left = x.at((start - begin) / unit)
         canvas.add("rect", "%s\n%s" % (trial.state, tip_of(trial, metric)),
                    x=left, y=TOP + lane * step + 1, height=step - 2,
-                   width=max(1.0, x.at(end - begin) - left - 0.5),
-                   fill=_COLOURS.get(trial.state, LOST))
+                   width=max(1.0, x.at((end - begin) / unit) - left - 0.5),
+                   fill=_STATES.get(trial.state, _OTHER)[1])
     canvas.text((LEFT + WIDTH - RIGHT) / 2, canvas.height - 10,
-                "seconds since the first trial started", "middle")
+                word + " since the first trial started", "middle")
     canvas.text(LEFT - 8, TOP + step / 2 + 4, "slot 1", "end", fill=INK)
     if count > 1:
         canvas.text(LEFT - 8, TOP + (count - 0.5) * step + 4,
                     "slot %d" % count, "end", fill=INK)
     canvas.line(LEFT, bottom, WIDTH - RIGHT, bottom, FAINT)
-    canvas.legend([(word, colour) for _, word, colour in _STATES])
+    present = {trial.state for _, _, trial in spans}
+    canvas.legend([entry for state, entry in _STATES.items()
+                   if state in present] +
+                  ([_OTHER] if present - set(_STATES) else []))
     return canvas.finish()

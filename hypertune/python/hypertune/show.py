@@ -4,7 +4,17 @@ import html
 import re
 from typing import Any, Mapping, Sequence, Tuple, Union
 
+# Control characters, changes of the direction of writing, half characters.
+_UNSHOWN = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f"
+                      "\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff"
+                      "\\ufffe\\uffff]")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def plain(text: str) -> str:
+    """The text with U+FFFD for what a terminal or a browser would obey or
+    stumble over instead of showing it; lines stay."""
+    return _UNSHOWN.sub("\ufffd", text)
 
 
 def number(value: Any) -> str:
@@ -37,9 +47,9 @@ def seconds(duration: Union[str, float]) -> float:
 
 
 def table(title: str, rows: Sequence[Tuple[str, str]]) -> str:
-    """A card. `rows` are pairs of plain text and HTML; the rest is escaped
-    here. No script and no style sheet, so that every viewer shows it."""
+    """A card. `rows` are pairs of text and HTML; the text is escaped here.
+    No script and no style sheet, so that every viewer shows it."""
     lines = ["<table><tr><th colspan=2>%s</th></tr>" % html.escape(title)]
     lines += ["<tr><td>%s</td><td>%s</td></tr>" % (html.escape(name), cell)
               for name, cell in rows]
-    return "\n".join(lines) + "</table>"
+    return plain("\n".join(lines) + "</table>")

@@ -9,10 +9,10 @@ import uuid
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator,
                     List, Mapping, Optional, Sequence, Tuple, Union)
 
-from hypertune import (export, plot, plot_model, plot_results, show,
-                       where as conditions)
+from hypertune import export, show, where as conditions
 from hypertune.errors import (FailedPrecondition, NotFound, NoTrialYet,
                               response_of)
+from hypertune.pictures import Pictures
 from hypertune.summary import Summary
 from hypertune.transport import Transport
 from hypertune.trial import Metrics, Trial, measurement
@@ -33,7 +33,7 @@ def _parameters(params: Mapping[str, Any]) -> List[Dict[str, Any]]:
             for name, value in params.items()]
 
 
-class Study:
+class Study(Pictures):
     """A study on the server. Its properties ask the server each time, so
     `while study.state == "RUNNING"` ends."""
 
@@ -190,6 +190,13 @@ class Study:
                         spec.get("conditionalParameterSpecs", ())]
         return found
 
+    def _spec_of(self, parameter: str) -> Mapping[str, Any]:
+        for spec in self._specs():
+            if spec["parameterId"] == parameter:
+                return spec
+        raise ValueError("no parameter %r; there are %s" %
+                         (parameter, ", ".join(self.parameters())))
+
     def _keys(self) -> List[str]:
         return self.parameters() + [self.metric, "value", "objective", "step",
                                     "state"]
@@ -268,98 +275,6 @@ class Study:
         for curve in curves.values():
             curve.sort(key=lambda point: (point[0], point[2]))
         return curves
-
-    # --- pictures ---
-
-    def plot_history(self) -> plot.Plot:
-        """Every trial's objective in the order of the trials, and the best so
-        far. An SVG image that a notebook shows."""
-        return plot.history(self.name, self.metric, self.maximize,
-                            self.trials())
-
-    def plot_curves(self, metric: Optional[str] = None) -> plot.Plot:
-        """What the trials reported step by step, the best trial on top."""
-        metric = metric or self.metric
-        best = self.summary().best
-        return plot.curves(self.name, metric, self._all_curves(metric, {}),
-                           None if best is None else best.id)
-
-    def plot_parallel(self) -> plot.Plot:
-        """One line for each succeeded trial through its parameters to its
-        objective, the best ones on top."""
-        return plot.parallel(self.name, self.metric, self.maximize,
-                             self._specs(), self.trials())
-
-    def plot_distribution(self) -> plot.Plot:
-        """Which share of the results is at most that large (EDF)."""
-        return plot_results.distribution(self.name, self.metric,
-                                         self.maximize, self.trials())
-
-    def plot_timeline(self) -> plot.Plot:
-        """When each trial ran, in lanes of one at a time."""
-        return plot_results.timeline(self.name, self.metric, self.trials(),
-                                     time.time())
-
-    def plot_pareto(self, first: Optional[str] = None,
-                    second: Optional[str] = None) -> plot.Plot:
-        """Two goals of every trial (by default the first two) against each
-        other, and the trials that none beats in all goals. ValueError for a
-        study with one goal."""
-        goals = self.goals()
-        if len(goals) < 2:
-            raise ValueError("%s has one goal, %s" % (self.name, self.metric))
-        names = list(goals)
-        pair = [first or names[0], second or names[1]]
-        for name in pair:
-            if name not in goals:
-                raise ValueError("no goal %r; there are %s" %
-                                 (name, ", ".join(names)))
-        return plot_results.pareto(
-            self.name, [(name, goals[name]) for name in pair], self.trials(),
-            {trial.id for trial in self.best_trials()})
-
-    def plot_importances(self, metric: Optional[str] = None) -> plot.Plot:
-        """How much each parameter matters."""
-        return plot_model.importances(self.name, self._importances(metric))
-
-    def plot_slice(self, parameter: str,
-                   metric: Optional[str] = None) -> plot.Plot:
-        """What the server's model expects along one parameter, the others as
-        in the best trial."""
-        spec = self._spec_of(parameter)
-        return plot_model.slices(
-            self.name, spec, self._slice(metric, x=parameter),
-            self._trials_with(metric))
-
-    def plot_contour(self, x: str, y: str,
-                     metric: Optional[str] = None) -> plot.Plot:
-        """What the server's model expects over two parameters, the others as
-        in the best trial."""
-        specs = [self._spec_of(x), self._spec_of(y)]
-        best = self.summary().best
-        return plot_model.contour(
-            self.name, self._grows(metric), specs,
-            self._slice(metric, x=x, y=y), self.trials(),
-            None if best is None else best.id)
-
-    def _trials_with(self, metric: Optional[str]) -> List[Trial]:
-        """Trials to stand beside a model; it is drawn against one metric."""
-        return self.trials() if metric in (None, self.metric) else []
-
-    def _grows(self, metric: Optional[str]) -> bool:
-        return self.goals().get(metric or self.metric, self.maximize)
-
-    def _slice(self, metric: Optional[str], **query: Any) -> Any:
-        if metric is not None:
-            query["metric"] = metric
-        return self._transport.call("GET", self._ours("/slice"), query=query)
-
-    def _spec_of(self, parameter: str) -> Mapping[str, Any]:
-        for spec in self._specs():
-            if spec["parameterId"] == parameter:
-                return spec
-        raise ValueError("no parameter %r; there are %s" %
-                         (parameter, ", ".join(self.parameters())))
 
     # --- waiting ---
 

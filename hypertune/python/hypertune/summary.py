@@ -47,7 +47,7 @@ class Summary:
             text += ", best %s=%s (trial %d)" % (
                 self._study.metric, show.number(self.best.value),
                 self.best.id)
-        return text
+        return show.plain(text)
 
     def _repr_html_(self) -> str:
         rows = []

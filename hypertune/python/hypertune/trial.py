@@ -231,7 +231,8 @@ class Trial:
     def __repr__(self) -> str:
         first = ("Trial %d %s %s" % (self.id, self.state,
                                      self._outcome())).rstrip()
-        return "%s\n  %s" % (first, show.params(self.params, quoted=True))
+        return show.plain("%s\n  %s" % (
+            first, show.params(self.params, quoted=True)))
 
     def _repr_html_(self) -> str:
         rows = []
