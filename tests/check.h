@@ -11,6 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Milliseconds for what must happen at some time, however slow the machine and
+ * whatever the sanitizer; who waits for longer has found a fault. */
+enum { PATIENCE_MS = 200000 };
+
 static int check_cases, check_failed_cases, check_faults;
 
 #define CHECK(condition)                                                       \

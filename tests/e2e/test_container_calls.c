@@ -11,7 +11,7 @@
 #define TINY "localhost/tiny:1"
 #define LABEL "hypertune.test.calls"
 
-enum { SOON_MS = 5000 };
+enum { SOON_MS = 30000 };
 
 static struct fake_client client;
 static char name[64]; /* of the container and the network of this test */

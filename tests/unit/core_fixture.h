@@ -22,8 +22,6 @@
 #include "tuner/study.h"
 #include "tuner/trial.h"
 
-enum { DEADLINE_MS = 20000 }; /* a test that waits longer has failed */
-
 #define RUNNER_TOKEN "0123456789abcdef"
 
 struct fixture {
@@ -150,7 +148,7 @@ static inline void fixture_wait(struct fixture *fixture, struct request *req)
     struct ticket *ticket = req->owner;
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += DEADLINE_MS / 1000;
+    until.tv_sec += PATIENCE_MS / 1000;
     pthread_mutex_lock(&ticket->lock);
     while (!ticket->done)
         if (pthread_cond_timedwait(&ticket->came, &ticket->lock, &until) != 0)
@@ -257,7 +255,7 @@ static inline bool fixture_await_trials(struct fixture *fixture, int64_t study,
                                         enum trial_state state, int64_t number)
 {
     struct db *db = fixture_db(fixture);
-    const int64_t end_ms = clock_monotonic_ms() + DEADLINE_MS;
+    const int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
     struct trial_counts counts = {0};
     while (db_trial_counts(db, study, &counts, NULL) == HT_OK &&
            counts.of[state] != number && clock_monotonic_ms() < end_ms)
@@ -272,7 +270,7 @@ static inline bool fixture_await_trials(struct fixture *fixture, int64_t study,
 static inline bool fixture_await_study(struct fixture *fixture, int64_t study,
                                        enum study_state state)
 {
-    const int64_t end_ms = clock_monotonic_ms() + DEADLINE_MS;
+    const int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
     struct study_row row = fixture_study(fixture, study);
     while (row.state != state && clock_monotonic_ms() < end_ms) {
         fixture_nap();
@@ -287,7 +285,7 @@ static inline bool fixture_await_study(struct fixture *fixture, int64_t study,
 static inline bool fixture_await_reason(struct fixture *fixture, int64_t study,
                                         const char *reason)
 {
-    const int64_t end_ms = clock_monotonic_ms() + DEADLINE_MS;
+    const int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
     struct study_row row = fixture_study(fixture, study);
     while (strcmp(row.reason, reason) != 0 && clock_monotonic_ms() < end_ms) {
         fixture_nap();

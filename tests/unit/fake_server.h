@@ -180,7 +180,7 @@ static inline void fake_serve(struct fake_server *fake)
 /* Serves until the condition holds or 20 s have passed. */
 #define SERVE_UNTIL(fake, condition)                                           \
     do {                                                                       \
-        const int64_t until_ = clock_monotonic_ms() + 20000;                   \
+        const int64_t until_ = clock_monotonic_ms() + PATIENCE_MS;             \
         while (!(condition) && clock_monotonic_ms() < until_)                  \
             fake_serve(fake);                                                  \
         CHECK(condition);                                                      \

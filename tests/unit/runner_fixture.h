@@ -22,15 +22,13 @@
 #include "runner/disk.h"
 #include "runner/folder.h"
 
-enum { FIXTURE_DEADLINE_MS = 20000 };
-
 static char fixture_root[PATH_MAX / 4];
 static char fixture_shim[PATH_MAX / 2];
 static int fixture_count;
 
 #define UNTIL(condition)                                                       \
     do {                                                                       \
-        const int64_t until_ = clock_monotonic_ms() + FIXTURE_DEADLINE_MS;     \
+        const int64_t until_ = clock_monotonic_ms() + PATIENCE_MS;             \
         while (!(condition) && clock_monotonic_ms() < until_)                  \
             poll(NULL, 0, 5);                                                  \
         CHECK(condition);                                                      \

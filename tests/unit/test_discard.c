@@ -37,7 +37,7 @@ static size_t await_done(struct discard *discard, size_t number, bool *kept)
 {
     struct discard_item items[4];
     size_t n = 0;
-    const int64_t end_ms = clock_monotonic_ms() + 10000;
+    const int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
     while (n < number && clock_monotonic_ms() < end_ms) {
         n = discard_tell(discard, items, 4);
         usleep(1000);

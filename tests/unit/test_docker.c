@@ -6,7 +6,7 @@
 
 #include <curl/curl.h>
 
-enum { SHORT_MS = 300, SOON_MS = 5000 };
+enum { SHORT_MS = 300, SOON_MS = 30000 };
 
 static const char *const plain[] = {"--image", "tiny:1", NULL};
 static const char *const podman[] = {"--image", "tiny:1", "--dialect", "podman",
@@ -25,7 +25,7 @@ static enum ht_status call(const char *method, const char *path,
                     &(struct docker_call){.method = method,
                                           .path = path,
                                           .body = tree,
-                                          .timeout_ms = FIXTURE_DEADLINE_MS},
+                                          .timeout_ms = PATIENCE_MS},
                     answer != NULL ? answer : &unused, &client.err);
     cJSON_Delete(tree);
     return status;
@@ -273,7 +273,7 @@ static void a_cancel_ends_the_call_and_all_later_ones_at_once(void)
     pthread_join(thread, NULL);
     CHECK(docker_is_cancelled(client.docker));
     check_failure("GET", "/info", NULL, HT_UNAVAILABLE, "cancelled");
-    CHECK(!docker_pause(client.docker, FIXTURE_DEADLINE_MS));
+    CHECK(!docker_pause(client.docker, PATIENCE_MS));
     CHECK(clock_monotonic_ms() - begin < SOON_MS);
     CHECK(!fake_engine_heard(fake, "/info"));
     close_both();

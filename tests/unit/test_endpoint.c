@@ -46,7 +46,7 @@ static nng_socket dial(const char *url)
 {
     nng_socket socket;
     CHECK(nng_req0_open(&socket) == 0);
-    CHECK(nng_socket_set_ms(socket, NNG_OPT_RECVTIMEO, DEADLINE_MS) == 0);
+    CHECK(nng_socket_set_ms(socket, NNG_OPT_RECVTIMEO, PATIENCE_MS) == 0);
     CHECK(nng_dial(socket, url, NULL, 0) == 0);
     return socket;
 }
@@ -253,7 +253,7 @@ static void stopping_does_not_wait_for_held_polls(void)
     nng_close(other);
     const int64_t before_ms = clock_monotonic_ms();
     stop_serving(&served);
-    CHECK(clock_monotonic_ms() - before_ms < 5000);
+    CHECK(clock_monotonic_ms() - before_ms < 10000);
     nng_close(socket);
     arena_free(arena);
 }

@@ -355,7 +355,7 @@ static void a_cancel_ends_a_pull(void)
     CHECK(pthread_create(&thread, NULL, cancel_when_heard, NULL) == 0);
     const int64_t begin = clock_monotonic_ms();
     CHECK(get("x:1", PULL_IF_NOT_PRESENT) == HT_UNAVAILABLE);
-    CHECK(clock_monotonic_ms() - begin < FIXTURE_DEADLINE_MS);
+    CHECK(clock_monotonic_ms() - begin < PATIENCE_MS);
     pthread_join(thread, NULL);
     CHECK(count_pulls() == 1);
     CHECK(strstr(told.data, "again") == NULL);

@@ -113,7 +113,7 @@ static struct seen look(struct fixture *fixture)
 /* Waits for a point that knows every result. */
 static struct seen await_offer(struct fixture *fixture)
 {
-    const int64_t end_ms = clock_monotonic_ms() + DEADLINE_MS;
+    const int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
     struct seen seen = look(fixture);
     while ((seen.left == 0 || !seen.fresh) && clock_monotonic_ms() < end_ms) {
         fixture_nap();

@@ -36,7 +36,7 @@ static struct provenance_answer await(struct provenance *provenance,
                                       const char *path, int64_t now_ms)
 {
     struct provenance_answer answer;
-    const int64_t end_ms = clock_monotonic_ms() + 10000;
+    const int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
     do {
         answer = provenance_ask(provenance, path, now_ms);
         usleep(1000);

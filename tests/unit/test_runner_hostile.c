@@ -40,7 +40,7 @@ static size_t collect(void)
 {
     struct order *order = make_order();
     struct records *records = records_new(order, 0, folder);
-    const int64_t deadline = clock_monotonic_ms() + FIXTURE_DEADLINE_MS;
+    const int64_t deadline = clock_monotonic_ms() + PATIENCE_MS;
     size_t n = 0;
     while (records_collect(records, 0, true)) {
         struct record_queue *queue = records_queue(records);
@@ -67,7 +67,7 @@ static void ship_all(const char *stream, struct text *out)
 {
     struct log_ship ship;
     struct log_chunk chunk;
-    const int64_t deadline = clock_monotonic_ms() + FIXTURE_DEADLINE_MS;
+    const int64_t deadline = clock_monotonic_ms() + PATIENCE_MS;
     log_ship_init(&ship, NULL, folder, stream, "");
     while (log_ship_next(&ship, clock_monotonic_ms(), true, &chunk, out) &&
            clock_monotonic_ms() < deadline)

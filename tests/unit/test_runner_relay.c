@@ -39,7 +39,7 @@ static int serve(int *port)
  * instead of hanging. */
 static void bound_waiting(int fd)
 {
-    const struct timeval most = {.tv_sec = FIXTURE_DEADLINE_MS / 1000};
+    const struct timeval most = {.tv_sec = PATIENCE_MS / 1000};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
 }

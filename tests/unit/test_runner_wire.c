@@ -480,7 +480,7 @@ static void stopping_never_hangs(void)
         if (state == ANSWERED_MEANWHILE)
             fake_serve(&stage.fake);
         CHECK(end_runner(&stage, SIGTERM) == 0);
-        CHECK(clock_monotonic_ms() - start < 2000);
+        CHECK(clock_monotonic_ms() - start < 10000);
         if (state == SERVER_GONE)
             fake_open(&stage.fake);
     }
@@ -496,7 +496,7 @@ static void sigterm_leaves_the_trainer_running(void)
                                  strstr(stage.fake.log.data, "up") != NULL);
     const int64_t start = clock_monotonic_ms();
     CHECK(end_runner(&stage, SIGTERM) == 0);
-    CHECK(clock_monotonic_ms() - start < 2000);
+    CHECK(clock_monotonic_ms() - start < 10000);
     char replica[PATH_MAX + 96];
     char path[PATH_MAX + 64];
     (void)snprintf(replica, sizeof replica, "%s/master-0",

@@ -303,7 +303,7 @@ static void a_leftover_that_holds_the_pipe_does_not_hang_the_end(void)
     fixture_script(folder, "sleep 600 & echo $! >pid; exit 4", 0, 0);
     const int64_t start = clock_monotonic_ms();
     CHECK(fixture_run(folder).exit == 4);
-    CHECK(clock_monotonic_ms() - start < 5000);
+    CHECK(clock_monotonic_ms() - start < 30000);
     CHECK(is_gone(pid_in(folder, "pid")));
 }
 

@@ -86,13 +86,13 @@ static void nng_echoes_small_empty_and_large_payloads(void)
     struct spreq req;
     echo_start(&echo, "tcp://127.0.0.1:0");
     CHECK(spreq_init(&req, echo.url) == 0);
-    CHECK(ask(&req, "hello", 5, 5000));
-    CHECK(ask(&req, "", 0, 5000));
+    CHECK(ask(&req, "hello", 5, PATIENCE_MS));
+    CHECK(ask(&req, "", 0, PATIENCE_MS));
     char *large = malloc(SPREQ_MAX_MESSAGE);
     for (size_t i = 0; i < SPREQ_MAX_MESSAGE; i++)
         large[i] = (char)(i * 7);
-    CHECK(ask(&req, large, SPREQ_MAX_MESSAGE, 5000));
-    CHECK(ask(&req, "again", 5, 5000));
+    CHECK(ask(&req, large, SPREQ_MAX_MESSAGE, PATIENCE_MS));
+    CHECK(ask(&req, "again", 5, PATIENCE_MS));
     struct spreq_buffer answer = new_answer();
     CHECK(spreq_request(&req, large, SPREQ_MAX_MESSAGE + 1u, &answer, 100) ==
           EMSGSIZE);
@@ -109,7 +109,7 @@ static void names_and_ipv6_reach_the_same_server(void)
     char url[64];
     snprintf(url, sizeof url, "tcp://localhost%s", strrchr(echo.url, ':'));
     CHECK(spreq_init(&req, url) == 0);
-    CHECK(ask(&req, "by name", 7, 5000));
+    CHECK(ask(&req, "by name", 7, PATIENCE_MS));
     spreq_close(&req);
     echo_stop(&echo);
 
@@ -125,7 +125,7 @@ static void names_and_ipv6_reach_the_same_server(void)
     }
     echo_start(&echo, "tcp://[::1]:0");
     CHECK(spreq_init(&req, echo.url) == 0);
-    CHECK(ask(&req, "v6", 2, 5000));
+    CHECK(ask(&req, "v6", 2, PATIENCE_MS));
     spreq_close(&req);
     echo_stop(&echo);
 }
@@ -138,12 +138,12 @@ static void a_request_survives_a_restart_of_the_server(void)
     char url[64];
     snprintf(url, sizeof url, "%s", echo.url);
     spreq_init(&req, url);
-    CHECK(ask(&req, "one", 3, 5000));
+    CHECK(ask(&req, "one", 3, PATIENCE_MS));
     echo_stop(&echo);
-    CHECK(!ask(&req, "two", 3, 150));
+    CHECK(!ask(&req, "two", 3, 300));
     CHECK(req.error == ECONNREFUSED);
     echo_start(&echo, url);
-    CHECK(ask(&req, "two", 3, 5000));
+    CHECK(ask(&req, "two", 3, PATIENCE_MS));
     CHECK(req.error == 0);
     spreq_close(&req);
     echo_stop(&echo);
@@ -254,7 +254,7 @@ static void a_server_that_closes_in_mid_frame_is_asked_again(void)
     struct spreq req;
     peer_start(&peer, break_off_in_mid_frame);
     spreq_init(&req, peer.url);
-    CHECK(ask(&req, "hello", 5, 5000));
+    CHECK(ask(&req, "hello", 5, PATIENCE_MS));
     spreq_close(&req);
     peer_stop(&peer);
 }
@@ -274,7 +274,7 @@ static void a_garbage_hello_is_an_error_within_the_deadline(void)
     spreq_init(&req, peer.url);
     long start = now_ms();
     CHECK(!ask(&req, "hello", 5, 250));
-    CHECK(now_ms() - start < 2000);
+    CHECK(now_ms() - start < PATIENCE_MS / 10);
     CHECK(req.error == EPROTO);
     spreq_close(&req);
     peer_stop(&peer);
@@ -297,7 +297,7 @@ static void a_frame_beyond_all_bounds_costs_the_connection_only(void)
     struct spreq req;
     peer_start(&peer, claim_a_terabyte);
     spreq_init(&req, peer.url);
-    CHECK(ask(&req, "hello", 5, 5000));
+    CHECK(ask(&req, "hello", 5, PATIENCE_MS));
     spreq_close(&req);
     peer_stop(&peer);
 }
@@ -326,8 +326,8 @@ static void no_answer_ends_at_the_deadline_and_late_ones_are_skipped(void)
     spreq_init(&req, peer.url);
     long start = now_ms();
     CHECK(!ask(&req, "one", 3, 200));
-    CHECK(now_ms() - start >= 195 && now_ms() - start < 2000);
-    CHECK(ask(&req, "two", 3, 5000));
+    CHECK(now_ms() - start >= 195 && now_ms() - start < PATIENCE_MS / 10);
+    CHECK(ask(&req, "two", 3, PATIENCE_MS));
     spreq_close(&req);
     peer_stop(&peer);
 }
@@ -352,9 +352,9 @@ static void a_late_answer_will_do_for_a_resent_request(void)
     struct spreq req;
     peer_start(&peer, answer_only_the_first);
     spreq_init(&req, peer.url);
-    CHECK(!ask(&req, "one", 3, 100));
+    CHECK(!ask(&req, "one", 3, 300));
     struct spreq_buffer answer = new_answer();
-    CHECK(spreq_resend(&req, "one", 3, &answer, 5000) == 0);
+    CHECK(spreq_resend(&req, "one", 3, &answer, PATIENCE_MS) == 0);
     CHECK(answer.len == 3);
     spreq_close(&req);
     peer_stop(&peer);
@@ -376,11 +376,11 @@ static void the_second_silence_in_a_row_costs_the_connection(void)
     struct spreq req;
     peer_start(&peer, say_nothing);
     spreq_init(&req, peer.url);
-    CHECK(!ask(&req, "ab", 2, 60));
+    CHECK(!ask(&req, "ab", 2, 300));
     CHECK(req.fd >= 0);
-    CHECK(!ask(&req, "ab", 2, 60));
+    CHECK(!ask(&req, "ab", 2, 300));
     CHECK(req.fd < 0);
-    CHECK(!ask(&req, "ab", 2, 60));
+    CHECK(!ask(&req, "ab", 2, 300));
     spreq_close(&req);
     peer_stop(&peer);
     CHECK(visits == 2);
@@ -392,12 +392,12 @@ static void a_descriptor_taken_by_another_file_is_left_alone(void)
     struct spreq req;
     echo_start(&echo, "tcp://127.0.0.1:0");
     spreq_init(&req, echo.url);
-    CHECK(ask(&req, "one", 3, 5000));
+    CHECK(ask(&req, "one", 3, PATIENCE_MS));
     int pipe_fds[2];
     CHECK(pipe(pipe_fds) == 0);
     int number = req.fd;
     CHECK(dup2(pipe_fds[1], number) == number); /* as a careless trainer may */
-    CHECK(ask(&req, "two", 3, 5000));
+    CHECK(ask(&req, "two", 3, PATIENCE_MS));
     CHECK(write(number, "x", 1) == 1); /* still open, still the pipe */
     char byte = 0;
     CHECK(read(pipe_fds[0], &byte, 1) == 1 && byte == 'x');

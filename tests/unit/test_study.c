@@ -329,7 +329,7 @@ static void a_deleted_study_leaves_nothing(void)
     CHECK(node_get_bool(fixture_reply(req), "done", false));
     CHECK(fixture_call(&f, study_stop, "s", NULL)->status == HT_NOT_FOUND);
     CHECK(fixture_submit(&f, spec)->status == HT_OK); /* the name is free */
-    const int64_t end_ms = clock_monotonic_ms() + DEADLINE_MS;
+    const int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
     while (__atomic_load_n(&deleted_study, __ATOMIC_SEQ_CST) != 1 &&
            clock_monotonic_ms() < end_ms)
         fixture_nap();

@@ -115,7 +115,7 @@ static void report_says_once_that_the_server_is_away(void)
 {
     long start = now_ms();
     CHECK(shell(cut_off, "report accuracy=0.93 --step 4") == 0);
-    CHECK(now_ms() - start < 1000);
+    CHECK(now_ms() - start < 4000);
     CHECK_TEXT(output, "hypertune: server not reachable (connect: refused); 1 "
                        "report recorded, will be sent\n");
     CHECK(shell(cut_off, "report a=1 --strict --timeout 50ms") == 6);

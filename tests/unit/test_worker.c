@@ -151,7 +151,7 @@ static void await(const size_t *count, size_t wanted)
     struct timespec until;
     int code = 0;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += DEADLINE_MS / 1000;
+    until.tv_sec += PATIENCE_MS / 1000;
     pthread_mutex_lock(&scene.lock);
     while (*count < wanted && code == 0)
         code = pthread_cond_timedwait(&scene.news, &scene.lock, &until);
