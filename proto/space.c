@@ -268,13 +268,28 @@ static double scaled_from_unit(const struct param *param, double u)
     return low;
 }
 
+/* The middle of 1e-5 to 0.1 is to read 0.001, not 0.0010000000000000002: a
+ * number of few digits that is nearer than the logarithms are exact is meant.
+ */
+static double shorten(double x)
+{
+    enum { DIGITS = 6 };
+    const double unit = pow(10, floor(log10(fabs(x))) - (DIGITS - 1));
+    char digits[32];
+    if (!(fabs(remainder(x, unit)) <= 1e-12 * fabs(x)))
+        return x;
+    snprintf(digits, sizeof digits, "%.*g", DIGITS, x);
+    return strtod(digits, NULL);
+}
+
 /* Rounding may leave the bounds by some units, and the ends are to read as they
  * were written; + 0.0 makes -0 a 0. */
 static double real_from_unit(const struct param *param, double u)
 {
     if (u <= 0 || u >= 1)
         return (u <= 0 ? param->min : param->max) + 0.0;
-    return clamp(scaled_from_unit(param, u), param->min, param->max) + 0.0;
+    return clamp(shorten(scaled_from_unit(param, u)), param->min, param->max) +
+           0.0;
 }
 
 /* The cell of u among `levels` equal ones. */

@@ -256,14 +256,14 @@ static void a_default_comes_back_to_the_last_digit(void)
 {
     struct param param = scaled(PARAM_DOUBLE, SCALE_LOG, 1e-5, 0.3);
     param.has_default = true;
-    param.fallback = (struct value){.real = 0.001};
+    param.fallback = (struct value){.real = 0.0012345678};
     const struct space space = {.n = 1, .params = &param};
     struct encoding encoding;
     encoding_init(&encoding, &space);
     struct value point;
     encoding_decode(&encoding, &encoding.at[0].usual, &point);
-    CHECK(point.real == 0.001);
-    CHECK(param_from_unit(&param, encoding.at[0].usual).real != 0.001);
+    CHECK(point.real == 0.0012345678);
+    CHECK(param_from_unit(&param, encoding.at[0].usual).real != 0.0012345678);
     encoding_fini(&encoding);
 }
 

@@ -74,11 +74,33 @@ static void the_ends_are_as_they_were_written(void)
     }
 }
 
+/* The ends of eight decades, none of whose logarithms is exact. */
+static void round_numbers_between_are_met(void)
+{
+    struct param param = real;
+    param.scale = SCALE_LOG;
+    param.min = 1e-9;
+    param.max = 0.1;
+    static const double ends[] = {1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2};
+    for (int i = 0; i < 7; i++)
+        CHECK(param_from_unit(&param, (i + 1) / 8.0).real == ends[i]);
+    /* What is no round number keeps all its digits, ... */
+    const double x = param_from_unit(&param, 0.3).real;
+    CHECK(fabs(x / pow(10, -9 + 0.3 * 8) - 1) < 1e-12);
+    CHECK(x != 2.51189e-07);
+    /* ... and a bound beside one is no more left for it. */
+    param.scale = SCALE_LINEAR;
+    param.min = nextafter(0.1, 1);
+    param.max = nextafter(param.min, 1);
+    CHECK(param_from_unit(&param, 0.5).real >= param.min);
+}
+
 static void log_scale_meets_its_middle(void)
 {
     struct param param = real;
     param.scale = SCALE_LOG;
-    CHECK(fabs(param_from_unit(&param, 0.5).real - 1e-3) < 1e-12);
+    CHECK(param_from_unit(&param, 0.5).real == 1e-3);
+    CHECK(param_from_unit(&param, 0.25).real == 1e-4);
     param.scale = SCALE_REVERSE_LOG;
     CHECK(fabs(param_from_unit(&param, 0.5).real - (0.1 + 1e-5 - 1e-3)) <
           1e-12);
@@ -451,6 +473,7 @@ int main(void)
 {
     RUN(every_scale_stays_in_bounds_and_is_monotone);
     RUN(the_ends_are_as_they_were_written);
+    RUN(round_numbers_between_are_met);
     RUN(log_scale_meets_its_middle);
     RUN(log_integers_have_half_step_margins);
     RUN(huge_ranges_do_not_overflow);
