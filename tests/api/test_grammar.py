@@ -173,7 +173,7 @@ def slow_headers_end_after_ten_seconds_and_delay_nobody():
     dripping = slow[0]
     dripping.settimeout(0.5)
     ended = None
-    while ended is None and time.monotonic() - begin < 15:
+    while ended is None and time.monotonic() - begin < harness.PATIENCE:
         tap.equal(api.ask(server, "GET", "/healthz").status, 200)
         try:
             dripping.sendall(b"a")
@@ -186,7 +186,6 @@ def slow_headers_end_after_ten_seconds_and_delay_nobody():
     if ended is None or ended < 9:
         raise AssertionError("ended after %s s" % ended)
     for sock in slow[1:]:
-        sock.settimeout(2)
         tap.equal(sock.recv(100), b"")
     for sock in slow:
         sock.close()

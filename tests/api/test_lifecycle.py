@@ -127,13 +127,13 @@ def a_refusal_to_start_steers_no_terminal():
 
 def an_idle_server_ends_by_itself_and_a_busy_one_does_not():
     with harness.Server("--runner", "none", "--on-demand", "--idle-exit",
-                        "1s") as server:
+                        "2s") as server:
         begin = time.monotonic()
-        while time.monotonic() - begin < 1.6:
+        while time.monotonic() - begin < 2.5:
             server.get(api.JOBS)
-            time.sleep(0.2)
+            time.sleep(0.1)
         tap.equal(server.call("POST", api.JOBS, api.job("busy"))[0], 200)
-        time.sleep(1.6)  # longer than its idle time: the study keeps it
+        time.sleep(2.5)  # longer than its idle time: the study keeps it
         tap.equal(server.process.poll(), None)
         server.call("POST", api.JOBS + "/busy:cancel")
         tap.equal(server.process.wait(harness.PATIENCE), 0)
@@ -178,7 +178,7 @@ def what_is_in_flight_at_a_stop_is_answered():
                            "work")
         begin = time.monotonic()
         tap.equal(server.stop(), 0)
-        tap.equal(time.monotonic() - begin < 5, True)
+        tap.equal(time.monotonic() - begin < 10, True)
         for creator in creators:
             creator.join()
             tap.equal(creator.torn, 0)
@@ -198,7 +198,7 @@ def half_a_request_does_not_hold_up_a_stop():
             tap.equal(api.read_answer(idle).status, 200)
             begin = time.monotonic()
             tap.equal(server.stop(), 0)
-            tap.equal(time.monotonic() - begin < 5, True)
+            tap.equal(time.monotonic() - begin < 10, True)
 
 
 def a_hangup_is_ignored():
@@ -343,7 +343,7 @@ def a_stop_of_the_server_stops_its_runner():
         one.wait_starts(1)
         begin = time.monotonic()
         tap.equal(one.server.stop(), 0)
-        tap.equal(time.monotonic() - begin < 5, True)
+        tap.equal(time.monotonic() - begin < 10, True)
         tap.equal(os.path.exists(os.path.join(one.server.data, "runs",
                                               "ended")), True)
 

@@ -116,7 +116,7 @@ def connect_narrow():
     """A client whose kernel takes little, so that the server has to wait."""
     sock = socket.socket()
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    sock.settimeout(20)
+    sock.settimeout(harness.PATIENCE)
     sock.connect(api.address(server))
     return sock
 
@@ -128,7 +128,7 @@ def who_does_not_read_delays_nobody_and_no_stop():
     best(1)
     begin = time.monotonic()
     tap.equal(server.stop(), 0)
-    tap.equal(time.monotonic() - begin < 5, True)
+    tap.equal(time.monotonic() - begin < 10, True)
     for sock in slow:
         sock.close()
     server.start()

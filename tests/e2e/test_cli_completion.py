@@ -104,7 +104,7 @@ def the_server_is_neither_started_nor_waited_for():
         tap.equal(candidates(home, "describe", "", HYPERTUNE_SERVER=url), [])
         took = time.monotonic() - start
         # 300 ms, and what a loaded machine needs to start a process.
-        tap.equal(took < 1.5, True, "%.3f s" % took)
+        tap.equal(took < 5, True, "%.3f s" % took)
         tap.equal(candidates(home, "best", "quick", "--metric", "",
                              HYPERTUNE_SERVER=url), [])
         tap.equal(candidates(home, "desc", HYPERTUNE_SERVER=url),

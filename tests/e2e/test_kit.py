@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import engines  # noqa: E402
@@ -97,14 +96,12 @@ class Kit:
         tap.equal(said[1], "0")
 
     def what_the_trainer_leaves_ends_with_it(self):
-        before = time.monotonic()
         trial = self._run(
             "leftovers", "(trap '' TERM HUP; while :; do sleep 1; done) & "
             "setsid sleep 1000 </dev/null >/dev/null 2>&1 & "
             "echo score=1; exit 4")
         tap.equal(trial["state"], "FAILED")
         assert "exit 4" in trial["reason"], trial["reason"]
-        assert time.monotonic() - before < 30
         self._server.expect_nothing_left()
 
     def any_user_has_a_home_and_may_report(self):

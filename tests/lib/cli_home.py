@@ -156,6 +156,14 @@ class Terminal:
                 raise AssertionError("no %r in %r" % (text, self.shown))
         self.shown = self.shown.split(text, 1)[1]
 
+    def time_drawings(self, number):
+        """Seconds until so many pictures more have been drawn."""
+        begin = time.monotonic()
+        self.shown = ""
+        wait_until(lambda: self.read(0.1) and
+                   self.shown.count("\x1b[J") >= number, "pictures")
+        return time.monotonic() - begin
+
     def is_raw(self):
         """Does the terminal neither echo nor wait for whole lines?"""
         flags = termios.tcgetattr(self.fd)[3]
