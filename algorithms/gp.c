@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include <gsl/gsl_cblas.h>
-#include <gsl/gsl_errno.h>
-#include <gsl/gsl_linalg.h>
 
+#include "algorithms/triangle.h"
 #include "proto/arena.h"
 
 enum { BATCH = 128 }; /* points predicted at a time */
@@ -80,12 +79,10 @@ static void fill_covariance(struct gp *gp)
     }
 }
 
-static void solve_lower(const struct gp *gp, size_t n, bool transposed,
-                        double v[])
+/* The first n rows of the factor. */
+static struct triangle factor_of(const struct gp *gp, size_t n)
 {
-    cblas_dtrsv(CblasRowMajor, CblasLower,
-                transposed ? CblasTrans : CblasNoTrans, CblasNonUnit, (int)n,
-                gp->factor, (int)gp->cap, v, 1);
+    return (struct triangle){n, gp->cap, gp->factor};
 }
 
 /* With a = L^-1 y and o = L^-1 1 the most likely mean under its prior N(0, 1)
@@ -93,13 +90,14 @@ static void solve_lower(const struct gp *gp, size_t n, bool transposed,
 static void find_weights(struct gp *gp)
 {
     const size_t n = gp->n_seen;
+    const struct triangle factor = factor_of(gp, n);
     double *a = gp->weights, *ones = gp->scratch;
     for (size_t i = 0; i < n; i++) {
         a[i] = gp->y[i] - gp->below[i];
         ones[i] = 1;
     }
-    solve_lower(gp, n, false, a);
-    solve_lower(gp, n, false, ones);
+    triangle_solve(&factor, a);
+    triangle_solve(&factor, ones);
     gp->mean = cblas_ddot((int)n, ones, 1, a, 1) /
                (1 + cblas_ddot((int)n, ones, 1, ones, 1));
     cblas_daxpy((int)n, -gp->mean, ones, 1, a, 1);
@@ -109,7 +107,7 @@ static void find_weights(struct gp *gp)
     gp->log_likelihood = -0.5 * cblas_ddot((int)n, a, 1, a, 1) - log_root -
                          0.5 * (double)n * log(2 * M_PI) -
                          0.5 * gp->mean * gp->mean;
-    solve_lower(gp, n, true, a);
+    triangle_solve_transposed(&factor, a);
 }
 
 bool gp_condition(struct gp *gp, const double theta[])
@@ -117,9 +115,8 @@ bool gp_condition(struct gp *gp, const double theta[])
     set_kernel(gp, theta);
     gp->rows->n = gp->n_seen;
     fill_covariance(gp);
-    gsl_matrix_view factor = gsl_matrix_view_array_with_tda(
-        gp->factor, gp->n_seen, gp->n_seen, gp->cap);
-    if (gsl_linalg_cholesky_decomp1(&factor.matrix) != GSL_SUCCESS)
+    const struct triangle covariance = factor_of(gp, gp->n_seen);
+    if (!triangle_factor(&covariance))
         return false;
     find_weights(gp);
     return isfinite(gp->log_likelihood) != 0;
@@ -128,9 +125,10 @@ bool gp_condition(struct gp *gp, const double theta[])
 void gp_believe(struct gp *gp, const double x[])
 {
     const size_t n = gp->rows->n;
+    const struct triangle factor = factor_of(gp, n);
     double *row = gp->factor + n * gp->cap;
     kernel_row(&gp->kernel, gp->rows, x, n, row, NULL);
-    solve_lower(gp, n, false, row);
+    triangle_solve(&factor, row);
     const double left =
         gp->kernel.signal + gp->noise - cblas_ddot((int)n, row, 1, row, 1);
     row[n] = sqrt(fmax(left, least_variance));
@@ -154,14 +152,14 @@ static void predict_batch(const struct gp *gp, size_t m, const double x[],
                           double mean[], double variance[])
 {
     const size_t n = gp->rows->n, dim = gp->rows->encoding->dim;
+    const struct triangle factor = factor_of(gp, n);
     double *rows = gp->scratch;
     for (size_t j = 0; j < m; j++) {
         double *k = rows + j * n;
         kernel_row(&gp->kernel, gp->rows, x + j * dim, n, k, NULL);
         mean[j] = gp->mean + cblas_ddot((int)n, gp->weights, 1, k, 1);
     }
-    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
-                (int)m, (int)n, 1.0, gp->factor, (int)gp->cap, rows, (int)n);
+    triangle_solve_rows(&factor, m, rows);
     for (size_t j = 0; j < m; j++) {
         const double *v = rows + j * n;
         const double known = cblas_ddot((int)n, v, 1, v, 1);
@@ -187,14 +185,15 @@ void gp_predict_slopes(const struct gp *gp, const double x[], double *mean,
 {
     const struct encoding *encoding = gp->rows->encoding;
     const size_t n = gp->rows->n;
+    const struct triangle factor = factor_of(gp, n);
     double *v = gp->scratch, *slope = v + gp->cap, *dk = slope + gp->cap;
     const struct kernel_slopes shared = {&gp->kernel, gp->rows, x, n, slope};
     kernel_row(&gp->kernel, gp->rows, x, n, v, slope);
     *mean = gp->mean + cblas_ddot((int)n, gp->weights, 1, v, 1);
-    solve_lower(gp, n, false, v);
+    triangle_solve(&factor, v);
     *variance = fmax(gp->kernel.signal - cblas_ddot((int)n, v, 1, v, 1),
                      least_variance);
-    solve_lower(gp, n, true, v);
+    triangle_solve_transposed(&factor, v);
     for (size_t c = 0; c < encoding->dim; c++) {
         slopes->mean[c] = slopes->variance[c] = 0;
         if (encoding->at[c].kind != COORDINATE_CONTINUOUS ||

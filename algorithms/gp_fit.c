@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include <gsl/gsl_cblas.h>
-#include <gsl/gsl_errno.h>
-#include <gsl/gsl_linalg.h>
 
 #include "algorithms/lbfgs.h"
 #include "algorithms/rng.h"
+#include "algorithms/triangle.h"
 #include "proto/arena.h"
 
 /* Hyperparameters closer than this make no difference to a suggestion. */
@@ -56,9 +55,8 @@ static bool invert(struct gp_fit *fit)
     for (size_t i = 0; i < gp->n_seen; i++)
         memcpy(fit->inverse + i * gp->cap, gp->factor + i * gp->cap,
                (i + 1) * sizeof *fit->inverse);
-    gsl_matrix_view inverse = gsl_matrix_view_array_with_tda(
-        fit->inverse, gp->n_seen, gp->n_seen, gp->cap);
-    return gsl_linalg_cholesky_invert(&inverse.matrix) == GSL_SUCCESS;
+    const struct triangle inverse = {gp->n_seen, gp->cap, fit->inverse};
+    return triangle_invert_product(&inverse);
 }
 
 /* Adds row i's part of sum_{j<i} W_ij dk_ij/dln(length_c), for every c, where

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include <gsl/gsl_cblas.h>
-#include <gsl/gsl_linalg.h>
 
+#include "algorithms/triangle.h"
 #include "proto/arena.h"
 
 /* ---- the closed form ---- */
@@ -19,8 +19,8 @@ static double *invert_factor(const struct gp *gp)
     for (size_t i = 0; i < n; i++)
         memcpy(inverse + i * n, gp->factor + i * gp->cap,
                (i + 1) * sizeof *inverse);
-    gsl_matrix_view view = gsl_matrix_view_array(inverse, n, n);
-    gsl_linalg_tri_invert(CblasLower, CblasNonUnit, &view.matrix);
+    const struct triangle l = {n, n, inverse};
+    triangle_invert(&l);
     return inverse;
 }
 
