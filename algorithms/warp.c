@@ -96,6 +96,9 @@ static void rank_low(struct warping *warping, place_function *place, size_t n,
     double spread = deviation(n_unique - below, sorted + below, median);
     if (spread == 0)
         spread = deviation(n_unique, sorted, median);
+    const bool one_side = sorted[0] > 0 || sorted[n_unique - 1] < 0;
+    warping->least = one_side ? sorted[0] : 0;
+    warping->most = one_side ? sorted[n_unique - 1] : 0;
     warping->median = median;
     warping->n_low = below;
     warping->low = sorted;
@@ -135,15 +138,6 @@ static double from_rank(const struct warping *warping, double ranked)
                ? ranked
                : along(warping->n_low, warping->low_ranks, warping->low,
                        warping->median, ranked);
-}
-
-void warp_half_rank(size_t n, const double y[], double ranked[])
-{
-    struct warping warping;
-    rank_low(&warping, ranked_place, n, y);
-    for (size_t i = 0; i < n; i++)
-        ranked[i] = to_rank(&warping, y[i]);
-    warping_fini(&warping);
 }
 
 /* ---- shape ---- */
@@ -320,6 +314,18 @@ static double reachable(double bent, double lambda)
     return bent;
 }
 
+/* A loss or a duration is above 0, and a belief that is told in its units
+ * should be so, too. Next to the known values nothing changes: the slope stays.
+ */
+static double on_their_side(const struct warping *warping, double y)
+{
+    if (warping->least > 0 && y < warping->least)
+        return warping->least * exp(y / warping->least - 1);
+    if (warping->most < 0 && y > warping->most)
+        return warping->most * exp(y / warping->most - 1);
+    return y;
+}
+
 double warping_undo(const struct warping *warping, double place)
 {
     if (warping->spread == 0)
@@ -332,5 +338,5 @@ double warping_undo(const struct warping *warping, double place)
     const double ranked =
         (place * warping->spread + warping->mean) * warping->half +
         warping->middle;
-    return from_rank(warping, ranked);
+    return on_their_side(warping, from_rank(warping, ranked));
 }
