@@ -60,7 +60,7 @@ def a_command_runs_and_its_exit_code_passes_through():
                        "hypertune report acc=0.5 --step 3; exit 3", want=3)
         tap.equal(out, "said\n")
         has(err, "told\n", "reported: acc=0.5 (step 3); 1 measurement",
-            "exit 3, after ")
+            "exit 3: told, after ")
         run(home, "--", "sh", "-c", "kill -9 $$", want=137)
 
 

@@ -410,7 +410,7 @@ def main():
 
         def a_project_sees_its_own_studies():
             other = hypertune.Client(server.http, server.token_file,
-                                     project="p q", location="l/1")
+                                     project="p q", location="l:1")
             study = other.create_study("told", "loss", "minimize", SPACE)
             tap.equal([one.id for one in other.studies()], [study.id])
             for trial in study.ask(1):

@@ -139,6 +139,9 @@ def a_key_never_stands_in_a_log_nor_in_a_trials_folder():
     text = log_of(await_end("shown"), "stdout")
     tap.equal((SECRET in text, "***" in text, ACCOUNT in text),
               (False, True, True), text)
+    # The attempt's own copy goes with the attempt, just after its end.
+    copies = os.path.join(server.data, "runs", "credentials")
+    harness.wait_until(lambda: not os.listdir(copies), "the copies to go")
     for folder, _, names in os.walk(server.data):
         for name in names:
             with open(os.path.join(folder, name), "rb") as file:
