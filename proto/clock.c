@@ -8,19 +8,8 @@
 enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
 enum { DAY = 24 * HOUR };
 
+/* Microseconds. */
 static int64_t read_clock(clockid_t id)
-{
-    struct timespec now;
-    clock_gettime(id, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-int64_t clock_wall_ms(void)
-{
-    return read_clock(CLOCK_REALTIME);
-}
-
-static int64_t read_clock_us(clockid_t id)
 {
     struct timespec now;
     clock_gettime(id, &now);
@@ -29,17 +18,22 @@ static int64_t read_clock_us(clockid_t id)
 
 int64_t clock_wall_us(void)
 {
-    return read_clock_us(CLOCK_REALTIME);
+    return read_clock(CLOCK_REALTIME);
+}
+
+int64_t clock_wall_ms(void)
+{
+    return clock_wall_us() / 1000;
 }
 
 int64_t clock_monotonic_us(void)
 {
-    return read_clock_us(CLOCK_BOOTTIME);
+    return read_clock(CLOCK_BOOTTIME);
 }
 
 int64_t clock_monotonic_ms(void)
 {
-    return read_clock(CLOCK_BOOTTIME);
+    return clock_monotonic_us() / 1000;
 }
 
 /* Years 1000 to 9999, the ones with the promised width. */

@@ -20,17 +20,17 @@ static const char unnamed[] = "default"; /* the account of jobs without one */
 
 /* ---- the admin's files ---- */
 
-/* What keeps the open file from being used; NULL: nothing. */
-static const char *file_fault(int fd)
+/* What in its rights keeps the open file from being used; NULL: nothing. */
+static const char *rights_fault(int fd)
 {
     struct stat info;
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-        return "is no regular file";
+    if (fstat(fd, &info) != 0)
+        return "cannot be looked at";
     if (info.st_uid != geteuid() && info.st_uid != 0)
         return "belongs neither to the runner's user nor to root";
-    if ((info.st_mode & S_IRWXO) != 0)
-        return "is open to other users (chmod o= it)";
-    return info.st_size > MOST_BYTES ? "is longer than 64 KiB" : NULL;
+    return (info.st_mode & S_IRWXO) != 0
+               ? "is open to other users (chmod o= it)"
+               : NULL;
 }
 
 static const struct node *read_object(struct arena *arena,
@@ -41,26 +41,6 @@ static const struct node *read_object(struct arena *arena,
     const struct node *root =
         node_read_json(arena, bytes->data, bytes->len, &diag);
     return root != NULL && root->kind == NODE_MAP ? root : NULL;
-}
-
-/* An open file may be swapped for no other. */
-static bool read_all(int fd, struct arena *arena, struct disk_bytes *bytes)
-{
-    char *data = arena_alloc(arena, MOST_BYTES + 1, 1);
-    size_t len = 0;
-    while (len < MOST_BYTES) {
-        const ssize_t n = read(fd, data + len, MOST_BYTES - len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        if (n == 0)
-            break;
-        len += (size_t)n;
-    }
-    data[len] = '\0';
-    *bytes = (struct disk_bytes){.data = data, .len = len};
-    return true;
 }
 
 /* HT_NOT_FOUND     there is no such file
@@ -79,9 +59,11 @@ static enum ht_status read_account(struct arena *arena, const struct site *site,
     if (fd < 0)
         return ht_fail(err, HT_PRECONDITION, "%s",
                        errno == ELOOP ? "is a symbolic link" : strerror(errno));
-    const char *fault = file_fault(fd);
-    if (fault == NULL && !read_all(fd, arena, bytes))
-        fault = "cannot be read";
+    struct ht_error why;
+    const char *fault = rights_fault(fd);
+    if (fault == NULL &&
+        disk_read_open(arena, fd, MOST_BYTES, bytes, &why) != HT_OK)
+        fault = why.text;
     close(fd);
     if (fault == NULL && read_object(arena, bytes) == NULL)
         fault = "is no JSON object";

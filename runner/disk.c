@@ -120,9 +120,8 @@ enum ht_status disk_replace(const char *folder, const char *name,
     return replace(folder, name, &content, UNSYNCED, err);
 }
 
-static enum ht_status read_open_file(struct arena *arena, int fd, size_t limit,
-                                     struct disk_bytes *bytes,
-                                     struct ht_error *err)
+enum ht_status disk_read_open(struct arena *arena, int fd, size_t limit,
+                              struct disk_bytes *bytes, struct ht_error *err)
 {
     struct stat status;
     if (fstat(fd, &status) != 0)
@@ -159,7 +158,7 @@ enum ht_status disk_read(struct arena *arena, const char *folder,
         return ht_fail(err, HT_NOT_FOUND, "%s does not exist", path);
     if (fd < 0)
         return ht_fail_errno(err, errno, "cannot open %s", path);
-    const enum ht_status status = read_open_file(arena, fd, limit, bytes, err);
+    const enum ht_status status = disk_read_open(arena, fd, limit, bytes, err);
     close(fd);
     if (status != HT_OK)
         return ht_wrap(err, status, "%s", path);

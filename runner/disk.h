@@ -40,6 +40,11 @@ enum ht_status disk_read(struct arena *arena, const char *folder,
                          const char *name, size_t limit,
                          struct disk_bytes *bytes, struct ht_error *err);
 
+/* The same of an open file, from where it stands; the text goes behind the
+ * file's name. */
+enum ht_status disk_read_open(struct arena *arena, int fd, size_t limit,
+                              struct disk_bytes *bytes, struct ht_error *err);
+
 /* Reads a JSON file of ours; statuses of disk_read() and
  * HT_CORRUPT  it is not a JSON object */
 enum ht_status disk_read_json(struct arena *arena, const char *folder,

@@ -23,10 +23,8 @@ static struct evidence_name *get_name(struct evidence *evidence,
     size_t i = 0;
     while (i < evidence->n && strcmp(evidence->names[i].name, name) != 0)
         i++;
-    if (i == EVIDENCE_NAMES) {
-        evidence->more = true;
+    if (i == EVIDENCE_NAMES)
         return NULL;
-    }
     if (i == evidence->n)
         evidence->names[evidence->n++] =
             (struct evidence_name){.name = arena_strdup(evidence->arena, name)};

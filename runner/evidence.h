@@ -29,7 +29,6 @@ struct evidence {
     struct arena *arena; /* of the names */
     size_t n;
     struct evidence_name names[EVIDENCE_NAMES];
-    bool more;        /* other names came, for which there was no room */
     uint32_t metrics; /* of the study that came: bit i is number i */
 };
 

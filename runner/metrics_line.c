@@ -55,20 +55,6 @@ static int find_column(const struct strings *metrics, const char *name)
     return strcmp(name, "step") == 0 ? COLUMN_STEP : COLUMN_OTHER;
 }
 
-void metrics_line_read_header(struct metrics_header *header,
-                              const struct strings *metrics, const char *line,
-                              size_t len)
-{
-    struct arena *arena = arena_new();
-    const char *cell;
-    size_t at = 0;
-    header->n = 0;
-    while (header->n < METRICS_LINE_COLUMNS &&
-           next_cell(arena, line, len, &at, &cell))
-        header->metric[header->n++] = find_column(metrics, cell);
-    arena_free(arena);
-}
-
 /* Also nan, inf and what other programs print for them. */
 static bool read_number(const char *text, double *value)
 {
@@ -113,12 +99,16 @@ static bool read_csv(struct arena *arena, const struct metrics_header *header,
     return n > 0;
 }
 
+static bool read_value(const struct node *node, double *value)
+{
+    return (node->kind == NODE_NUMBER || node->kind == NODE_STRING) &&
+           read_number(node->text, value);
+}
+
 static bool read_member(const struct node *map, const char *name, double *value)
 {
     const struct node *node = node_find(map, name);
-    return node != NULL &&
-           (node->kind == NODE_NUMBER || node->kind == NODE_STRING) &&
-           read_number(node->text, value);
+    return node != NULL && read_value(node, value);
 }
 
 static bool read_json(struct arena *arena, const struct strings *metrics,
@@ -144,32 +134,48 @@ static bool read_json(struct arena *arena, const struct strings *metrics,
     return n > 0;
 }
 
-static const char *json_name(struct arena *arena, const char *line, size_t len,
-                             size_t n)
+static size_t json_names(struct arena *arena, const char *line, size_t len,
+                         const char *names[METRICS_LINE_COLUMNS])
 {
     struct diag diag;
-    double value;
     diag_init(&diag, arena, "line", line, len);
     const struct node *map = node_read_json(arena, line, len, &diag);
     const struct node *node =
         map != NULL && map->kind == NODE_MAP ? map->first : NULL;
-    for (; node != NULL; node = node->next)
-        if (read_member(map, node->key, &value) && n-- == 0)
-            return node->key;
-    return NULL;
+    size_t n = 0;
+    double value;
+    for (; node != NULL && n < METRICS_LINE_COLUMNS; node = node->next) {
+        if (read_value(node, &value))
+            names[n++] = node->key;
+    }
+    return n;
 }
 
-const char *metrics_line_name(struct arena *arena, const char *line, size_t len,
-                              size_t n)
+struct strings metrics_line_names(struct arena *arena, const char *line,
+                                  size_t len)
 {
-    const char *cell;
-    size_t at = 0;
+    const char **names =
+        arena_alloc(arena, METRICS_LINE_COLUMNS, sizeof *names);
+    size_t n = 0, at = 0;
     if (!metrics_line_is_header(line, len))
-        return json_name(arena, line, len, n);
-    for (size_t i = 0; next_cell(arena, line, len, &at, &cell); i++)
-        if (i == n)
-            return cell;
-    return NULL;
+        n = json_names(arena, line, len, names);
+    else
+        while (n < METRICS_LINE_COLUMNS &&
+               next_cell(arena, line, len, &at, &names[n]))
+            n++;
+    return (struct strings){.n = n, .items = names};
+}
+
+void metrics_line_read_header(struct metrics_header *header,
+                              const struct strings *metrics, const char *line,
+                              size_t len)
+{
+    struct arena *arena = arena_new();
+    const struct strings cells = metrics_line_names(arena, line, len);
+    header->n = cells.n;
+    for (size_t i = 0; i < cells.n; i++)
+        header->metric[i] = find_column(metrics, cells.items[i]);
+    arena_free(arena);
 }
 
 bool metrics_line_read(struct arena *arena, const struct metrics_header *header,

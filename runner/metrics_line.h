@@ -23,10 +23,10 @@ void metrics_line_read_header(struct metrics_header *header,
                               const struct strings *metrics, const char *line,
                               size_t len);
 
-/* The n-th cell of a line of CSV, or the name of the n-th number of a JSON
- * object, from 0; NULL when there are fewer. Lives in the arena. */
-const char *metrics_line_name(struct arena *arena, const char *line, size_t len,
-                              size_t n);
+/* The cells of a line of CSV, or the names of the numbers of a JSON object, at
+ * most METRICS_LINE_COLUMNS; in the arena. */
+struct strings metrics_line_names(struct arena *arena, const char *line,
+                                  size_t len);
 
 /* Fills metrics and step; false when no metric of the study is in the line.
  * Cells that hold no number are left out. */

@@ -254,12 +254,10 @@ static void take_foreign(void *context, const char *line, size_t len,
 /* A line in which no metric of the study is: what else is there. */
 static void note_names(struct records *records, const char *line, size_t len)
 {
-    const char *name;
-    for (size_t i = 0;
-         i < METRICS_LINE_COLUMNS &&
-         (name = metrics_line_name(records->scratch, line, len, i)) != NULL;
-         i++)
-        evidence_note_column(&records->evidence, name,
+    const struct strings names =
+        metrics_line_names(records->scratch, line, len);
+    for (size_t i = 0; i < names.n; i++)
+        evidence_note_column(&records->evidence, names.items[i],
                              records->order->metrics_file, records->file.line);
 }
 

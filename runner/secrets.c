@@ -1,12 +1,11 @@
 #include "runner/secrets.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "proto/utf8.h"
+#include "runner/disk.h"
 
 enum { MOST_BYTES = 64 * 1024, MOST_NAME = 128 };
 
@@ -40,37 +39,16 @@ static enum ht_status keep(struct arena *arena, const struct secret *secret,
     return HT_OK;
 }
 
-/* Never more than the limit, so that a huge file cannot fill memory. */
-static ssize_t read_all(int fd, char *bytes, size_t most)
-{
-    size_t len = 0;
-    while (len < most) {
-        const ssize_t n = read(fd, bytes + len, most - len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        if (n == 0)
-            break;
-        len += (size_t)n;
-    }
-    return (ssize_t)len;
-}
-
 static enum ht_status read_file(struct arena *arena, int fd,
                                 const struct secret *secret, struct pair *pair,
                                 struct ht_error *err)
 {
-    struct stat info;
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-        return refuse(secret, "is no plain file at the runner", err);
-    char *bytes = arena_alloc(arena, MOST_BYTES + 2, 1);
-    const ssize_t n = read_all(fd, bytes, MOST_BYTES + 1);
-    if (n < 0)
-        return refuse(secret, "its file cannot be read by the runner", err);
-    if (n > MOST_BYTES)
-        return refuse(secret, "its file is longer than 64 KiB", err);
-    return keep(arena, secret, bytes, (size_t)n, pair, err);
+    struct disk_bytes bytes;
+    struct ht_error why;
+    if (disk_read_open(arena, fd, MOST_BYTES, &bytes, &why) != HT_OK)
+        return ht_fail(err, HT_PRECONDITION, "secrets.%.64s: its file %s",
+                       secret->name, why.text);
+    return keep(arena, secret, bytes.data, bytes.len, pair, err);
 }
 
 static enum ht_status find_file(struct arena *arena, const struct site *site,

@@ -124,7 +124,8 @@ static void a_key_is_not_endless(void)
     large[1] = '}';
     add_file(&place, "a@p.json", large, 0600);
     CHECK_TEXT(accounts_of(&place), "");
-    CHECK(strstr(give(&place, "a@p").lack, "is longer than 64 KiB") != NULL);
+    CHECK(strstr(give(&place, "a@p").lack, "is longer than 65536 bytes") !=
+          NULL);
     arena_free(place.arena);
 }
 

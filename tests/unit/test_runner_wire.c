@@ -205,10 +205,12 @@ static void an_attempt_lives_from_lease_to_drained(void)
 {
     struct stage stage;
     stage_open(&stage);
-    stage_start(&stage, "echo acc=0.5 step=1; "
-                        "until [ -e go ]; do sleep 0.02; done; "
-                        "echo acc=0.75 step=2; "
-                        "printf 'caf\\303\\251 \\377'; env >&2; exit 3");
+    stage_start(
+        &stage,
+        "echo acc=0.5 step=1; "
+        "until [ -e go ]; do sleep 0.02; done; "
+        "echo acc=0.75 step=2; "
+        "printf 'caf\\303\\251 \\377'; env >&2; echo no data >&2; exit 3");
     SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "report") &&
                                  fake_saw(&stage.fake, "heartbeat"));
     char path[PATH_MAX + 64];
@@ -222,7 +224,7 @@ static void an_attempt_lives_from_lease_to_drained(void)
     CHECK(in_order(&stage.fake, life));
     CHECK(in_order(&stage.fake, content));
     CHECK(fake_heard(&stage.fake, "\"outcome\":\"failed\",\"exit\":3,"
-                                  "\"reason\":\"exit 3\""));
+                                  "\"reason\":\"exit 3: no data\""));
     CHECK(fake_heard(&stage.fake, "\"w\":\"0000000000000000\",\"n\":1,"));
     CHECK(fake_heard(&stage.fake, "\"s\":2,\"m\":{\"acc\":0.75}"));
     CHECK(strstr(stage.fake.log.data, "caf\xc3\xa9 \xef\xbf\xbd") != NULL);
