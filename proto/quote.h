@@ -6,8 +6,10 @@
 
 #include "proto/text.h"
 
-/* Appends a quoted JSON string. Bytes outside UTF-8 become U+FFFD, so that
- * what we send our own reader accepts. */
+/* Appends a quoted JSON string, which is valid YAML too. What steers a terminal
+ * is escaped, so that nobody who looks at it sees another text than there is.
+ * Bytes outside UTF-8 become U+FFFD, so that what we send our own reader
+ * accepts. */
 void json_quote(struct text *out, const char *value);
 
 #endif

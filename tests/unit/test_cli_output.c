@@ -24,7 +24,8 @@ static void yaml_reads_back_as_the_same_tree(void)
     static const char json[] =
         "{\"a\":1,\"b\":[1,\"two\",{\"c\":null,\"d\":[]}],\"e\":{},"
         "\"f\":\"yes\",\"g\":\"1.5\",\"h\":\"a: b\",\"i\":{\"j\":true},"
-        "\"k\":\"line\\nbreak\",\"l\":[[1,2],[3]]}";
+        "\"k\":\"line\\nbreak\",\"l\":[[1,2],[3]],"
+        "\"a\\u202e\":\"\\u2066b\\u200e\\u007f\"}";
     struct arena *arena = arena_new();
     struct text yaml = {0}, again = {0};
     struct diag diag;
@@ -35,6 +36,7 @@ static void yaml_reads_back_as_the_same_tree(void)
     if (back != NULL)
         json_print(json_of_node(back), &again);
     CHECK_TEXT(again.data, json);
+    CHECK(strstr(yaml.data, "\"a\\u202e\": \"\\u2066b\\u200e\\u007f\"\n"));
     text_free(&yaml);
     text_free(&again);
     arena_free(arena);

@@ -116,9 +116,18 @@ static void strings_are_quoted_and_clean(void)
 {
     quoted("", "\"\"");
     quoted("a\"b\\c/d", "\"a\\\"b\\\\c/d\"");
-    quoted("\b\f\n\r\t\x01\x1f\x7f", "\"\\b\\f\\n\\r\\t\\u0001\\u001f\x7f\"");
+    quoted("\b\f\n\r\t\x01\x1f\x7f",
+           "\"\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\"");
     quoted("\xC3\xA9\xF0\x9F\x98\x80", "\"\xC3\xA9\xF0\x9F\x98\x80\"");
     quoted("a\xFF\n\xE2\x82", "\"a\xEF\xBF\xBD\\n\xEF\xBF\xBD\xEF\xBF\xBD\"");
+}
+
+/* Somebody who reads a spec sees the order that the program sees. */
+static void marks_that_reorder_text_are_escaped(void)
+{
+    quoted("a\xE2\x80\xAE z\xE2\x81\xA6\xE2\x80\x8F\xD8\x9C",
+           "\"a\\u202e z\\u2066\\u200f\\u061c\"");
+    quoted("\xC2\x9B[2J\xE2\x80\xAF", "\"\\u009b[2J\xE2\x80\xAF\"");
 }
 
 static void a_tree_from_outside_prints_as_it_was(void)
@@ -139,6 +148,7 @@ int main(void)
     RUN(pretty_is_indented_by_two);
     RUN(printing_appends);
     RUN(strings_are_quoted_and_clean);
+    RUN(marks_that_reorder_text_are_escaped);
     RUN(a_tree_from_outside_prints_as_it_was);
     return check_done();
 }
