@@ -486,9 +486,9 @@ def too_few_results_are_told_and_nothing_is_asked():
     wait_missing("Timeline", "No trial has started yet.")
     look("failed")
     wait_missing("Optimisation history",
-                 "Every trial has failed so far; the reasons are told below.")
-    first = browser.text("[aria-label=Failures] tr")
-    tap.equal(first.split("\t")[:2], ["2 ×", "out of memory"])
+                 "No trial has a result so far; the reasons are told above.")
+    first = browser.text("[aria-label^=Failures] tr")
+    tap.equal(first.split("\t")[:3], ["2 ×", "✕ infeasible", "out of memory"])
     number = studies["few"]
     tap.equal([url for url in asked("/slice") if "/%d/" % number in url], [])
     behaves()

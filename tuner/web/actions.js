@@ -24,6 +24,8 @@ async function doNow(store, verb) {
   store.refresh();
 }
 
+export const resume = store => doNow(store, "resume");
+
 // --- ends ---
 
 function askStop(store) {
@@ -122,7 +124,7 @@ function actionsOf(store) {
   const canAdd = searches(store) && open && !ending && (store.spec?.parameters ?? []).length > 0;
   return [
     {label: "Pause", when: state === "RUNNING" && searches(store), act: () => doNow(store, "pause")},
-    {label: "Resume", when: state === "PAUSED", act: () => doNow(store, "resume")},
+    {label: "Resume", when: state === "PAUSED", act: () => resume(store)},
     {label: "Stop", when: open && state !== "CANCELLING" && searches(store), act: () => askStop(store)},
     {label: "Cancel", when: open && state !== "CANCELLING", act: () => askCancel(store)},
     {label: "Add a trial", when: canAdd, act: () => askTrial(store)},

@@ -1,10 +1,10 @@
 // compare.js - marked trials side by side: where their parameters differ, and
 // how their metrics went.
-import {element, replace} from "./dom.js";
+import {element, exact, replace} from "./dom.js";
 import {dimensionsOf} from "./dimension.js";
 import {showPlots} from "./plot_card.js";
 import {trialCurvesPlot} from "./plot_trial_curves.js";
-import {stateLabel} from "./trial_columns.js";
+import {stateLabel, trialLink} from "./trial_columns.js";
 import * as format from "./format.js";
 
 export const MOST_COMPARED = 5;
@@ -17,11 +17,11 @@ function differences(store, trials) {
   const {parameters, metrics} = dimensionsOf(store);
   const different = parameters.filter(dimension => differs(dimension, trials));
   const row = dimension => element("tr", {}, element("th", {scope: "row"}, element("bdi", {}, dimension.name)),
-    trials.map(trial => element("td", {}, element("bdi", {}, format.number(dimension.of(trial))))));
+    trials.map(trial => element("td", {}, exact(dimension.of(trial)))));
   const same = parameters.length - different.length;
   return [element("div.scroll", {}, element("table", {},
     element("thead", {}, element("tr", {}, element("th", {scope: "col"}, "Trial"), trials.map(trial =>
-      element("th", {scope: "col"}, element("a", {href: `#/studies/${store.id}/trials/${trial.id}`}, String(trial.id)))))),
+      element("th", {scope: "col"}, trialLink(store, trial))))),
     element("tbody", {},
       element("tr", {}, element("th", {scope: "row"}, "State"), trials.map(trial => element("td", {}, stateLabel(trial)))),
       metrics.map(row), different.map(row)))),

@@ -1,6 +1,6 @@
 // dom.js - elements made from data. Foreign text only ever becomes text nodes and
 // what properties tell, both without signs that would turn the line.
-import {visible} from "./format.js";
+import {number, visible} from "./format.js";
 
 const TOLD = ["title", "ariaLabel", "alt", "placeholder"];
 
@@ -55,6 +55,13 @@ export function notice(text, kind = "info") {
     element("button.plain", {onclick: () => box.remove(), ariaLabel: "Close"}, "×"));
   document.getElementById("notices").append(box);
   setTimeout(() => box.remove(), kind === "error" ? 12000 : 5000);
+}
+
+// A value of a parameter or metric as people read it; the whole of it under the
+// pointer.
+export function exact(value) {
+  const shown = number(value), whole = String(value ?? "");
+  return element("bdi", {title: shown === whole ? null : whole}, shown);
 }
 
 // Labels with what they tell, [label, text or element]; pairs without a value are

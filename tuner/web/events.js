@@ -2,6 +2,7 @@
 import {element, replace} from "./dom.js";
 import {get, studyPath} from "./api.js";
 import {Table} from "./table.js";
+import {trialLink} from "./trial_columns.js";
 import * as format from "./format.js";
 
 const PAGE = 500; // revisions; each has one event at most
@@ -22,7 +23,7 @@ const COLUMNS = store => [
   {key: "time", label: "Time", value: event => format.moment(event.timeMs), letters: 21},
   {key: "kind", label: "Event", value: event => event.kind, letters: 14},
   {key: "trial", label: "Trial", number: true, value: event => event.trial ?? null,
-    show: event => event.trial ? element("a", {href: `#/studies/${store.id}/trials/${event.trial}`, tabIndex: -1}, String(event.trial)) : "",
+    show: event => event.trial ? Object.assign(trialLink(store, {id: event.trial}), {tabIndex: -1}) : "",
     letters: 6},
   {key: "what", label: "What", value: words}];
 

@@ -16,8 +16,7 @@ function diskOf({disk}) {
 }
 
 function serverCard(server) {
-  return element("section.card", {},
-    element("h2", {}, "Server"),
+  return element("section.card", {ariaLabel: "The server"},
     server.readOnly && element("p.error", {role: "alert"}, `Read-only: ${server.readOnlyReason}`),
     pairList([["Version", server.version], ["Runs for", format.duration(server.uptimeMs)],
       ["Open studies", String(server.studies)], ["HTTP", server.http], ["Reports", server.report], ["Control", server.control],

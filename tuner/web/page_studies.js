@@ -46,7 +46,8 @@ const COLUMNS = [
   {key: "best", label: "Best", value: job => best(job)?.join(" = ") ?? "", show: bestWords},
   {key: "trials", label: "Trials", value: status(({counts}) => ended(counts)), show: progress, letters: 21, down: true},
   {key: "running", label: "Running", number: true, value: status(({counts}) => counts.active + counts.stopping), down: true},
-  {key: "failed", label: "Failed", number: true, value: status(({counts}) => counts.failed + counts.infeasible), down: true},
+  {key: "failed", label: "Failed", number: true, value: status(({counts}) => counts.failed), down: true},
+  {key: "infeasible", label: "Infeasible", number: true, value: status(({counts}) => counts.infeasible), down: true},
   {key: "id", label: "Number", number: true, value: number, down: true, hidden: true},
   {key: "created", label: "Created", value: status(({createTimeMs}) => createTimeMs), letters: 11, down: true,
     show: status(({createTimeMs}) => element("span", {title: format.moment(createTimeMs)}, format.age(createTimeMs)))}];

@@ -8,12 +8,14 @@ import * as format from "./format.js";
 import {openStudy} from "./open_study.js";
 import {figuresOf, timeLeft} from "./study_figures.js";
 import {titleWords} from "./study_title.js";
+import {heldBanner} from "./held_banner.js";
 import {rangesBar} from "./page_study_ranges.js";
 import {actionsBar} from "./actions.js";
 import {overviewTab} from "./page_study_overview.js";
 import {parametersTab} from "./page_study_parameters.js";
 import {timelineTab} from "./page_study_timeline.js";
 import {trialsTab} from "./page_trials.js";
+import {trialLink} from "./trial_columns.js";
 import {configTab} from "./page_config.js";
 
 const CLOCK_MS = 1000;
@@ -36,7 +38,7 @@ function bestFigure(store, figures) {
   if (figures.best === null) return figure(`Best ${store.objective}`, element("span.quiet", {}, "none yet"));
   const {trial, value} = figures.best;
   return figure(`Best ${store.objective}`, element("bdi", {}, format.number(value)), " ",
-    element("a", {href: `#/studies/${store.id}/trials/${trial}`}, `trial ${trial}`));
+    trialLink(store, {id: trial}, `trial ${trial}`));
 }
 
 function timeFigures(store) {
@@ -56,17 +58,19 @@ function figureList(store) {
     figure("Running", String(figures.running)),
     figure("Stopped early", String(figures.stopped)),
     figure("Failed", String(figures.failed)),
+    figures.infeasible > 0 && figure("Infeasible", element("span", {title: "Ended without a value that the search can use"},
+      String(figures.infeasible))),
     figures.confirming > 0 && figure("Confirming", String(figures.confirming)),
     timeFigures(store));
 }
 
 function title(store) {
-  const {state, reason} = store.status;
+  const {state, reason, held} = store.status;
   return [
     element("h1", {}, titleWords(store.job)),
     element("p.row", {},
       element(`span.state.${state.toLowerCase()}`, {}, format.state(state)),
-      reason && element("span.quiet", {}, reason))];
+      reason && !held && element("span.quiet", {}, reason))];
 }
 
 // What stands in the way of showing the study, or is to be known of it.
@@ -92,7 +96,7 @@ function refusal(text) {
 
 export function studyPage(root, {parts}) {
   const {store, selection} = openStudy(parts[1]);
-  const heading = element("div.title"), banner = element("p.error", {role: "alert"});
+  const heading = element("div.title"), trouble = element("p.error", {role: "alert"}), banner = element("div");
   const figures = element("div"), tabs = element("nav.tabs", {ariaLabel: "Parts of the study"});
   const actions = element("div"), ranges = element("div"), body = element("div");
   let endTab = null;
@@ -101,10 +105,10 @@ export function studyPage(root, {parts}) {
   function showTab() {
     const offered = TABS.filter(tab => tab.has(store));
     const chosen = parts[2] === undefined ? offered[0] : offered.find(tab => tab.name === parts[2]);
-    replace(root, heading, banner, figures, actions, tabs, ranges, body);
+    replace(root, heading, trouble, banner, figures, actions, tabs, ranges, body);
     replace(tabs, tabLinks(store, offered, chosen));
     if (chosen) {
-      const ends = [actionsBar(actions, store), rangesBar(ranges, store, selection),
+      const ends = [heldBanner(banner, store), actionsBar(actions, store), rangesBar(ranges, store, selection),
         chosen.show(body, store, selection)];
       endTab = () => ends.forEach(end => end());
     } else {
@@ -118,7 +122,7 @@ export function studyPage(root, {parts}) {
       return replace(root, store.error ? refusal(complaint(store)) : element("p.quiet", {}, "Loading …"));
     document.title = `${format.visible(store.title)} - hypertune`;
     renew(heading, title(store));
-    replace(banner, complaint(store));
+    replace(trouble, complaint(store));
     renew(figures, figureList(store));
     if (endTab === null) showTab();
   }

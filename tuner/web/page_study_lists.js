@@ -1,6 +1,7 @@
 // page_study_lists.js - the short lists beside the plots of a study: its best
-// trials, and why others have failed.
-import {element, renew} from "./dom.js";
+// trials, and why others have no result.
+import {element, exact, renew} from "./dom.js";
+import {stateLabel, trialLink} from "./trial_columns.js";
 import * as format from "./format.js";
 
 const BEST = 5, REASONS = 5, EXAMPLES = 3;
@@ -12,16 +13,16 @@ function listCard(root, store, title, fill) {
   const card = element("section.card", {ariaLabel: title, hidden: true}, element("h2", {}, title), body);
   root.append(card);
   let seen = -1;
-  return store.watch(() => {
+  function draw() {
     if (store.revision === seen) return;
     seen = store.revision;
     const content = fill(store);
     card.hidden = content === null;
     if (content !== null) renew(body, content);
-  });
+  }
+  draw();
+  return store.watch(draw);
 }
-
-const trialLink = (store, trial) => element("a", {href: `#/studies/${store.id}/trials/${trial.id}`}, String(trial.id));
 
 function bestTable(store) {
   const results = store.ranking.slice(0, BEST);
@@ -32,27 +33,35 @@ function bestTable(store) {
     element("tbody", {}, results.map(trial => element("tr", {},
       element("td", {}, trialLink(store, trial)),
       [...trial.metrics, ...trial.parameters].map(value =>
-        element("td", {}, element("bdi", {}, format.number(value)))))))));
+        element("td", {}, exact(value))))))));
 }
 
-// The reasons of failures, the commonest first.
+// What reasons are alike by: "exit 1: 2.50 GiB wanted" and "exit 1: 2.25 GiB
+// wanted" are, "exit 1" and "exit 2" are not.
+function kindOfReason({state, reason}) {
+  const [what, ...words] = reason.split(": ");
+  return [state, what, words.join(": ").replace(/[0-9]+/g, "0")].join(": ");
+}
+
+// Groups of trials without a result whose reasons are alike, the largest first.
 function failuresOf(store) {
   const found = new Map();
   for (const trial of store.trials) {
     if (trial.state !== "FAILED" && trial.state !== "INFEASIBLE") continue;
-    const reason = trial.reason || "no reason was told";
-    if (!found.has(reason)) found.set(reason, []);
-    found.get(reason).push(trial);
+    const kind = kindOfReason(trial);
+    if (!found.has(kind)) found.set(kind, []);
+    found.get(kind).push(trial);
   }
-  return [...found].map(([reason, trials]) => ({reason, trials})).sort((a, b) => b.trials.length - a.trials.length);
+  return [...found.values()].sort((a, b) => b.length - a.length);
 }
 
 function failureList(store) {
   const failures = failuresOf(store);
   if (failures.length === 0) return null;
-  const row = ({reason, trials}) => element("tr", {},
+  const row = trials => element("tr", {},
     element("td.number", {}, `${trials.length} ×`),
-    element("td.reason", {}, element("bdi", {}, reason)),
+    element("td", {}, stateLabel({state: trials[0].state})),
+    element("td.reason", {}, element("bdi", {}, trials[trials.length - 1].reason || "no reason was told")),
     element("td", {}, "newest: ", trials.slice(-EXAMPLES).reverse().flatMap((trial, i) =>
       [i > 0 && ", ", trialLink(store, trial)])));
   return [element("div.scroll", {}, element("table", {}, element("tbody", {}, failures.slice(0, REASONS).map(row)))),
@@ -61,4 +70,4 @@ function failureList(store) {
 }
 
 export const bestCard = (root, store) => listCard(root, store, `Best ${BEST}`, bestTable);
-export const failuresCard = (root, store) => listCard(root, store, "Failures", failureList);
+export const failuresCard = (root, store) => listCard(root, store, "Failures and infeasible trials", failureList);

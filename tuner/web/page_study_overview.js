@@ -1,5 +1,5 @@
 // page_study_overview.js - the first tab of a study: how the search goes.
-import {element, replace} from "./dom.js";
+import {element} from "./dom.js";
 import {showPlots} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
 import {bestCard, failuresCard} from "./page_study_lists.js";
@@ -11,8 +11,16 @@ import {paretoPlot} from "./plot_pareto.js";
 export function overviewTab(root, store, selection) {
   const several = dimensionsOf(store).metrics.length > 1;
   const plots = element("div"), lists = element("div.lists");
-  replace(root, plots, lists);
-  const ends = [
+  root.append(plots, lists);
+
+  // While there is nothing to plot, what went wrong comes first.
+  function place() {
+    const first = store.results.length === 0 ? lists : plots;
+    if (root.firstChild !== first) root.prepend(first);
+  }
+
+  place();
+  const ends = [store.watch(place),
     showPlots(plots, store, selection, [historyPlot, curvesPlot, ...several ? [paretoPlot] : [], importancesPlot]),
     failuresCard(lists, store), bestCard(lists, store)];
   return () => ends.forEach(end => end());

@@ -1,6 +1,6 @@
 // page_trial.js - one trial: what it ran, why it was chosen and how it ended,
 // its curves and its output.
-import {element, replace, notice, pairList} from "./dom.js";
+import {element, exact, replace, notice, pairList} from "./dom.js";
 import {ApiError, get, post, trialPath} from "./api.js";
 import {openStudy} from "./open_study.js";
 import {Selection} from "./selection.js";
@@ -9,7 +9,7 @@ import {copy, shellWord} from "./copy.js";
 import {showPlots} from "./plot_card.js";
 import {trialCurvesPlot} from "./plot_trial_curves.js";
 import {stopCurvePlot} from "./plot_stop_curve.js";
-import {stateLabel} from "./trial_columns.js";
+import {stateLabel, trialLink} from "./trial_columns.js";
 import {trialLog} from "./trial_log.js";
 import {doctorPairs, exitWords, stopPairs, whyPairs} from "./trial_words.js";
 import {may} from "./session.js";
@@ -23,20 +23,19 @@ function resultCard(store, trial) {
   const own = trial.hypertune;
   const measured = trial.finalMeasurement?.metrics ?? Object.entries(own.latest?.metrics ?? {})
     .map(([metricId, value]) => ({metricId, value}));
-  const link = id => element("a", {href: `#/studies/${store.id}/trials/${id}`}, `trial ${id}`);
   return card("Result", pairList([
-    ...measured.map(({metricId, value}) => [metricId, format.number(value)]),
+    ...measured.map(({metricId, value}) => [metricId, exact(value)]),
     ["Step", trial.finalMeasurement?.stepCount ?? own.latest?.step],
     ["Took", format.duration(own.startTimeMs > 0 ? (own.endTimeMs || Date.now()) - own.startTimeMs : null)],
     ["Made", format.moment(own.createTimeMs)], ["Began", format.moment(own.startTimeMs)], ["Ended", format.moment(own.endTimeMs)],
     ["Client", trial.clientId], ["Outputs", own.outputs],
-    own.confirms ? ["Confirms", link(own.confirms)] : ["", ""],
+    own.confirms ? ["Confirms", trialLink(store, {id: own.confirms}, `trial ${own.confirms}`)] : ["", ""],
     own.replicate > 0 ? ["Run of this point", `number ${Number(own.replicate) + 1}, HYPERTUNE_SEED=${own.replicate}`] : ["", ""]]));
 }
 
 function parametersCard(trial) {
   const params = Object.entries(trial.hypertune.params);
-  return params.length > 0 && card("Parameters", pairList(params.map(([name, value]) => [name, String(value)])),
+  return params.length > 0 && card("Parameters", pairList(params.map(([name, value]) => [name, exact(value)])),
     element("div.row", {}, element("button", {onclick: () => copy(trial.hypertune.args.map(shellWord).join(" "), "the arguments")},
       "Copy as arguments"),
     element("button", {onclick: () => copy(JSON.stringify(trial.hypertune.params, null, 2), "the parameters")}, "Copy as JSON")));
@@ -61,12 +60,12 @@ function commandCard({hypertune: {commands = []}}) {
 function attemptRow({attempt, outcome, state, exit, signal, reason, runner, facts, startTimeMs, endTimeMs}) {
   const code = signal ? 128 + signal : exit;
   const end = signal ? `signal ${signal}` : exit !== undefined ? `exit ${exit}` : "";
-  const words = code > 0 ? exitWords(code) : "";
+  const words = code > 0 ? exitWords(code) : "", more = reason && reason !== end;
   const git = facts?.git ? `${facts.git.commit.slice(0, 12)}${facts.git.dirty ? ", with changes that are not committed" : ""}` : "";
   return element("li", {},
     element("p", {}, element("strong", {}, `Attempt ${attempt}: ${format.state(outcome || state)}`), " ",
-      element("span.quiet", {}, [end, words].filter(Boolean).join(", "))),
-    reason && reason !== end && element("p", {}, element("bdi", {}, reason)),
+      element("span.quiet", {}, [more && reason.startsWith(end) ? "" : end, words].filter(Boolean).join(", "))),
+    more && element("p", {}, element("bdi", {}, reason)),
     pairList([["Began", format.moment(startTimeMs)], ["Took", endTimeMs > 0 && startTimeMs > 0 ? format.duration(endTimeMs - startTimeMs) : ""],
       ["Host", facts?.host], ["Runner", runner], ["GPUs", (facts?.gpus ?? []).join(", ")], ["Git", git],
       ["Output folder", facts?.output], ...Object.entries(facts?.images ?? {}).map(([name, digest]) => [`Image of ${name}`, digest])]));
@@ -187,6 +186,7 @@ class TrialPage {
     replace(this.complaint);
     document.title = `Trial ${trial.id}, ${format.visible(this.store.title)} - hypertune`;
     if (first) this.build();
+    this.showPlots();
     replace(this.head, heading(this.store, trial, () => this.load()));
     replace(this.cards, [resultCard(this.store, trial), doctorCard(trial), parametersCard(trial), commandCard(trial), whyCard(trial),
       stopCard(trial), attemptsCard(trial)]);
@@ -194,14 +194,20 @@ class TrialPage {
   }
 
   build() {
-    const {store, trial, id} = this;
-    const makers = [trialCurvesPlot({title: "Curves", ids: [Number(id)], median: store.status.kind !== "CUSTOM"})];
-    if (trial.hypertune.stop?.curve?.length > 1) makers.push(stopCurvePlot(trial.hypertune.stop));
+    const {store, id} = this;
     replace(this.root, this.head, this.complaint, this.cards, this.plots, store.status.kind !== "STUDY" && this.output);
-    if (store.metrics.length > 0) this.ends.push(showPlots(this.plots, store, new Selection(), makers));
     if (store.status.kind === "STUDY") return;
     this.log = trialLog(this.output, store.key, id, () => this.trial);
     this.ends.push(() => this.log.end());
+  }
+
+  // Once there is, or may come, something to plot.
+  showPlots() {
+    const {store, trial, id} = this, {stop, endTimeMs} = trial.hypertune;
+    if (this.plots.firstChild || store.metrics.length === 0 || (endTimeMs > 0 && trial.measurements.length === 0)) return;
+    const makers = [trialCurvesPlot({title: "Curves", ids: [Number(id)], median: store.status.kind !== "CUSTOM"})];
+    if (stop?.curve?.length > 1) makers.push(stopCurvePlot(stop));
+    this.ends.push(showPlots(this.plots, store, new Selection(), makers));
   }
 
   end() {

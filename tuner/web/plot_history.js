@@ -49,7 +49,7 @@ export function historyPlot(store, selection) {
   function missing(failed) {
     if (store.trials.length === 0) return "No trial has begun yet.";
     return failed > 0 && failed === store.trials.length
-      ? "Every trial has failed so far; the reasons are told below."
+      ? "No trial has a result so far; the reasons are told above."
       : "No trial has told a value yet.";
   }
 

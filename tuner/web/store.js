@@ -36,8 +36,9 @@ export class StudyStore {
     this.loading = null;
   }
 
-  // Calls `redraw(store)` now and after changes. Returns the function that
-  // ends it; with the last one the store stops following the study.
+  // Calls `redraw(store)` after changes, at first when the server was asked for
+  // some. Returns the function that ends it; with the last one the store stops
+  // following the study.
   watch(redraw) {
     this.watchers.add(redraw);
     if (!this.unlisten)

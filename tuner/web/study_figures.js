@@ -21,7 +21,8 @@ export function figuresOf(store) {
     ended: counts.succeeded + counts.stopped + counts.failed + counts.infeasible + counts.cancelled,
     running: counts.active + counts.stopping,
     stopped: counts.stopped,
-    failed: counts.failed + counts.infeasible,
+    failed: counts.failed,
+    infeasible: counts.infeasible,
     confirming: confirming ?? 0,
   };
 }

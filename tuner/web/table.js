@@ -6,9 +6,10 @@ import {element, replace} from "./dom.js";
 import * as format from "./format.js";
 
 const ROW = 33;      // pixels, as style.css has it
-const AHEAD = 8;     // rows beyond the edges
+const AHEAD = 4;     // rows beyond the edges
 const SAMPLE = 300;  // rows that tell how wide a column is
-const PADDING = 22, NARROW = 5, WIDE = 34; // pixels; letters
+const PADDING = 22, NARROW = 50, ROOMY = 140, WIDE = 300; // pixels; beyond ROOMY a column gives way to others
+const MARK = 40;     // pixels of the column of marks
 const KEYS = {ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -Infinity, End: Infinity};
 const order = new Intl.Collator(undefined, {numeric: true});
 let grids = 0;
@@ -23,6 +24,25 @@ function compare(a, b, down) {
 }
 
 const plain = value => format.number(value);
+
+// The pixels from which columns give way, so that all fit into `room` if they can.
+function widest(widths, room) {
+  let most = WIDE;
+  const sum = () => widths.reduce((all, width) => all + Math.min(width, most), 0);
+  while (most > ROOMY && sum() > room) most -= 10;
+  return most;
+}
+
+// Makes `nodes` all there is in `parent`; those that stay are not touched.
+function arrange(parent, nodes) {
+  const wanted = new Set(nodes);
+  for (const node of [...parent.childNodes]) if (!wanted.has(node)) node.remove();
+  let at = parent.firstChild;
+  for (const node of nodes) {
+    if (node === at) at = at.nextSibling;
+    else parent.insertBefore(node, at);
+  }
+}
 
 function hiddenColumns(name) {
   try {
@@ -56,6 +76,7 @@ export class Table {
       empty: "Nothing to show.", ...options});
     this.id = `table${++grids}`;
     this.rows = [];    // in the order that they are shown in
+    this.made = new Map(); // rows in the page, by key
     this.active = null; // key of the row that the arrows have reached
     this.frame = 0;
     this.held = false; // a button of the pointer is down on a row
@@ -79,7 +100,7 @@ export class Table {
     this.body.addEventListener("pointerdown", () => { this.held = true; });
     this.body.addEventListener("click", event => this.clicked(event));
     for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, this.release);
-    this.sizes = new ResizeObserver(() => this.drawSoon());
+    this.sizes = new ResizeObserver(() => this.resized());
     this.sizes.observe(this.scroller);
   }
 
@@ -130,24 +151,41 @@ export class Table {
     replace(this.head, element("tr", {ariaRowIndex: 1},
       this.marks && element("th", {scope: "col"}, element("span.unseen", {}, "Marked")), this.seen.map(head)));
     this.grid.ariaColCount = this.seen.length + (this.marks ? 1 : 0);
+    this.made.clear();
     this.measure();
+  }
+
+  // The longest text of a column, of some rows.
+  longest(column) {
+    if (column.letters) return "0".repeat(column.letters);
+    const step = Math.max(1, Math.floor(this.rows.length / SAMPLE));
+    let longest = "";
+    for (let i = 0; i < this.rows.length; i += step) {
+      const text = plain(column.value(this.rows[i]));
+      if (text.length > longest.length) longest = text;
+    }
+    return longest;
   }
 
   // Widths do not change while one scrolls.
   measure() {
-    const ruler = document.createElement("canvas").getContext("2d");
-    ruler.font = getComputedStyle(document.body).font;
-    const digit = ruler.measureText("0").width;
-    const step = Math.max(1, Math.floor(this.rows.length / SAMPLE));
-    const widths = this.seen.map(column => {
-      let letters = 1.15 * column.label.length + 2; // bold, with the sign of sorting
-      for (let i = 0; i < this.rows.length; i += step)
-        letters = Math.max(letters, (column.letters ?? plain(column.value(this.rows[i])).length));
-      return Math.round(Math.min(WIDE, Math.max(NARROW, letters)) * digit + PADDING);
-    });
-    if (this.marks) widths.unshift(40);
-    replace(this.widths, widths.map(width => element("col", {style: {width: `${width}px`}})));
-    this.grid.style.minWidth = `${widths.reduce((sum, width) => sum + width, 0)}px`;
+    const ruler = document.createElement("canvas").getContext("2d"), {font} = getComputedStyle(document.body);
+    const wide = (text, weight) => {
+      ruler.font = `${weight} ${font}`;
+      return ruler.measureText(text).width;
+    };
+    const widths = this.seen.map(column => PADDING + Math.ceil(Math.max(NARROW - PADDING, wide(`${column.label} ▾`, 600),
+      wide(this.longest(column), 400))));
+    if (this.marks) widths.unshift(MARK);
+    const most = widest(widths, this.scroller.clientWidth);
+    replace(this.widths, widths.map(width => element("col", {style: {width: `${Math.min(most, width)}px`}})));
+    this.grid.style.minWidth = `${widths.reduce((sum, width) => sum + Math.min(most, width), 0)}px`;
+  }
+
+  resized() {
+    if (this.measured !== this.scroller.clientWidth) this.measure();
+    this.measured = this.scroller.clientWidth;
+    this.drawSoon();
   }
 
   sortBy(column) {
@@ -170,6 +208,7 @@ export class Table {
       this.rows = rows.slice().sort((a, b) => compare(values.get(a), values.get(b), this.sort.down));
     }
     this.grid.ariaRowCount = this.rows.length + 1;
+    this.made.clear();
     this.grid.hidden = this.rows.length === 0;
     this.missing.hidden = this.rows.length > 0;
     if (before !== this.rows.length) this.measure();
@@ -196,29 +235,39 @@ export class Table {
     const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW) - AHEAD);
     const n = Math.ceil((this.scroller.clientHeight || 600) / ROW) + 2 * AHEAD;
     const last = Math.min(this.rows.length, first + n);
-    const gap = count => count > 0 && element("tr.gap", {ariaHidden: "true"},
-      element("td", {style: {height: `${count * ROW}px`}}));
-    const rows = [];
-    for (let at = first; at < last; at++) rows.push(this.makeRow(this.rows[at], at));
-    replace(this.body, gap(first), rows, gap(this.rows.length - last));
+    const gap = count => count > 0 ? [element("tr.gap", {ariaHidden: "true"},
+      element("td", {style: {height: `${count * ROW}px`}}))] : [];
+    const made = new Map();
+    for (let at = first; at < last; at++) {
+      const row = this.rows[at], key = this.key(row);
+      made.set(key, this.made.get(key) ?? this.makeRow(row, key, at));
+      this.dress(made.get(key), row, key);
+    }
+    this.made = made;
+    arrange(this.body, [...gap(first), ...made.values(), ...gap(this.rows.length - last)]);
     this.tellActive();
   }
 
-  makeRow(row, at) {
-    const key = this.key(row), href = this.href(row);
-    const marked = this.marks?.has(key);
+  makeRow(row, key, at) {
+    const {seen} = this, href = this.href(row);
     const show = (column, i) => {
-      const shown = column.show ? column.show(row) : plain(column.value(row));
-      const content = typeof shown === "string" ? element("bdi", {title: shown.length > 12 ? shown : null}, shown) : shown;
-      return element(column.number ? "td.number" : "td", {},
-        i === 0 && href ? element("a", {href, tabIndex: -1}, content) : content);
+      const value = column.value(row), shown = column.show ? column.show(row) : plain(value);
+      const whole = typeof shown === "string" && (shown.length > 12 || shown !== String(value ?? "")) ? value : null;
+      return element(column.number ? "td.number" : "td", {title: whole},
+        i === 0 && href ? element("a", {href, tabIndex: -1}, shown) : shown);
     };
-    return element("tr", {id: `${this.id}-${key}`, ariaRowIndex: at + 2, data: {key},
-      className: [this.look(row), key === this.active && "active"].filter(Boolean).join(" "),
-      ariaSelected: this.marks ? String(marked) : null},
-    this.marks && element("td", {}, element("input", {type: "checkbox", tabIndex: -1, checked: marked,
-      ariaLabel: `Mark ${key}`})),
-    this.seen.map(show));
+    return element("tr", {id: `${this.id}-${key}`, ariaRowIndex: at + 2, data: {key}},
+      this.marks && element("td", {}, element("input", {type: "checkbox", tabIndex: -1, ariaLabel: `Mark ${key}`})),
+      seen.map(show));
+  }
+
+  // What changes of a row that stays.
+  dress(made, row, key) {
+    made.className = [this.look(row), key === this.active && "active"].filter(Boolean).join(" ");
+    if (!this.marks) return;
+    const marked = this.marks.has(key);
+    made.ariaSelected = String(marked);
+    made.querySelector("input").checked = marked;
   }
 
   // --- pointer and keys ---

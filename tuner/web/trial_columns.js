@@ -2,6 +2,11 @@
 import {element} from "./dom.js";
 import * as format from "./format.js";
 
+// A link to the page of a trial, `label` unless its number is enough.
+export function trialLink(store, {id}, label = String(id)) {
+  return element("a", {href: `#/studies/${store.id}/trials/${id}`}, label);
+}
+
 export function stateLabel(trial) {
   return element(`span.state.${trial.state.toLowerCase()}`, {title: trial.reason}, format.state(trial.state));
 }

@@ -1,0 +1,28 @@
+// held_banner.js - of a study that the server itself has paused: what was seen,
+// what to do about it, and the button that goes on.
+import {element, renew} from "./dom.js";
+import {resume} from "./actions.js";
+import {trialLink} from "./trial_columns.js";
+import {may} from "./session.js";
+
+const ENDED_BADLY = ["FAILED", "INFEASIBLE"];
+
+function bannerOf(store) {
+  const {held, reason} = store.status;
+  if (!held) return null;
+  const newest = store.trials.findLast(({state}) => ENDED_BADLY.includes(state));
+  return element("section.card.held", {ariaLabel: "Paused by the server"},
+    element("h2", {}, "Paused by the server, before more trials are spent in vain"),
+    element("p.reason", {}, element("bdi", {}, reason)),
+    element("p", {}, "Repair what this names: in the program, its image, or on the machine that runs it.",
+      newest && [" The output of ", trialLink(store, newest, `trial ${newest.id}`), " may tell more."],
+      " Then resume: the study goes on with its next trials. What the spec says stays as it is; to change that, submit it as a new study."),
+    may("submit") && element("button.primary", {onclick: () => resume(store)}, "Resume the study"));
+}
+
+// Fills `root` while the study is held. Returns the function that ends it.
+export function heldBanner(root, store) {
+  const draw = () => renew(root, bannerOf(store));
+  draw();
+  return store.watch(draw);
+}
