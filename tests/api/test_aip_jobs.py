@@ -7,72 +7,24 @@ import json
 import os
 import urllib.request
 
+import aip
 import api
 import harness
 import tap
-from fake_runner import Runner
+from aip import IMAGE, JOBS, PLAIN, SEARCH
 
-JOBS = "/v1/projects/p/jobs"
+TUNING = "/v1/projects/p/locations/%s/hyperparameterTuningJobs"
 BODIES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
                       "google", "aip-bodies")
-IMAGE = {"imageUri": "gcr.io/demo/trainer:latest"}
-PLAIN = {"masterConfig": IMAGE, "region": "us-central1"}
-SEARCH = {
-    "goal": "MAXIMIZE", "hyperparameterMetricTag": "accuracy",
-    "algorithm": "RANDOM_SEARCH", "maxTrials": 3, "maxParallelTrials": 1,
-    "params": [{"parameterName": "lr", "type": "DOUBLE", "minValue": 0.0001,
-                "maxValue": 0.1, "scaleType": "UNIT_LOG_SCALE"}]}
 
 server = None
-
-
-def call(method, path, body=None):
-    return server.call(method, path, body)
-
-
-def good(method, path, body=None):
-    status, answer = call(method, path, body)
-    tap.equal(status, 200, answer)
-    return answer
-
-
-def refused(method, path, body, status, word):
-    got, answer = call(method, path, body)
-    tap.equal((got, answer["error"]["status"]), (status, word), answer)
-    return answer["error"]["message"]
-
-
-def plain(name, labels=None, **changes):
-    body = {"jobId": name, "trainingInput": dict(PLAIN, **changes)}
-    if labels is not None:
-        body["labels"] = labels
-    return good("POST", JOBS, body)
 
 
 def search(name, scheduling=None, **changes):
     given = dict(PLAIN, hyperparameters=dict(SEARCH, **changes))
     if scheduling:
         given["scheduling"] = scheduling
-    return good("POST", JOBS, {"jobId": name, "trainingInput": given})
-
-
-def job(name):
-    return server.get(JOBS + "/" + name)
-
-
-def wait_for(name, state):
-    harness.wait_until(lambda: job(name)["state"] == state,
-                       "%s of %s" % (state, name))
-    return job(name)
-
-
-def cancel(*names):
-    for name in names:
-        tap.equal(good("POST", "%s/%s:cancel" % (JOBS, name), {}), {})
-
-
-def runner():
-    return Runner(server, images=True)
+    return server.create(name, given)
 
 
 def events(name, kind):
@@ -96,7 +48,7 @@ def recorded():
 def what_gcloud_sends_is_answered():
     made = []
     for said in recorded():
-        status, answer = call("POST", said["path"], said["request"])
+        status, answer = server.call("POST", said["path"], said["request"])
         tap.equal(status, said["status"], said["command"])
         if status == 200:
             made.append(answer["jobId"])
@@ -106,49 +58,49 @@ def what_gcloud_sends_is_answered():
             answer.pop("etag")
         tap.equal(answer, said["answer"], said["command"])
     for name in made:
-        good("POST", "/v1/projects/demo-proj/jobs/%s:cancel" % name)
+        server.good("POST", "/v1/projects/demo-proj/jobs/%s:cancel" % name)
 
 
 def a_job_is_a_study_of_its_region():
-    made = plain("placed", region="europe-west4")
+    made = server.plain("placed", region="europe-west4")
     tap.equal((made["jobId"], made["state"]), ("placed", "QUEUED"))
     shown = server.get(
         "/v1/projects/p/locations/europe-west4/customJobs/placed")
     tap.equal(shown["displayName"], "placed")
     nowhere = dict(PLAIN)
     del nowhere["region"]
-    good("POST", JOBS, {"jobId": "nowhere", "trainingInput": nowhere})
+    server.good("POST", JOBS, {"jobId": "nowhere", "trainingInput": nowhere})
     server.get("/v1/projects/p/locations/local/customJobs/nowhere")
-    cancel("placed", "nowhere")
+    server.cancel("placed", "nowhere")
 
 
 def an_id_is_given_once_in_a_project():
-    plain("once", region="us-central1")
+    server.plain("once", region="us-central1")
     body = {"jobId": "once", "trainingInput": dict(PLAIN, region="us-east1")}
-    refused("POST", JOBS, body, 409, "ALREADY_EXISTS")
-    good("POST", "/v1/projects/other/jobs", body)
-    cancel("once")
-    refused("POST", JOBS, body, 409, "ALREADY_EXISTS")
-    good("POST", "/v1/projects/other/jobs/once:cancel")
+    server.refused("POST", JOBS, body, 409, "ALREADY_EXISTS")
+    server.good("POST", "/v1/projects/other/jobs", body)
+    server.cancel("once")
+    server.refused("POST", JOBS, body, 409, "ALREADY_EXISTS")
+    server.good("POST", "/v1/projects/other/jobs/once:cancel")
 
 
 def a_name_that_another_form_gave_is_taken_too():
     made = api.job("vertex_made")
-    good("POST", "/v1/projects/p/locations/us-east1/hyperparameterTuningJobs",
-         made)
-    refused("POST", JOBS, {"jobId": "vertex_made", "trainingInput": PLAIN},
-            409, "ALREADY_EXISTS")
-    cancel("vertex_made")
+    server.good("POST", TUNING % "us-east1", made)
+    given = {"jobId": "vertex_made", "trainingInput": PLAIN}
+    server.refused("POST", JOBS, given, 409, "ALREADY_EXISTS")
+    server.cancel("vertex_made")
 
 
 def the_same_is_there_below_ml():
     body = {"jobId": "below_ml", "trainingInput": PLAIN}
-    good("POST", "/ml" + JOBS, body)
-    tap.equal(server.get("/ml" + JOBS + "/below_ml"), job("below_ml"))
-    good("PATCH", "/ml" + labels_path("below_ml"), {"labels": {"a": "b"}})
-    good("POST", "/ml" + JOBS + "/below_ml:cancel")
-    tap.equal(job("below_ml")["state"], "CANCELLED")
-    tap.equal(call("GET", "/mlx" + JOBS)[0], 404)
+    server.good("POST", "/ml" + JOBS, body)
+    tap.equal(server.get("/ml" + JOBS + "/below_ml"), server.job("below_ml"))
+    server.good("PATCH", "/ml" + labels_path("below_ml"),
+                {"labels": {"a": "b"}})
+    server.good("POST", "/ml" + JOBS + "/below_ml:cancel")
+    tap.equal(server.job("below_ml")["state"], "CANCELLED")
+    tap.equal(server.call("GET", "/mlx" + JOBS)[0], 404)
 
 
 def raw(path, body=None):
@@ -168,32 +120,32 @@ def numbers_are_kept_as_they_were_written():
     made = raw(JOBS, b'{"jobId":"written",' + given + b'}')
     tap.equal(given in made, True, made)
     tap.equal(given in raw(JOBS + "/written"), True)
-    cancel("written")
+    server.cancel("written")
 
 
 def operations_of_a_project_are_listed():
-    good("POST", JOBS.replace("/p/", "/q/"),
-         {"jobId": "gone", "trainingInput": PLAIN})
-    good("POST", "/v1/projects/q/jobs/gone:cancel")
-    done = good("DELETE",
-                "/v1/projects/q/locations/us-central1/customJobs/gone")
+    server.good("POST", JOBS.replace("/p/", "/q/"),
+                {"jobId": "gone", "trainingInput": PLAIN})
+    server.good("POST", "/v1/projects/q/jobs/gone:cancel")
+    done = server.good("DELETE",
+                       "/v1/projects/q/locations/us-central1/customJobs/gone")
     tap.equal(server.get("/v1/projects/q/operations"), {"operations": [done]})
     tap.equal(server.get("/v1/projects/q2/operations"), {"operations": []})
     name = done["name"].rsplit("/", 1)[1]
     path = "/v1/projects/q/operations/" + name
     tap.equal(server.get(path), done)
-    tap.equal(good("POST", path + ":cancel"), {})
-    tap.equal(call("GET", "/v1/projects/p/operations/" + name)[0], 404)
+    tap.equal(server.good("POST", path + ":cancel"), {})
+    tap.equal(server.call("GET", "/v1/projects/p/operations/" + name)[0], 404)
 
 
 def each_trial_has_its_own_job_dir():
-    plain("one_dir", jobDir="gs://b/out")
+    server.plain("one_dir", jobDir="gs://b/out")
     search("no_dir")
     given = dict(PLAIN, jobDir="gs://b/out/", hyperparameters=SEARCH)
-    good("POST", JOBS, {"jobId": "own_dirs", "trainingInput": given})
-    with runner() as one:
+    server.good("POST", JOBS, {"jobId": "own_dirs", "trainingInput": given})
+    with server.runner() as one:
         attempts = [one.one().started() for _ in range(3)]
-        cancel("one_dir", "no_dir", "own_dirs")
+        server.cancel("one_dir", "no_dir", "own_dirs")
         for attempt in attempts:
             attempt.ended("stopped")
     said = {attempt.name["study"]: [
@@ -206,151 +158,152 @@ def each_trial_has_its_own_job_dir():
 # --- warnings ---
 
 def what_has_no_effect_is_told_in_the_events():
-    plain("warned", network="projects/1/global/networks/n",
-          enableWebAccess=True, scaleTier="STANDARD_1",
-          encryptionConfig={"kmsKeyName": "k"},
-          masterConfig=dict(IMAGE, diskConfig={"bootDiskSizeGb": 200}),
-          scheduling={"priority": 7, "strategy": "LOW_COST"})
+    server.plain("warned", network="projects/1/global/networks/n",
+                 enableWebAccess=True, scaleTier="STANDARD_1",
+                 encryptionConfig={"kmsKeyName": "k"},
+                 masterConfig=dict(IMAGE, diskConfig={"bootDiskSizeGb": 200}),
+                 scheduling={"priority": 7, "strategy": "LOW_COST"})
     told = events("warned", "study.warned")
     fields = sorted(reason.split(":")[0] for reason in told)
     tap.equal(fields, ["trainingInput." + field for field in (
         "enableWebAccess", "encryptionConfig.kmsKeyName",
         "masterConfig.diskConfig.bootDiskSizeGb", "network", "scaleTier",
         "scheduling.priority", "scheduling.strategy")])
-    cancel("warned")
-    plain("quiet", enableWebAccess=False)
+    server.cancel("warned")
+    server.plain("quiet", enableWebAccess=False)
     tap.equal(events("quiet", "study.warned"), [])
-    cancel("quiet")
+    server.cancel("quiet")
 
 
 def warnings_name_the_fields_that_were_sent():
     search("empty_handed")
-    with runner():
-        plain("keyless", serviceAccount="a@b.c")
+    with server.runner():
+        server.plain("keyless", serviceAccount="a@b.c")
         search("heir", resumePreviousJobId="empty_handed",
                algorithm="ALGORITHM_UNSPECIFIED")
     for name, field in (("keyless", "serviceAccount"),
                         ("heir", "hyperparameters.resumePreviousJobId")):
         told, = events(name, "study.warned")
         tap.equal(told.split(":")[0], "trainingInput." + field)
-    cancel("empty_handed", "keyless", "heir")
+    server.cancel("empty_handed", "keyless", "heir")
 
 
 def other_forms_tell_theirs_too():
     made = api.job("told")
     made["trialJobSpec"]["network"] = "n"
-    with Runner(server, images=True):
-        answer = good("POST", api.JOBS, made)
+    with server.runner():
+        answer = server.good("POST", api.JOBS, made)
     told = events("told", "study.warned")
     tap.equal(told[0].split(":")[0], "trialJobSpec.network")
     fitting = [said["description"]
                for said in answer["hypertuneStatus"]["warnings"]]
     tap.equal(told[1:], fitting)
     tap.equal(len(fitting), 1)
-    good("POST", api.JOBS + "/told:cancel")
+    server.good("POST", api.JOBS + "/told:cancel")
 
 
 # --- labels ---
 
 def labels_are_replaced_as_a_whole():
-    made = plain("labelled", {"team": "red", "old": "1"})
-    changed = good("PATCH", labels_path("labelled"),
-                   {"labels": {"team": "blue"}})
+    made = server.plain("labelled", {"team": "red", "old": "1"})
+    changed = server.good("PATCH", labels_path("labelled"),
+                          {"labels": {"team": "blue"}})
     tap.equal(changed["labels"], {"team": "blue"})
     tap.equal(changed["etag"] != made["etag"], True)
-    tap.equal(job("labelled"), changed)
-    cleared = good("PATCH", labels_path("labelled"), {})
+    tap.equal(server.job("labelled"), changed)
+    cleared = server.good("PATCH", labels_path("labelled"), {})
     tap.equal("labels" in cleared, False)
     changes = events("labelled", "study.changed")
     tap.equal(changes, ["labels.team: red -> blue\nlabels.old: 1 -> none\n",
                         "labels.team: blue -> none\n"])
-    back = good("PATCH", labels_path("labelled"),
-                {"labels": {"old": "1", "team": "red"}})
+    back = server.good("PATCH", labels_path("labelled"),
+                       {"labels": {"old": "1", "team": "red"}})
     tap.equal(back["etag"], made["etag"])
-    good("PATCH", labels_path("labelled"), {"labels": back["labels"]})
+    server.good("PATCH", labels_path("labelled"), {"labels": back["labels"]})
     tap.equal(len(events("labelled", "study.changed")), 3)
-    cancel("labelled")
+    server.cancel("labelled")
 
 
 def an_etag_guards_labels():
-    first = plain("guarded", {"a": "1"})["etag"]
+    first = server.plain("guarded", {"a": "1"})["etag"]
     body = {"labels": {"a": "2"}, "etag": first}
-    second = good("PATCH", labels_path("guarded", "labels,etag"), body)["etag"]
-    refused("PATCH", labels_path("guarded"), body, 409, "ABORTED")
-    tap.equal(job("guarded")["labels"], {"a": "2"})
-    good("PATCH", labels_path("guarded"), dict(body, etag=second))
-    cancel("guarded")
+    second = server.good("PATCH", labels_path("guarded", "labels,etag"),
+                         body)["etag"]
+    server.refused("PATCH", labels_path("guarded"), body, 409, "ABORTED")
+    tap.equal(server.job("guarded")["labels"], {"a": "2"})
+    server.good("PATCH", labels_path("guarded"), dict(body, etag=second))
+    server.cancel("guarded")
 
 
 def a_whole_job_may_come_with_its_new_labels():
-    whole = plain("whole", {"a": "1"})
+    whole = server.plain("whole", {"a": "1"})
     whole["labels"] = {"a": "2"}
     whole["trainingInput"]["args"] = ["--ignored"]
-    changed = good("PATCH", labels_path("whole"), whole)
+    changed = server.good("PATCH", labels_path("whole"), whole)
     tap.equal(changed["labels"], {"a": "2"})
     tap.equal("args" in changed["trainingInput"], False)
-    cancel("whole")
+    server.cancel("whole")
 
 
 def what_has_ended_gets_labels_too():
-    plain("over", {"a": "1"})
-    with runner() as one:
+    server.plain("over", {"a": "1"})
+    with server.runner() as one:
         one.one().succeed()
-        ended = wait_for("over", "SUCCEEDED")
-    changed = good("PATCH", labels_path("over"), {"labels": {"a": "2"}})
+        ended = server.wait_job("over", "SUCCEEDED")
+    changed = server.good("PATCH", labels_path("over"), {"labels": {"a": "2"}})
     tap.equal(changed, dict(ended, labels={"a": "2"}, etag=changed["etag"]))
-    tap.equal(job("over"), changed)
-    refused("PATCH", labels_path("never"), {}, 404, "NOT_FOUND")
+    tap.equal(server.job("over"), changed)
+    server.refused("PATCH", labels_path("never"), {}, 404, "NOT_FOUND")
 
 
 # --- cancellation ---
 
 def a_waiting_job_is_cancelled_at_once():
-    plain("waiting")
-    cancel("waiting")
-    ended = job("waiting")
+    server.plain("waiting")
+    server.cancel("waiting")
+    ended = server.job("waiting")
     tap.equal((ended["state"], ended["errorMessage"]),
               ("CANCELLED", "cancelled by user"))
     tap.equal("endTime" in ended, True)
-    tap.equal(good("POST", JOBS + "/waiting:cancel"), {})
-    tap.equal(job("waiting"), ended)
-    refused("POST", JOBS + "/never:cancel", {}, 404, "NOT_FOUND")
+    tap.equal(server.good("POST", JOBS + "/waiting:cancel"), {})
+    tap.equal(server.job("waiting"), ended)
+    server.refused("POST", JOBS + "/never:cancel", {}, 404, "NOT_FOUND")
 
 
 def a_running_job_is_cancelled_when_its_trials_have_ended():
     search("running")
-    with runner() as one:
+    with server.runner() as one:
         attempt = one.one().started()
-        wait_for("running", "RUNNING")
-        cancel("running")
-        going = job("running")
+        server.wait_job("running", "RUNNING")
+        server.cancel("running")
+        going = server.job("running")
         tap.equal((going["state"], "endTime" in going), ("CANCELLING", False))
         attempt.ended("stopped")
-        ended = wait_for("running", "CANCELLED")
+        ended = server.wait_job("running", "CANCELLED")
     tap.equal("endTime" in ended, True)
     tap.equal([trial["state"] for trial in ended["trainingOutput"]["trials"]],
               ["CANCELLED"])
 
 
 def a_finished_job_stays_as_it_is():
-    plain("finished")
-    with runner() as one:
+    server.plain("finished")
+    with server.runner() as one:
         one.one().succeed()
-        ended = wait_for("finished", "SUCCEEDED")
-    cancel("finished")
-    tap.equal(job("finished"), ended)
+        ended = server.wait_job("finished", "SUCCEEDED")
+    server.cancel("finished")
+    tap.equal(server.job("finished"), ended)
 
 
 # --- limits ---
 
 def a_search_that_runs_too_long_is_cancelled():
     search("long", {"maxRunningTime": "1s"}, maxParallelTrials=2)
-    with runner() as one:
+    with server.runner() as one:
         one.one().succeed(0.9)
         late = one.one().started()
-        wait_for("long", "CANCELLING")
+        server.wait_job("long", "CANCELLING")
         late.ended("stopped")
-        ended = wait_for("long", "CANCELLED")
+        ended = server.wait_job("long", "CANCELLED")
     tap.equal(ended["errorMessage"], "it ran longer than its limit of 1s")
     first = ended["trainingOutput"]["trials"][0]
     tap.equal((first["state"], first["finalMetric"]["objectiveValue"]),
@@ -360,12 +313,12 @@ def a_search_that_runs_too_long_is_cancelled():
 
 def a_job_without_a_search_that_runs_too_long_is_cancelled():
     given = {"maxRunningTime": "0.5s"}
-    plain("long_plain", scheduling=given)
-    with runner() as one:
+    server.plain("long_plain", scheduling=given)
+    with server.runner() as one:
         attempt = one.one().started()
-        wait_for("long_plain", "CANCELLING")
+        server.wait_job("long_plain", "CANCELLING")
         attempt.ended("stopped")
-        ended = wait_for("long_plain", "CANCELLED")
+        ended = server.wait_job("long_plain", "CANCELLED")
     tap.equal(ended["errorMessage"], "it ran longer than its limit of 500ms")
     tap.equal(ended["trainingInput"]["scheduling"], given)
 
@@ -376,25 +329,25 @@ def flexible(name, wait):
     made["trialJobSpec"] = {
         "workerPoolSpecs": [{"replicaCount": 1, "containerSpec": IMAGE}],
         "scheduling": {"strategy": "FLEX_START", "maxWaitDuration": wait}}
-    good("POST", "/v1/projects/p/locations/r/hyperparameterTuningJobs", made)
+    server.good("POST", TUNING % "r", made)
 
 
 def the_limit_counts_from_the_start():
-    plain("patient", scheduling={"maxRunningTime": "1s"})
+    server.plain("patient", scheduling={"maxRunningTime": "1s"})
     flexible("clock", "1.2s")
-    wait_for("clock", "CANCELLED")
-    tap.equal(job("patient")["state"], "QUEUED")
-    with runner() as one:
+    server.wait_job("clock", "CANCELLED")
+    tap.equal(server.job("patient")["state"], "QUEUED")
+    with server.runner() as one:
         one.one().succeed()
-        wait_for("patient", "SUCCEEDED")
+        server.wait_job("patient", "SUCCEEDED")
 
 
 def too_many_failures_fail_the_job():
     search("failing", maxFailedTrials=1, maxTrials=5)
-    with runner() as one:
+    with server.runner() as one:
         for _ in range(2):  # it is started again once
             one.one().started().ended("failed", exit=1)
-        ended = wait_for("failing", "FAILED")
+        ended = server.wait_job("failing", "FAILED")
     tap.equal(ended["errorMessage"].startswith("1 trials failed, limit 1"),
               True, ended["errorMessage"])
 
@@ -402,46 +355,46 @@ def too_many_failures_fail_the_job():
 def trials_without_the_metric_do_not_pause_a_job():
     """AI Platform has no word for that: its clients would wait for ever."""
     search("silent", maxTrials=3, maxParallelTrials=1)
-    with runner() as one:
+    with server.runner() as one:
         for _ in range(3):
             one.one().started().ended("succeeded", exit=0)
-        ended = wait_for("silent", "FAILED")
+        ended = server.wait_job("silent", "FAILED")
     tap.equal(len(ended["trainingOutput"]["trials"]), 3)
 
 
 def a_job_that_waits_too_long_is_cancelled():
     flexible("flexible", "0.3s")
-    ended = wait_for("flexible", "CANCELLED")
+    ended = server.wait_job("flexible", "CANCELLED")
     tap.equal(ended["errorMessage"],
               "no trial started within its limit of 300ms")
     given = {"maxWaitTime": "1800s"}
-    plain("waits", scheduling=given)
-    tap.equal(job("waits")["trainingInput"]["scheduling"], given)
+    server.plain("waits", scheduling=given)
+    tap.equal(server.job("waits")["trainingInput"]["scheduling"], given)
     kept = server.get("/hypertune/v1/studies/waits")["hypertune"]
     tap.equal(kept["cancelAfter"], {"waiting": "1800s"})
     tap.equal(events("waits", "study.warned"), [])
-    cancel("waits")
+    server.cancel("waits")
 
 
 # --- going on from an earlier job ---
 
 def preparing_is_waiting_too():
-    with runner() as one:
+    with server.runner() as one:
         flexible("slow_start", "0.3s")
         attempt = one.one()
-        tap.equal(job("slow_start")["state"], "PREPARING")
-        wait_for("slow_start", "CANCELLING")
+        tap.equal(server.job("slow_start")["state"], "PREPARING")
+        server.wait_job("slow_start", "CANCELLING")
         attempt.ended("stopped")
-        ended = wait_for("slow_start", "CANCELLED")
+        ended = server.wait_job("slow_start", "CANCELLED")
     tap.equal(ended["errorMessage"],
               "no trial started within its limit of 300ms")
 
 
 def a_search_goes_on_from_another():
     search("first_part", maxTrials=1)
-    with runner() as one:
+    with server.runner() as one:
         one.one().succeed(0.7)
-        wait_for("first_part", "SUCCEEDED")
+        server.wait_job("first_part", "SUCCEEDED")
     made = search("second_part", resumePreviousJobId="first_part",
                   algorithm="ALGORITHM_UNSPECIFIED")
     tap.equal(made["trainingInput"]["hyperparameters"]["resumePreviousJobId"],
@@ -449,14 +402,14 @@ def a_search_goes_on_from_another():
     start = server.get("/hypertune/v1/studies/second_part")["hypertuneStatus"]
     tap.equal([(said["study"], said["results"], said["sameSpace"])
                for said in start["warmStart"]], [("first_part", 1, True)])
-    cancel("second_part")
+    server.cancel("second_part")
 
 
 def only_the_same_search_goes_on():
     search("origin")
     other = copy.deepcopy(SEARCH)
     other["params"][0]["maxValue"] = 0.2
-    plain("no_search")
+    server.plain("no_search")
     for wrong, word in (({"goal": "MINIMIZE"}, "minimize"),
                         ({"hyperparameterMetricTag": "loss"}, "loss"),
                         ({"params": other["params"]}, "0.2"),
@@ -467,36 +420,37 @@ def only_the_same_search_goes_on():
         given.update(wrong)
         body = {"jobId": "away",
                 "trainingInput": dict(PLAIN, hyperparameters=given)}
-        message = refused("POST", JOBS, body, 400, "INVALID_ARGUMENT")
+        message = server.refused("POST", JOBS, body, 400, "INVALID_ARGUMENT")
         field = "trainingInput.hyperparameters.resumePreviousJobId: "
         tap.equal((message.startswith(field), word in message), (True, True),
                   message)
-    cancel("origin", "no_search")
+    server.cancel("origin", "no_search")
 
 
 # --- what a restart leaves ---
 
 def a_restart_keeps_everything():
     search("kept", {"maxRunningTime": "7200s"})
-    changed = good("PATCH", labels_path("kept"), {"labels": {"a": "b"}})
-    plain("kept_running", scheduling={"maxRunningTime": "3600s"})
-    before = {name: job(name) for name in ("kept", "over", "long", "warned")}
+    changed = server.good("PATCH", labels_path("kept"), {"labels": {"a": "b"}})
+    server.plain("kept_running", scheduling={"maxRunningTime": "3600s"})
+    before = {name: server.job(name)
+              for name in ("kept", "over", "long", "warned")}
     listed = server.get(JOBS + "?pageSize=100")
     told = events("warned", "study.warned")
     server.stop()
     server.start()
-    tap.equal({name: job(name) for name in before}, before)
+    tap.equal({name: server.job(name) for name in before}, before)
     tap.equal(server.get(JOBS + "?pageSize=100"), listed)
     tap.equal(events("warned", "study.warned"), told)
-    tap.equal(job("kept")["labels"], changed["labels"])
-    refused("POST", JOBS, {"jobId": "kept", "trainingInput": PLAIN}, 409,
-            "ALREADY_EXISTS")
-    cancel("kept", "kept_running")
+    tap.equal(server.job("kept")["labels"], changed["labels"])
+    given = {"jobId": "kept", "trainingInput": PLAIN}
+    server.refused("POST", JOBS, given, 409, "ALREADY_EXISTS")
+    server.cancel("kept", "kept_running")
 
 
 def main():
     global server
-    with harness.Server("--runner", "none") as server:
+    with aip.Server() as server:
         tap.run([
             what_gcloud_sends_is_answered,
             a_job_is_a_study_of_its_region,

@@ -3,21 +3,13 @@ entries:list has it. A fake runner takes images and says what trials print."""
 
 import re
 
+import aip
 import api
-import harness
 import tap
-from fake_runner import Runner
+from aip import IMAGE, SEARCH
 
 LIST = "/v2/entries:list"
-JOBS = "/v1/projects/p/jobs"
 VERTEX = "/v1/projects/p/locations/us-central1/"
-IMAGE = {"imageUri": "gcr.io/demo/trainer:latest"}
-PLAIN = {"masterConfig": IMAGE, "region": "us-central1"}
-SEARCH = {
-    "goal": "MAXIMIZE", "hyperparameterMetricTag": "accuracy",
-    "algorithm": "RANDOM_SEARCH", "maxTrials": 2, "maxParallelTrials": 1,
-    "params": [{"parameterName": "lr", "type": "DOUBLE", "minValue": 0.0001,
-                "maxValue": 0.1, "scaleType": "UNIT_LOG_SCALE"}]}
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$")
 
 server = None
@@ -57,16 +49,9 @@ def key(entry):
     return entry["timestamp"], entry["insertId"]
 
 
-def create(name, **changes):
-    status, answer = server.call("POST", JOBS, {
-        "jobId": name, "trainingInput": dict(PLAIN, **changes)})
-    tap.equal(status, 200, answer)
-    return name
-
-
 def started(name, **changes):
     """A job whose only attempt runs."""
-    create(name, **changes)
+    server.plain(name, **changes)
     return runner.one().started()
 
 
@@ -219,7 +204,7 @@ def the_run_of_a_custom_job_is_no_trial():
 
 
 def warnings_are_entries_too():
-    create("warned", network="projects/p/global/networks/n")
+    server.plain("warned", network="projects/p/global/networks/n")
     found = entries('resource.labels.job_id="warned" severity=WARNING')
     assert any("network" in one for one in texts(found)), found
     tap.equal({entry["resource"]["labels"]["task_name"] for entry in found},
@@ -228,7 +213,7 @@ def warnings_are_entries_too():
 
 
 def filters_choose_entries():
-    create("chosen", hyperparameters=SEARCH)
+    server.plain("chosen", hyperparameters=dict(SEARCH, maxTrials=2))
     for number in (1, 2):
         attempt = runner.one().started()
         attempt.say("Epoch 1 of trial %d\nEpoch 2\n" % number)
@@ -305,8 +290,8 @@ def who_polls_as_gcloud_does_misses_nothing():
 
 
 def without_a_job_all_of_the_project_are_merged():
-    create("left")
-    create("right")
+    server.plain("left")
+    server.plain("right")
     left, right = runner.one().started(), runner.one().started()
     for number in range(3):
         left.say("left %d\n" % number)
@@ -382,15 +367,14 @@ def entries_are_the_same_after_a_restart():
     server.stop()
     server.start()
     tap.equal(entries(), before)
-    with Runner(server, images=True, name="later") as runner:
+    with server.runner("later") as runner:
         started("after").say("later\n").ended("succeeded", exit=0)
     found = entries()
     tap.equal(found[:len(before)], before)
     tap.equal(texts(of("after")), ["later"])
 
 
-with harness.Server("--runner", "none") as server, \
-        Runner(server, images=True) as runner:
+with aip.Server() as server, server.runner() as runner:
     tap.run([
         an_entry_has_what_google_gives_it,
         a_line_is_an_entry_whatever_the_chunks,

@@ -1,7 +1,6 @@
 """Custom jobs, ends and second tries over HTTP, with a real runner."""
 
 import sqlite3
-import sys
 import urllib.parse
 
 import api

@@ -2,7 +2,6 @@
 that the suggestions are the same whatever becomes of the others."""
 
 import copy
-import time
 
 import api
 import harness
