@@ -27,14 +27,17 @@ static void describe_images(const struct node *images, struct text *out)
 
 static void describe_git(const struct node *git, struct text *out)
 {
+    struct text commit = {0};
     if (git == NULL)
         return;
+    text_printf(&commit, "%.*s", COMMIT_DIGITS,
+                node_get_string(git, "commit", "-"));
     label("git", out);
-    text_printf(out, "%.*s%s\n", COMMIT_DIGITS,
-                node_get_string(git, "commit", "-"),
-                node_get_bool(git, "dirty", false)
-                    ? " with changes that are not committed"
-                    : "");
+    text_escape(out, commit.data);
+    text_puts(out, node_get_bool(git, "dirty", false)
+                       ? " with changes that are not committed\n"
+                       : "\n");
+    text_free(&commit);
 }
 
 static void describe_gpus(const struct node *gpus, struct text *out)

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { WHOLE_BYTES = 4, BRIEF_BYTES = 16 };
+enum { WHOLE_BYTES = 4, BRIEF_BYTES = 16, DIGITS = 4 };
 
 static bool starts_word(const char *name, size_t i)
 {
@@ -41,13 +41,13 @@ static bool are_unique(const struct node *params)
     return true;
 }
 
-void cli_brief_value(const struct node *value, struct text *out)
+void cli_brief_value(const struct node *value, int digits, struct text *out)
 {
     double real;
     int64_t whole;
     if (value->kind == NODE_NUMBER && !node_int64(value, &whole) &&
         node_double(value, &real))
-        text_printf(out, "%.4g", real);
+        text_printf(out, "%.*g", digits, real);
     else
         text_escape(out, value->text != NULL ? value->text : "");
 }
@@ -63,6 +63,6 @@ void cli_brief_params(const struct node *params, struct text *out)
         text_puts(out, one == params->first ? "" : " ");
         text_escape(out, brief ? name : one->key);
         text_puts(out, "=");
-        cli_brief_value(one, out);
+        cli_brief_value(one, DIGITS, out);
     }
 }

@@ -11,7 +11,7 @@
  * would become one. */
 void cli_brief_params(const struct node *params, struct text *out);
 
-/* Appends one parameter's value in at most 4 digits. */
-void cli_brief_value(const struct node *value, struct text *out);
+/* Appends one parameter's value, a real number in at most so many digits. */
+void cli_brief_value(const struct node *value, int digits, struct text *out);
 
 #endif

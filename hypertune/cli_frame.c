@@ -142,7 +142,7 @@ static void add_best(struct view *view)
     text_free(&curve);
     page_end(&view->page, true);
     text_puts(line, "       ");
-    cli_trial_args(best, line);
+    cli_trial_flags(best, line);
     page_end(&view->page, false);
 }
 

@@ -137,15 +137,15 @@ static void note_best(struct cli_live *live)
 {
     struct cli *cli = live->follow->cli;
     struct cli_study study;
-    struct text args = {0};
+    struct text flags = {0};
     if (cli_study_get(cli, live->follow->study, &study, NULL) != HT_OK)
         return;
     const struct node *best = node_find(study.status, "best");
     if (best != NULL)
-        cli_trial_args(best, &args);
+        cli_trial_flags(best, &flags);
     snprintf(live->note, sizeof live->note, "best: %s",
-             args.data != NULL ? args.data : "none yet");
-    text_free(&args);
+             flags.data != NULL ? flags.data : "none yet");
+    text_free(&flags);
 }
 
 static void answer_stop(struct cli_live *live, char key)

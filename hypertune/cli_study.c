@@ -8,7 +8,7 @@
 #include "hypertune/cli_brief.h"
 #include "proto/text.h"
 
-enum { ITEMS_A_PAGE = 200 };
+enum { ITEMS_A_PAGE = 200, FLAG_DIGITS = 6, PARAM_DIGITS = 4 };
 
 #define PLACE "/v1/projects/local/locations/local"
 
@@ -365,6 +365,23 @@ void cli_trial_args(const struct node *trial, struct text *out)
     }
 }
 
+void cli_trial_flags(const struct node *trial, struct text *out)
+{
+    const struct node *params =
+        node_find(node_find(trial, "hypertune"), "params");
+    for (const struct node *param = params ? params->first : NULL;
+         param != NULL; param = param->next) {
+        struct text flag = {0};
+        text_puts(&flag, "--");
+        text_escape(&flag, param->key);
+        text_puts(&flag, "=");
+        cli_brief_value(param, FLAG_DIGITS, &flag);
+        text_puts(out, param == params->first ? "" : " ");
+        text_shell_word(out, flag.data);
+        text_free(&flag);
+    }
+}
+
 void cli_trial_params(const struct node *trial, struct text *out)
 {
     const struct node *params =
@@ -374,7 +391,7 @@ void cli_trial_params(const struct node *trial, struct text *out)
         text_puts(out, param == params->first ? "" : " ");
         text_escape(out, param->key);
         text_puts(out, "=");
-        cli_brief_value(param, out);
+        cli_brief_value(param, PARAM_DIGITS, out);
     }
 }
 

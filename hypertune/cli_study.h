@@ -128,6 +128,9 @@ const char *cli_trial_id(const struct node *trial);
 const char *cli_trial_state(const struct node *trial);
 /* Appends the parameters as one line of flags, safe to paste. */
 void cli_trial_args(const struct node *trial, struct text *out);
+/* The same for a person to read: numbers in at most 6 digits, and nothing that
+ * steers a terminal. */
+void cli_trial_flags(const struct node *trial, struct text *out);
 /* Appends "name=value name=value", numbers in at most 4 digits. */
 void cli_trial_params(const struct node *trial, struct text *out);
 /* Appends the objective in at most 6 digits, or "-". */

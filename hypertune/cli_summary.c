@@ -20,7 +20,7 @@ void cli_summary_best(const struct cli_study *study, const struct node *trial,
     text_puts(out, runner[0] != '\0' ? " on runner " : "");
     text_escape(out, runner);
     text_puts(out, "\n  ");
-    cli_trial_args(trial, out);
+    cli_trial_flags(trial, out);
     text_puts(out, "\n");
 }
 

@@ -192,10 +192,13 @@ static void describe_trial(const struct cli_study *study,
         text_printf(out, " (step %s)\n", cli_scalar(node_find(ours, "step")));
     }
     text_puts(out, "  ");
-    cli_trial_args(trial, out);
+    cli_trial_flags(trial, out);
     text_puts(out, "\n");
-    if (node_get_string(ours, "outputs", "")[0] != '\0')
-        text_printf(out, "outputs %s\n", node_get_string(ours, "outputs", ""));
+    if (node_find(ours, "outputs") != NULL) {
+        text_puts(out, "outputs ");
+        text_escape(out, node_get_string(ours, "outputs", ""));
+        text_puts(out, "\n");
+    }
     cli_why_describe(trial, out);
     cli_attempts_describe(trial, out);
 }

@@ -4,6 +4,7 @@
 #include "hypertune/cli_output.h"
 #include "hypertune/cli_schema.h"
 #include "hypertune/cli_spark.h"
+#include "hypertune/cli_study.h"
 
 #include <math.h>
 
@@ -191,6 +192,20 @@ static void long_names_become_brief_unless_two_are_alike(void)
     arena_free(arena);
 }
 
+static void flags_to_look_at_are_short_and_harmless(void)
+{
+    struct arena *arena = arena_new();
+    struct text out = {0};
+    const struct node *trial = parse(
+        arena, "{\"hypertune\":{\"params\":{\"lr\":0.0070837832552,\"n\":"
+               "1234567890,\"opt\":\"a b\\u001b[2J\",\"to\":\"\\u202ex\"}}}");
+    cli_trial_flags(trial, &out);
+    CHECK_TEXT(out.data, "--lr=0.00708378 --n=1234567890 "
+                         "'--opt=a b\\x1b[2J' '--to=\\u202ex'");
+    text_free(&out);
+    arena_free(arena);
+}
+
 static void schemas_become_help(void)
 {
     static const char schema[] =
@@ -226,6 +241,7 @@ int main(void)
     RUN(frames_fit_the_terminal);
     RUN(the_history_shows_how_the_best_grew);
     RUN(long_names_become_brief_unless_two_are_alike);
+    RUN(flags_to_look_at_are_short_and_harmless);
     RUN(schemas_become_help);
     RUN(the_shipped_grammar_is_described);
     return check_done();
