@@ -77,7 +77,8 @@ struct engine {
     /* Kills whatever is left and forgets place->memory. The folder stays; it
      * may be removed at once, whatever the engine still has to clean up. */
     void (*remove)(struct engine_place *place);
-    /* True once every replica has begun to run: then the server is told. */
+    /* True once a replica has begun to run, whatever became of it: then the
+     * server is told, and the attempt's time counts. */
     bool (*is_started)(const struct engine_place *place);
     struct engine_facts (*facts)(const struct engine_place *place);
 };

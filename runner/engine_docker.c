@@ -275,12 +275,9 @@ static bool docker_engine_is_started(const struct engine_place *place)
     struct berth *berth = place->memory;
     if (berth == NULL)
         return false;
-    for (size_t i = 0; i < berth->crew.n && !berth->started; i++) {
-        if (!attempt_has_begun(berth->attempt, i))
-            return false;
-    }
-    berth->started = true;
-    return true;
+    for (size_t i = 0; i < berth->crew.n && !berth->started; i++)
+        berth->started = attempt_has_begun(berth->attempt, i);
+    return berth->started;
 }
 
 static struct engine_facts docker_engine_facts(const struct engine_place *place)

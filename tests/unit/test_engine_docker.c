@@ -317,6 +317,21 @@ static void a_failing_worker_is_named(void)
            OUTCOME_FAILED, "worker-0: exit 4");
 }
 
+/* The server counts the time of what it was told to have begun. */
+static void a_master_that_ends_before_its_worker_begins_has_begun(void)
+{
+    struct dock dock;
+    dock_open(&dock, "docker",
+              "{\"faults\":[{\"path\":\"/containers/.*worker.*/start\","
+              "\"do\":\"hang\"}]}");
+    struct run *run = start(
+        &dock, &(struct attempt_text){.script = "exit 0", .worker = "exit 0"});
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
+    CHECK(run_is_started(run));
+    dock_close(&dock);
+}
+
 static void a_stop_ends_every_replica(void)
 {
     struct dock dock;
@@ -684,6 +699,7 @@ int main(void)
     RUN(an_exit_code_is_told_by_the_shim);
     RUN(a_verdict_that_the_trial_writes_does_not_count);
     RUN(a_failing_worker_is_named);
+    RUN(a_master_that_ends_before_its_worker_begins_has_begun);
     RUN(a_stop_ends_every_replica);
     RUN(a_stop_breaks_off_a_pull);
     RUN(without_a_network_none_is_made);
