@@ -1,5 +1,6 @@
 #include "tuner/reader.h"
 
+#include "proto/clock.h"
 #include "proto/json.h"
 #include "tuner/db_metadata.h"
 #include "tuner/reader_page.h"
@@ -27,6 +28,7 @@ enum ht_status read_metadata(struct reader *reader, struct request *req,
     json_add_int(object, "version",
                  list.n == 0 ? since : list.rows[list.n - 1].version);
     json_add_bool(object, "more", list.n == MOST_ITEMS);
+    json_add_int(object, "nowMs", clock_wall_ms());
     cJSON *array = json_add_array(object, "metadata");
     for (size_t i = 0; i < list.n; i++) {
         cJSON *item = json_push_object(array);

@@ -5,7 +5,7 @@ import re
 import threading
 import uuid
 from typing import (Any, Callable, Dict, Iterator, List, Mapping, Optional,
-                    Sequence, Tuple, Union)
+                    Sequence, Set, Tuple, Union)
 
 import optuna
 from optuna.distributions import BaseDistribution
@@ -15,6 +15,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from hypertune import errors
 from hypertune.client import ALGORITHMS, Client
+from hypertune.optuna.record import rows_of
 from hypertune.optuna.spaces import Space
 from hypertune.study import STUDIES, Study
 from hypertune.trial import Trial
@@ -56,6 +57,31 @@ class _Session:
         self.remote = remote
         self.space = space
         self._names = names  # of the metrics, constraints behind values
+        self._over: Set[int] = set()  # trials of the server that are told
+
+    def number_of(self, trial: FrozenTrial) -> Optional[int]:
+        """The server's trial that was suggested for it, if it was here."""
+        known = trial.system_attrs.get(_TRIAL)
+        return known[1] if known and known[0] == self.remote.id else None
+
+    def suggested(self, trial: FrozenTrial) -> Optional[Trial]:
+        number = self.number_of(trial)
+        return None if number is None else self.remote.trial(number)
+
+    def give_up(self, trials: Sequence[FrozenTrial]) -> None:
+        """Ends what was suggested for trials that have failed untold: their
+        process died, and no other goes on with them."""
+        kept = {self.number_of(trial) for trial in trials
+                if not trial.state.is_finished()} | self._over | {None}
+        for trial in trials:
+            number = self.number_of(trial)
+            if trial.state != TrialState.FAIL or number in kept:
+                continue
+            self._over.add(number)
+            try:
+                self.remote.trial(number).infeasible("FAIL in Optuna")
+            except (errors.FailedPrecondition, errors.NotFound):
+                pass  # it was told
 
     def metrics(self, values: Sequence[float],
                 constraints: Sequence[float]) -> Dict[str, float]:
@@ -64,6 +90,7 @@ class _Session:
     def tell(self, trial: Trial, state: TrialState,
              metrics: Mapping[str, float]) -> None:
         """Ends an open trial of the server's as Optuna's ended."""
+        self._over.add(trial.id)
         if state == TrialState.FAIL or len(metrics) < len(self._names):
             trial.infeasible("%s in Optuna" % state.name)
             return
@@ -73,12 +100,29 @@ class _Session:
 
     def add(self, trial: FrozenTrial, state: TrialState,
             metrics: Mapping[str, float]) -> None:
-        """Tells of a trial that somebody else chose."""
-        if len(metrics) == len(self._names):
+        """Tells of a trial that somebody else chose, once for all processes
+        that know of it."""
+        complete = len(metrics) == len(self._names)
+        if not (complete or state == TrialState.FAIL) or not self._claims(
+                trial.number):
+            return
+        if complete:
             self.remote.add(self.space.told(trial.params), metrics)
-        elif state == TrialState.FAIL:
+        else:
             self.remote.add(self.space.told(trial.params)).infeasible(
                 "FAIL in Optuna")
+
+    def _claims(self, number: int) -> bool:
+        """Is this the first who wants to tell of that trial of Optuna's?"""
+        key = "told:%d" % number
+        try:
+            self.remote._transport.call(
+                "PATCH", self.remote._ours("/metadata"),
+                {"metadata": rows_of(0, {key: "yes"}),
+                 "expect": rows_of(0, {key: None})})
+            return True
+        except errors.Conflict:
+            return False
 
 
 class Sampler(BaseSampler):
@@ -149,6 +193,7 @@ class Sampler(BaseSampler):
         session = self._session(study, search_space)
         if session is None:
             return {}
+        session.give_up(study.get_trials(deepcopy=False))
         suggested = self._suggest(session, trial)
         if suggested is None:  # the space is used up
             return {}
@@ -165,6 +210,9 @@ class Sampler(BaseSampler):
     @staticmethod
     def _suggest(session: _Session, trial: FrozenTrial) -> Optional[Trial]:
         fixed = session.space.told(trial.system_attrs.get("fixed_params", {}))
+        given = session.suggested(trial)
+        if given is not None and given.is_open:
+            return given  # to the trial that this one is the retry of
         # Nobody else has this name: a trial that its process has left behind
         # is not given to the next one.
         asker = "optuna-%d-%s" % (trial.number, uuid.uuid4().hex[:12])
@@ -178,13 +226,11 @@ class Sampler(BaseSampler):
                     values: Optional[Sequence[float]]) -> None:
         constraints = self._keep_constraints(study, trial, state)
         self._independent.after_trial(study, trial, state, values)
-        mine = trial.system_attrs.get(_TRIAL)
         with self._lock:
             sessions = list(self._sessions.values())
         for session in sessions:
             metrics = session.metrics(values or (), constraints)
-            suggested = (session.remote.trial(mine[1]) if mine and
-                         mine[0] == session.remote.id else None)
+            suggested = session.suggested(trial)
             if not session.space.holds(trial.params):
                 if suggested is not None:
                     suggested.infeasible("%s in Optuna" % state.name)
@@ -258,17 +304,18 @@ class Sampler(BaseSampler):
     @staticmethod
     def _catch_up(study: "optuna.Study", session: _Session) -> None:
         """Tells the server what it does not know yet of this study."""
-        known = [trial.params for trial in session.remote.trials()]
+        still_open = {trial.id: trial for trial in session.remote.trials()
+                      if trial.is_open}
         for trial in _ended(study):
             if not session.space.holds(trial.params):
                 continue
-            told = session.space.told(trial.params)
-            if told in known:
-                known.remove(told)
-                continue
-            constraints = trial.system_attrs.get(_CONSTRAINTS) or ()
-            session.add(trial, trial.state, session.metrics(
-                trial.values or (), constraints))
+            metrics = session.metrics(
+                trial.values or (), trial.system_attrs.get(_CONSTRAINTS) or ())
+            number = session.number_of(trial)
+            if number is None:
+                session.add(trial, trial.state, metrics)
+            elif number in still_open:  # who had it could not tell
+                session.tell(still_open[number], trial.state, metrics)
 
 
 def _ended(study: "optuna.Study") -> Iterator[FrozenTrial]:

@@ -1,0 +1,214 @@
+"""Optuna studies that several processes work at, and that some die of."""
+
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "lib"))
+import harness  # noqa: E402
+import optuna_there  # noqa: E402
+import tap  # noqa: E402
+
+WORKERS, EACH = 4, 8
+
+HEAD = """
+import sys
+sys.path.insert(0, {package!r})
+import optuna, hypertune.optuna
+optuna.logging.set_verbosity(optuna.logging.CRITICAL)
+server = dict(url={url!r}, token_file={token!r})
+sampler = hypertune.optuna.Sampler(seed=1, **server)
+"""
+
+SHARE = HEAD + """
+study = optuna.create_study(study_name="shared", load_if_exists=True,
+    storage=hypertune.optuna.Storage(**server), sampler=sampler)
+def objective(trial):
+    x = trial.suggest_float("x", -1, 1)
+    trial.set_user_attr("worker", {worker})
+    trial.report(x, 1)
+    return (x - 0.25) ** 2
+study.optimize(objective, n_trials={each})
+"""
+
+DIE = HEAD + """
+import os, signal
+study = optuna.create_study(study_name={name!r}, load_if_exists=True,
+    storage=hypertune.optuna.Storage(heartbeat_interval={interval}, **server),
+    sampler=sampler)
+def objective(trial):
+    x = trial.suggest_float("x", 0, 1)
+    if trial.number == 3:
+        trial.report(x, 1)
+        storage = study._storage
+        while {interval} and not storage._synced(study._study_id).beats.get(3):
+            pass  # the first beat comes from another thread
+        os.kill(os.getpid(), signal.SIGKILL)
+    return x
+study.optimize(objective, n_trials=9)
+"""
+
+
+def main():
+    import optuna
+    from optuna.trial import TrialState
+
+    import hypertune
+    import hypertune.optuna
+
+    with harness.Server() as server:
+        client = hypertune.Client(server.http, server.token_file)
+
+        def storage(**options):
+            return hypertune.optuna.Storage(client=client, **options)
+
+        def start(program, **words):
+            return subprocess.Popen([sys.executable, "-c", program.format(
+                package=optuna_there.PACKAGE, url=server.http,
+                token=server.token_file, **words)])
+
+        def searched(name):
+            """The server's study whose search the sampler asked."""
+            return next(study for study in client.studies()
+                        if study.name.startswith(name + "-"))
+
+        def processes_share_a_study_and_lose_nothing():
+            workers = [start(SHARE, worker=n, each=EACH)
+                       for n in range(WORKERS)]
+            for worker in workers:
+                tap.equal(worker.wait(240), 0)
+            trials = optuna.load_study(study_name="shared",
+                                       storage=storage()).trials
+            tap.equal([trial.number for trial in trials],
+                      list(range(WORKERS * EACH)))
+            tap.equal({trial.state for trial in trials},
+                      {TrialState.COMPLETE})
+            tap.equal([sum(trial.user_attrs["worker"] == n
+                           for trial in trials) for n in range(WORKERS)],
+                      [EACH] * WORKERS)
+            shown = client.study("shared").trials()
+            tap.equal([(t.id - 1, t.value, t.latest) for t in shown],
+                      [(t.number, t.value, {"value": t.params["x"]})
+                       for t in trials])
+            told = [t.params["x"] for t in searched("shared").trials()]
+            tap.equal(sorted(told), sorted(t.params["x"] for t in trials))
+
+        def what_two_samplers_know_is_told_once():
+            study = optuna.create_study(study_name="twice", storage=storage())
+            study.optimize(lambda t: t.suggest_float("x", 0, 1), n_trials=3)
+            space = study.trials[0].distributions
+            samplers = [hypertune.optuna.Sampler(client=client, seed=1)
+                        for _ in range(2)]
+            first, second = [one._session(study, space) for one in samplers]
+            tap.equal(first.remote.id, second.remote.id)
+            # As if the second had looked before the first one told.
+            for trial in study.trials:
+                second.add(trial, trial.state, second.metrics(
+                    trial.values, ()))
+            tap.equal([t.value for t in first.remote.trials()],
+                      [t.value for t in study.trials])
+
+        def what_a_sampler_could_not_tell_is_told():
+            class Dying(hypertune.optuna.Sampler):
+                def after_trial(self, *_):
+                    raise ConnectionError("as if it had died")
+
+            study = optuna.create_study(
+                study_name="untold", storage=storage(),
+                sampler=Dying(client=client, search_space={
+                    "x": optuna.distributions.FloatDistribution(0, 1)}))
+
+            def objective(trial):
+                return trial.suggest_float("x", 0, 1)
+            tap.raises(ConnectionError, study.optimize, objective, n_trials=1)
+            tap.equal(searched("untold").counts["active"], 1)
+            study = optuna.load_study(
+                study_name="untold", storage=storage(),
+                sampler=hypertune.optuna.Sampler(client=client))
+            study.optimize(objective, n_trials=1)
+            tap.equal([t.value for t in searched("untold").trials()],
+                      [t.value for t in study.trials])
+
+        def after_a_kill_the_study_goes_on():
+            tap.equal(start(DIE, name="killed", interval=None).wait(120), -9)
+            study = optuna.load_study(study_name="killed", storage=storage())
+            study.optimize(lambda t: t.suggest_float("x", 0, 1), n_trials=2)
+            tap.equal([t.state.name for t in study.trials],
+                      ["COMPLETE"] * 3 + ["RUNNING"] + ["COMPLETE"] * 2)
+            left = study.trials[3]
+            tap.equal(left.intermediate_values, {1: left.params["x"]})
+
+        def a_dead_trial_is_failed_and_tried_again():
+            tap.equal(start(DIE, name="retried", interval=60).wait(120), -9)
+            keep = storage(
+                heartbeat_interval=60, grace_period=100,
+                failed_trial_callback=optuna.storages.RetryFailedTrialCallback(
+                    max_retry=1))
+            study = optuna.load_study(
+                study_name="retried", storage=keep,
+                sampler=hypertune.optuna.Sampler(client=client, seed=1))
+            optuna.storages.fail_stale_trials(study)
+            tap.equal(study.trials[3].state, TrialState.RUNNING)
+            dead = study.trials[3]
+            keep._set(dead._trial_id, {"beat": "1"})  # long ago
+            study.optimize(lambda t: t.suggest_float("x", 0, 1), n_trials=1)
+            tap.equal([t.state.name for t in study.trials],
+                      ["COMPLETE"] * 3 + ["FAIL", "COMPLETE"])
+            again = study.trials[4]
+            tap.equal(again.params, dead.params)
+            tap.equal(optuna.storages.RetryFailedTrialCallback
+                      .retried_trial_number(again), 3)
+            tap.equal([(t.state, t.value) for t in
+                       client.study("retried").trials()[3:]],
+                      [("INFEASIBLE", None), ("SUCCEEDED", dead.params["x"])])
+            # To the search it is one trial, which somebody else has ended.
+            found = searched("retried")
+            tap.equal(found.counts["active"], 0)
+            tap.equal([t.value for t in found.trials()
+                       if t.params == dead.params], [dead.params["x"]])
+
+        def what_was_suggested_to_a_dead_trial_is_given_up():
+            tap.equal(start(DIE, name="dropped", interval=60).wait(120), -9)
+            keep = storage(heartbeat_interval=60)
+            study = optuna.load_study(
+                study_name="dropped", storage=keep,
+                sampler=hypertune.optuna.Sampler(client=client, seed=1))
+            keep._set(study.trials[3]._trial_id, {"beat": "1"})
+            tap.equal(searched("dropped").counts["active"], 1)
+            study.optimize(lambda t: t.suggest_float("x", 0, 1), n_trials=1)
+            counts = searched("dropped").counts
+            tap.equal((counts["active"], counts["infeasible"]), (0, 1))
+
+        def one_of_many_takes_a_dead_trial():
+            study = optuna.create_study(
+                study_name="many", storage=storage(heartbeat_interval=60))
+            trial = study.ask()
+            keep = study._storage
+            tap.equal(keep._get_stale_trial_ids(study._study_id), [],
+                      "no beat yet")
+            keep.record_heartbeat(trial._trial_id)
+            tap.equal(keep._get_stale_trial_ids(study._study_id), [])
+            keep._set(trial._trial_id, {"beat": "1"})
+            others = [storage(heartbeat_interval=60) for _ in range(3)]
+            found = [other._get_stale_trial_ids(study._study_id)
+                     for other in others]
+            tap.equal(found, [[trial._trial_id], [], []])
+            study.tell(trial, 1.0)
+            keep.record_heartbeat(trial._trial_id)
+            tap.equal(keep._get_stale_trial_ids(study._study_id), [])
+            tap.raises(ValueError, storage, heartbeat_interval=0)
+
+        tap.run([
+            processes_share_a_study_and_lose_nothing,
+            what_two_samplers_know_is_told_once,
+            what_a_sampler_could_not_tell_is_told,
+            after_a_kill_the_study_goes_on,
+            a_dead_trial_is_failed_and_tried_again,
+            what_was_suggested_to_a_dead_trial_is_given_up,
+            one_of_many_takes_a_dead_trial,
+        ])
+
+
+if __name__ == "__main__":
+    optuna_there.run(main)
