@@ -19,6 +19,7 @@ struct db;
 struct machines;
 struct memory;
 struct operations;
+struct webhook_board;
 struct worker;
 
 struct core_options {
@@ -36,6 +37,7 @@ struct core_options {
     /* When a runner gives a sign of life; or NULL. */
     void (*on_seen)(void *context, const char *runner, int64_t wall_ms);
     void *context;
+    struct webhook_board *webhooks; /* that specs may name; NULL: none */
     const char *fail; /* "name:n", see failpoint.h; or NULL */
 };
 

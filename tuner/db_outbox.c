@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "proto/json.h"
+#include "proto/text.h"
 #include "tuner/db_internal.h"
 
 struct outbox {
@@ -10,11 +12,11 @@ struct outbox {
 
 /* "HyWh": marks the file as ours. */
 #define OUTBOX_APPLICATION_ID 0x48795768
-enum { OUTBOX_VERSION = 1 };
+_Static_assert(OUTBOX_APPLICATION_ID == 1215911784, "steps[0] writes it");
 
-/* Study 0 stands for all: marks are kept. */
-static const char schema[] =
-    "BEGIN IMMEDIATE;"
+/* Append only: the n-th leads from version n to n + 1. Study 0 stands for all:
+ * marks are kept. */
+static const char *const steps[] = {
     "CREATE TABLE marks(study INTEGER PRIMARY KEY, revision INTEGER NOT NULL)"
     " STRICT;"
     "CREATE TABLE deliveries("
@@ -23,9 +25,31 @@ static const char schema[] =
     " made_ms INTEGER NOT NULL, due_ms INTEGER NOT NULL,"
     " tries INTEGER NOT NULL DEFAULT 0, dead INTEGER NOT NULL DEFAULT 0,"
     " why TEXT NOT NULL DEFAULT '') STRICT;"
-    "CREATE INDEX deliveries_due ON deliveries(due_ms) WHERE dead=0;"
-    "PRAGMA application_id=1215911784; PRAGMA user_version=1; COMMIT;";
-_Static_assert(OUTBOX_APPLICATION_ID == 1215911784, "the schema writes it");
+    "PRAGMA application_id=1215911784;",
+
+    /* Letters wait in the line of their webhook, which had no name but its
+     * host until then. */
+    "CREATE TABLE letters("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT, study INTEGER NOT NULL,"
+    " webhook TEXT NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL,"
+    " made_ms INTEGER NOT NULL) STRICT;"
+    "CREATE INDEX letters_line ON letters(webhook, id);"
+    "CREATE TABLE receivers("
+    " webhook TEXT PRIMARY KEY, given_up INTEGER NOT NULL,"
+    " failures INTEGER NOT NULL, taken_ms INTEGER NOT NULL,"
+    " failed_ms INTEGER NOT NULL, why TEXT NOT NULL) STRICT;"
+    "WITH hosts AS (SELECT *,"
+    " substr(url, instr(url, '://') + 3) || '/' AS rest FROM deliveries),"
+    " ports AS (SELECT *, substr(rest, 1, instr(rest, '/') - 1) || ':' AS host"
+    " FROM hosts)"
+    "INSERT INTO letters SELECT id, study,"
+    " substr(host, 1, instr(host, ':') - 1), event, body, made_ms"
+    " FROM ports WHERE dead=0;"
+    "DELETE FROM sqlite_sequence WHERE name='letters';"
+    "INSERT INTO sqlite_sequence SELECT 'letters', seq FROM sqlite_sequence"
+    " WHERE name='deliveries';"
+    "DROP TABLE deliveries;"};
+enum { OUTBOX_VERSION = sizeof steps / sizeof *steps };
 
 static enum ht_status pragma(struct db *db, const char *sql, int64_t *value,
                              struct ht_error *err)
@@ -33,6 +57,17 @@ static enum ht_status pragma(struct db *db, const char *sql, int64_t *value,
     sqlite3_stmt *stmt;
     const enum ht_status status = db_query(db, &stmt, err, sql, "");
     return status == HT_OK ? db_integer(db, stmt, 0, value, err) : status;
+}
+
+static enum ht_status take_step(struct db *db, int64_t version,
+                                struct ht_error *err)
+{
+    struct text sql = {0};
+    text_printf(&sql, "BEGIN IMMEDIATE;%sPRAGMA user_version=%d;COMMIT;",
+                steps[version], (int)version + 1);
+    const enum ht_status status = db_exec(db, sql.data, err);
+    text_free(&sql);
+    return status;
 }
 
 static enum ht_status prepare_file(struct db *db, struct ht_error *err)
@@ -43,14 +78,13 @@ static enum ht_status prepare_file(struct db *db, struct ht_error *err)
         status = pragma(db, "PRAGMA user_version", &version, err);
     if (status != HT_OK)
         return status;
-    if (id == OUTBOX_APPLICATION_ID && version == OUTBOX_VERSION)
-        return HT_OK;
-    if (id != 0 || version != 0)
-        return ht_fail(err, HT_PRECONDITION,
-                       id == OUTBOX_APPLICATION_ID
-                           ? "is of a newer program"
-                           : "is a file of another program");
-    return db_exec(db, schema, err);
+    if (id != (version == 0 ? 0 : OUTBOX_APPLICATION_ID))
+        return ht_fail(err, HT_PRECONDITION, "is a file of another program");
+    if (version > OUTBOX_VERSION)
+        return ht_fail(err, HT_PRECONDITION, "is of a newer program");
+    for (; status == HT_OK && version < OUTBOX_VERSION; version++)
+        status = take_step(db, version, err);
+    return status;
 }
 
 enum ht_status outbox_open(const char *path, struct outbox **out,
@@ -139,101 +173,166 @@ enum ht_status outbox_set_begun(struct outbox *outbox, bool begun,
 {
     if (begun)
         return outbox_set_mark(outbox, 0, 1, err);
-    const enum ht_status status =
-        db_run(outbox->db, err, "DELETE FROM marks", "");
-    return status == HT_OK ? db_run(outbox->db, err,
-                                    "DELETE FROM deliveries WHERE dead=0", "")
-                           : status;
+    enum ht_status status = db_run(outbox->db, err, "DELETE FROM marks", "");
+    return status == HT_OK ? outbox_keep(outbox, 0, NULL, err) : status;
 }
 
-/* --- deliveries --- */
+enum ht_status outbox_forget_mark(struct outbox *outbox, int64_t study,
+                                  struct ht_error *err)
+{
+    return db_run(outbox->db, err, "DELETE FROM marks WHERE study=?", "i",
+                  study);
+}
 
-enum ht_status outbox_add(struct outbox *outbox,
-                          const struct delivery *delivery, struct ht_error *err)
+/* --- letters --- */
+
+enum ht_status outbox_add(struct outbox *outbox, const struct letter *letter,
+                          struct ht_error *err)
 {
     return db_run(outbox->db, err,
-                  "INSERT INTO deliveries(study, url, event, body, made_ms,"
-                  " due_ms) VALUES(?, ?, ?, ?, ?, ?)",
-                  "isssii", delivery->study, delivery->url, delivery->event,
-                  delivery->body, delivery->made_ms, delivery->due_ms);
+                  "INSERT INTO letters(study, webhook, event, body, made_ms)"
+                  " VALUES(?, ?, ?, ?, ?)",
+                  "isssi", letter->study, letter->webhook, letter->event,
+                  letter->body, letter->made_ms);
 }
 
-#define COLUMNS                                                                \
-    "SELECT id, study, url, event, body, made_ms, due_ms, tries, dead, why "   \
-    "FROM deliveries "
-
-static enum ht_status read_all(struct outbox *outbox, struct arena *arena,
-                               sqlite3_stmt *stmt, struct delivery_list *list,
-                               struct ht_error *err)
+enum ht_status outbox_first(struct outbox *outbox, struct arena *arena,
+                            const char *webhook, struct letter *letter,
+                            struct ht_error *err)
 {
-    struct delivery_list found = {0};
-    bool row = true;
-    enum ht_status status;
-    while ((status = db_step(outbox->db, stmt, &row, err)) == HT_OK && row) {
-        found.items = db_grow(arena, found.items, found.n, sizeof *found.items);
-        found.items[found.n++] =
-            (struct delivery){.id = sqlite3_column_int64(stmt, 0),
+    sqlite3_stmt *stmt;
+    bool row;
+    enum ht_status status =
+        db_query(outbox->db, &stmt, err,
+                 "SELECT id, study, webhook, event, body, made_ms FROM letters"
+                 " WHERE webhook=? ORDER BY id LIMIT 1",
+                 "s", webhook);
+    if (status == HT_OK)
+        status = db_step(outbox->db, stmt, &row, err);
+    if (status != HT_OK)
+        return status;
+    if (!row)
+        return ht_fail(err, HT_NOT_FOUND, "no letter waits");
+    *letter = (struct letter){.id = sqlite3_column_int64(stmt, 0),
                               .study = sqlite3_column_int64(stmt, 1),
-                              .url = db_column_text(arena, stmt, 2),
+                              .webhook = db_column_text(arena, stmt, 2),
                               .event = db_column_text(arena, stmt, 3),
                               .body = db_column_text(arena, stmt, 4),
-                              .made_ms = sqlite3_column_int64(stmt, 5),
-                              .due_ms = sqlite3_column_int64(stmt, 6),
-                              .tries = sqlite3_column_int64(stmt, 7),
-                              .dead = sqlite3_column_int64(stmt, 8) != 0,
-                              .why = db_column_text(arena, stmt, 9)};
-    }
-    if (status == HT_OK)
-        *list = found;
-    return status;
-}
-
-enum ht_status outbox_due(struct outbox *outbox, struct arena *arena,
-                          int64_t now_ms, size_t most,
-                          struct delivery_list *list, struct ht_error *err)
-{
-    sqlite3_stmt *stmt;
-    const enum ht_status status =
-        db_query(outbox->db, &stmt, err,
-                 COLUMNS "WHERE dead=0 AND due_ms<=? ORDER BY id LIMIT ?", "ii",
-                 now_ms, (int64_t)most);
-    return status == HT_OK ? read_all(outbox, arena, stmt, list, err) : status;
-}
-
-enum ht_status outbox_next(struct outbox *outbox, int64_t *due_ms,
-                           struct ht_error *err)
-{
-    sqlite3_stmt *stmt;
-    const enum ht_status status =
-        db_query(outbox->db, &stmt, err,
-                 "SELECT min(due_ms) FROM deliveries WHERE dead=0", "");
-    return status == HT_OK
-               ? db_integer(outbox->db, stmt, INT64_MAX, due_ms, err)
-               : status;
-}
-
-enum ht_status outbox_save(struct outbox *outbox,
-                           const struct delivery *delivery,
-                           struct ht_error *err)
-{
-    return db_run(outbox->db, err,
-                  "UPDATE deliveries SET due_ms=?2, tries=?3, dead=?4, why=?5 "
-                  "WHERE id=?1",
-                  "iiiis", delivery->id, delivery->due_ms, delivery->tries,
-                  (int64_t)delivery->dead, delivery->why);
+                              .made_ms = sqlite3_column_int64(stmt, 5)};
+    db_done(stmt);
+    return HT_OK;
 }
 
 enum ht_status outbox_remove(struct outbox *outbox, int64_t id,
                              struct ht_error *err)
 {
-    return db_run(outbox->db, err, "DELETE FROM deliveries WHERE id=?", "i",
-                  id);
+    return db_run(outbox->db, err, "DELETE FROM letters WHERE id=?", "i", id);
 }
 
-enum ht_status outbox_prune(struct outbox *outbox, int64_t before_ms,
-                            struct ht_error *err)
+static enum ht_status read_losses(struct outbox *outbox, struct arena *arena,
+                                  sqlite3_stmt *stmt, struct loss_list *lost,
+                                  struct ht_error *err)
+{
+    struct loss_list found = {0};
+    bool row = true;
+    enum ht_status status;
+    while ((status = db_step(outbox->db, stmt, &row, err)) == HT_OK && row) {
+        found.items = db_grow(arena, found.items, found.n, sizeof *found.items);
+        found.items[found.n++] = (struct loss){sqlite3_column_int64(stmt, 0),
+                                               sqlite3_column_int64(stmt, 1)};
+    }
+    if (status == HT_OK)
+        *lost = found;
+    return status;
+}
+
+#define DROPPED                                                                \
+    "FROM letters WHERE webhook=?1 AND (made_ms<?2 OR id<=(SELECT id FROM "    \
+    "letters WHERE webhook=?1 ORDER BY id DESC LIMIT 1 OFFSET ?3)) "
+
+enum ht_status outbox_drop(struct outbox *outbox, struct arena *arena,
+                           const char *webhook, int64_t before_ms, int64_t most,
+                           struct loss_list *lost, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    struct loss_list found;
+    enum ht_status status = db_query(outbox->db, &stmt, err,
+                                     "SELECT study, count(*) " DROPPED
+                                     "GROUP BY study ORDER BY study",
+                                     "sii", webhook, before_ms, most);
+    if (status == HT_OK)
+        status = read_losses(outbox, arena, stmt, &found, err);
+    if (status == HT_OK && found.n > 0)
+        status = db_run(outbox->db, err, "DELETE " DROPPED, "sii", webhook,
+                        before_ms, most);
+    if (status == HT_OK)
+        *lost = found;
+    return status;
+}
+
+/* --- receivers --- */
+
+enum ht_status outbox_receiver(struct outbox *outbox, struct arena *arena,
+                               const char *webhook, struct receiver *receiver,
+                               struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    bool row;
+    struct receiver found = {.webhook = webhook, .why = ""};
+    enum ht_status status = db_query(
+        outbox->db, &stmt, err,
+        "SELECT given_up, failures, taken_ms, failed_ms, why FROM receivers"
+        " WHERE webhook=?",
+        "s", webhook);
+    if (status == HT_OK)
+        status = db_step(outbox->db, stmt, &row, err);
+    if (status == HT_OK && row) {
+        found.given_up = sqlite3_column_int64(stmt, 0);
+        found.failures = sqlite3_column_int64(stmt, 1);
+        found.taken_ms = sqlite3_column_int64(stmt, 2);
+        found.failed_ms = sqlite3_column_int64(stmt, 3);
+        found.why = db_column_text(arena, stmt, 4);
+        db_done(stmt);
+    }
+    if (status == HT_OK)
+        status = db_query(outbox->db, &stmt, err,
+                          "SELECT count(*) FROM letters WHERE webhook=?", "s",
+                          webhook);
+    if (status == HT_OK)
+        status = db_integer(outbox->db, stmt, 0, &found.pending, err);
+    if (status == HT_OK)
+        *receiver = found;
+    return status;
+}
+
+enum ht_status outbox_save_receiver(struct outbox *outbox,
+                                    const struct receiver *receiver,
+                                    struct ht_error *err)
 {
     return db_run(outbox->db, err,
-                  "DELETE FROM deliveries WHERE dead=1 AND made_ms<?", "i",
-                  before_ms);
+                  "INSERT OR REPLACE INTO receivers VALUES(?, ?, ?, ?, ?, ?)",
+                  "siiiis", receiver->webhook, receiver->given_up,
+                  receiver->failures, receiver->taken_ms, receiver->failed_ms,
+                  receiver->why);
+}
+
+enum ht_status outbox_keep(struct outbox *outbox, size_t n,
+                           const char *const webhooks[], struct ht_error *err)
+{
+    struct text kept = {0};
+    cJSON *names = cJSON_CreateArray();
+    for (size_t i = 0; i < n; i++)
+        json_push_string(names, webhooks[i]);
+    json_print(names, &kept);
+    enum ht_status status = db_run(outbox->db, err,
+                                   "DELETE FROM letters WHERE webhook NOT IN"
+                                   " (SELECT value FROM json_each(?))",
+                                   "s", kept.data);
+    if (status == HT_OK)
+        status = db_run(outbox->db, err,
+                        "DELETE FROM receivers WHERE webhook NOT IN"
+                        " (SELECT value FROM json_each(?))",
+                        "s", kept.data);
+    text_free(&kept);
+    return status;
 }

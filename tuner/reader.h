@@ -19,6 +19,7 @@ struct readers;
 struct replay;
 struct sightings;
 struct sse;
+struct webhook_board;
 
 enum { READER_SLICE_MS = 2000, READERS_MOST = 4 };
 
@@ -27,6 +28,7 @@ struct server_facts {
     const char *server_id, *http, *report, *control; /* borrowed */
     const char *folder;                              /* data, borrowed, too */
     struct sightings *sightings;                     /* borrowed as well */
+    struct webhook_board *webhooks;                  /* and this */
     int64_t started_ms;                              /* monotonic */
 };
 

@@ -9,6 +9,7 @@
 #include "tuner/sightings.h"
 #include "tuner/sse.h"
 #include "tuner/view.h"
+#include "tuner/webhook_board.h"
 
 /* --- the server --- */
 
@@ -56,6 +57,7 @@ enum ht_status read_server(struct reader *reader, struct request *req,
     if (reader->damage != NULL)
         json_add_string(object, "readOnlyReason", reader->damage);
     add_disk(object, req->arena, facts->folder);
+    webhook_board_write(facts->webhooks, req->arena, object);
     json_print(object, &req->reply);
     return HT_OK;
 }

@@ -147,6 +147,7 @@ static void on_deleted(void *context, int64_t study)
     struct server *server = context;
     logs_forget(server->logs, study);
     sse_forget(server->sse, study);
+    webhooks_note(server->webhooks, study);
 }
 
 static void on_seen(void *context, const char *runner, int64_t wall_ms)
@@ -167,6 +168,7 @@ static enum ht_status start_core(struct server *server, struct ht_error *err)
         .on_deleted = on_deleted,
         .on_seen = on_seen,
         .context = server,
+        .webhooks = webhooks_board(server->webhooks),
         .fail = server->fail,
     };
     return core_start(&options, &server->core, err);
@@ -274,6 +276,7 @@ static enum ht_status start_readers(struct server *server, struct ht_error *err)
         .control = endpoint_url(server->control),
         .folder = server->dir.path,
         .sightings = server->sightings,
+        .webhooks = webhooks_board(server->webhooks),
         .started_ms = clock_monotonic_ms(),
     };
     struct readers_options options = {.path = path,

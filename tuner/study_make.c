@@ -13,6 +13,7 @@
 #include "tuner/state.h"
 #include "tuner/study_reply.h"
 #include "tuner/trial_create.h"
+#include "tuner/webhook_board.h"
 
 static const char *spec_text(struct arena *arena, const struct job *job)
 {
@@ -143,13 +144,16 @@ static enum ht_status create_only_trial(struct core *core, struct request *req,
     return trial_create(core, &study, &trial, &created, err);
 }
 
-/* Told now rather than by trials that wait for ever. */
-static enum ht_status check_runners(struct core *core, struct request *req,
-                                    struct making *making, struct ht_error *err)
+/* Whether this server has what the job asks for: told now rather than by trials
+ * that wait for ever, or by silence. */
+static enum ht_status check_server(struct core *core, struct request *req,
+                                   struct making *making, struct ht_error *err)
 {
     struct diag *errors = study_diag(req);
     diag_init(&making->warnings, req->arena, "request", NULL, 0);
     fitting_check(core, making->job, errors, &making->warnings);
+    webhook_board_check(core_options_of(core)->webhooks, making->job, errors,
+                        &making->warnings);
     return errors->errors == 0 ? HT_OK : study_fail_by_diag(errors, err);
 }
 
@@ -193,7 +197,7 @@ static enum ht_status note_warnings(struct core *core,
 static enum ht_status check(struct core *core, struct request *req,
                             struct making *making, struct ht_error *err)
 {
-    enum ht_status status = check_runners(core, req, making, err);
+    enum ht_status status = check_server(core, req, making, err);
     if (status == HT_OK && making->job->kind != JOB_CUSTOM) {
         search_method_resolve(making->job);
         status = check_method(making->job, err);

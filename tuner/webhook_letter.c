@@ -13,13 +13,13 @@ static unsigned of_trial(const struct event_row *event, int64_t best)
     static const char *const lost[] = {"INFEASIBLE", "CANCELLED"};
     for (int i = 0; i < 2; i++) {
         if (strcmp(event->to, counted[i]) == 0)
-            return BIT(WEBHOOK_TRIAL_ENDED) |
-                   (event->trial == best ? BIT(WEBHOOK_BEST_IMPROVED) : 0);
+            return BIT(NOTIFY_TRIAL_ENDED) |
+                   (event->trial == best ? BIT(NOTIFY_BEST_IMPROVED) : 0);
         if (strcmp(event->to, lost[i]) == 0)
-            return BIT(WEBHOOK_TRIAL_ENDED);
+            return BIT(NOTIFY_TRIAL_ENDED);
     }
     return strcmp(event->to, "FAILED") == 0
-               ? BIT(WEBHOOK_TRIAL_ENDED) | BIT(WEBHOOK_TRIAL_FAILED)
+               ? BIT(NOTIFY_TRIAL_ENDED) | BIT(NOTIFY_TRIAL_FAILED)
                : 0;
 }
 
@@ -33,25 +33,8 @@ unsigned webhook_letter_events(const struct event_row *event, int64_t best)
         return 0;
     for (size_t i = 0; i < sizeof ended / sizeof *ended; i++)
         if (strcmp(event->to, ended[i]) == 0)
-            return BIT(WEBHOOK_STUDY_ENDED);
-    return strcmp(event->to, "PAUSED") == 0 ? BIT(WEBHOOK_STUDY_PAUSED) : 0;
-}
-
-enum ht_status webhook_letter_best(struct db *db, struct arena *arena,
-                                   const struct study_row *study,
-                                   struct trial_row *best, struct ht_error *err)
-{
-    struct diag diag;
-    const size_t len = strlen(study->spec);
-    diag_init(&diag, arena, "spec", study->spec, len);
-    const struct node *root = node_read_json(arena, study->spec, len, &diag);
-    const struct node *goals =
-        node_find(node_find(root, "studySpec"), "metrics");
-    if (goals == NULL || goals->first == NULL)
-        return ht_fail(err, HT_NOT_FOUND, "the job has no goal");
-    const char *goal = node_get_string(goals->first, "goal", "");
-    return db_trial_best(db, arena, study->id, strcmp(goal, "MAXIMIZE") == 0,
-                         best, err);
+            return BIT(NOTIFY_STUDY_ENDED);
+    return strcmp(event->to, "PAUSED") == 0 ? BIT(NOTIFY_STUDY_PAUSED) : 0;
 }
 
 static void add_trial(cJSON *body, const char *key,
@@ -74,7 +57,7 @@ const char *webhook_letter_body(struct arena *arena,
     char stamp[CLOCK_STAMP_BYTES];
     struct text out = {0};
     cJSON *body = cJSON_CreateObject();
-    json_add_string(body, "event", webhook_event_names[parts->what]);
+    json_add_string(body, "event", notify_event_name(parts->what));
     json_add_string(body, "time", clock_stamp(stamp, parts->event->time_ms));
     json_add_int(body, "revision", parts->event->revision);
     cJSON *study = json_add_object(body, "study");

@@ -3,23 +3,16 @@
 #define HT_TUNER_WEBHOOK_LETTER_H
 
 #include "proto/arena.h"
-#include "proto/error.h"
-#include "tuner/db.h"
-#include "tuner/webhook_rules.h"
+#include "proto/job_notify.h"
+#include "tuner/rows.h"
 
-/* What an event of the log is told as: bits 1 << enum webhook_event. `best` is
+/* What an event of the log is told as: bits 1 << enum notify_event. `best` is
  * the study's best trial now, 0: none. */
 unsigned webhook_letter_events(const struct event_row *event, int64_t best);
 
-/* The study's best trial by its first goal. HT_NOT_FOUND: none yet. */
-enum ht_status webhook_letter_best(struct db *db, struct arena *arena,
-                                   const struct study_row *study,
-                                   struct trial_row *best,
-                                   struct ht_error *err);
-
 struct webhook_letter_parts {
     const char *http; /* our address */
-    enum webhook_event what;
+    enum notify_event what;
     const struct event_row *event;
     const struct study_row *study;
     const struct trial_row *trial; /* NULL: it is about the study */

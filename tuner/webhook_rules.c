@@ -4,103 +4,183 @@
 #include <string.h>
 
 #include "proto/diag.h"
-#include "proto/node.h"
+#include "proto/field.h"
+#include "proto/limits.h"
+#include "tuner/webhook_secret.h"
 #include "tuner/webhook_target.h"
 
-enum { WEBHOOKS_MOST = 32 };
+/* --- one webhook --- */
 
-const char *const webhook_event_names[WEBHOOK_EVENTS] = {
-    "study.ended", "study.paused", "trial.ended", "trial.failed",
-    "best.improved"};
+struct draft {
+    struct webhook webhook;
+    const char *folder;
+    struct place url, secret; /* where they stand */
+};
 
-static unsigned event_bit(const char *name)
+static void read_url(const struct field_reader *reader, struct place at,
+                     const struct field *field, void *into)
 {
-    for (int i = 0; i < WEBHOOK_EVENTS; i++)
-        if (strcmp(webhook_event_names[i], name) == 0)
-            return 1U << i;
-    return 0;
+    ((struct draft *)into)->url = at;
+    field_text(reader, at, field, into);
 }
 
-static enum ht_status read_events(const struct node *list, unsigned *on,
-                                  struct ht_error *err)
+/* One key: beside the rest of the file, or in a file of its own. */
+static bool is_first_secret(const struct field_reader *reader, struct place at,
+                            struct draft *draft)
 {
-    if (list == NULL || list->kind != NODE_LIST || list->count == 0)
-        return ht_fail(err, HT_INVALID, "\"on\" must be a list of events");
-    for (const struct node *one = list->first; one != NULL; one = one->next) {
-        const char *name = node_string(one);
-        const unsigned bit = name != NULL ? event_bit(name) : 0;
-        if (bit == 0)
-            return ht_fail(err, HT_INVALID, "line %d: there is no event %.60s",
-                           one->line, name != NULL ? name : "of this kind");
-        *on |= bit;
+    const bool first = draft->secret.node == NULL;
+    if (!first)
+        field_key_error(reader, at, "there is %s already", draft->secret.path);
+    draft->secret = at;
+    return first;
+}
+
+static void read_secret(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
+{
+    const char *text = node_string(at.node);
+    if (!is_first_secret(reader, at, into))
+        return;
+    if (text != NULL && text[0] == '\0')
+        field_error(reader, at, "is empty");
+    else
+        field_text(reader, at, field, into);
+}
+
+static void read_secret_file(const struct field_reader *reader, struct place at,
+                             const struct field *field, void *into)
+{
+    struct draft *draft = into;
+    const char *path = node_string(at.node);
+    struct ht_error err;
+    (void)field;
+    if (!is_first_secret(reader, at, draft))
+        return;
+    if (path == NULL)
+        field_wrong_kind(reader, at, "the path of a file");
+    else if (webhook_secret_read(reader->arena, draft->folder, path,
+                                 &draft->webhook.secret, &err) != HT_OK)
+        field_error(reader, at, "%s %s", path, err.text);
+}
+
+#define WEBHOOK(member) offsetof(struct draft, webhook.member)
+
+static const struct field rows[] = {
+    {.name = "name", .read = field_name, .offset = WEBHOOK(name)},
+    {.name = "url", .read = read_url, .offset = WEBHOOK(url)},
+    {.name = "on", .read = notify_events, .offset = WEBHOOK(on)},
+    {.name = "studies", .read = field_text, .offset = WEBHOOK(studies)},
+    {.name = "named", .read = field_flag, .offset = WEBHOOK(named)},
+    {.name = "secret", .read = read_secret, .offset = WEBHOOK(secret)},
+    {.name = "secretFile", .read = read_secret_file},
+    {.name = "local", .read = field_flag, .offset = WEBHOOK(local)},
+    {0}};
+
+static void check_url(const struct field_reader *reader, struct place at,
+                      struct draft *draft)
+{
+    struct webhook *webhook = &draft->webhook;
+    struct ht_error err;
+    if (draft->url.node == NULL)
+        field_missing(reader, at, "url", NULL);
+    else if (webhook->url != NULL &&
+             webhook_target_check(webhook->url, webhook->local, &err) != HT_OK)
+        field_error(reader, draft->url, "%s", err.text);
+    else if (webhook->url != NULL && webhook->name == NULL)
+        webhook->name = webhook_target_host(reader->arena, webhook->url);
+}
+
+static void read_one(const struct field_reader *reader, struct place at,
+                     const char *folder, struct webhook *webhook)
+{
+    struct draft draft = {.webhook = {.studies = "*"}, .folder = folder};
+    field_read_map(reader, at, rows, &draft);
+    if (at.node->kind != NODE_MAP)
+        return;
+    if (node_find(at.node, "on") == NULL)
+        field_missing(reader, at, "on", "a list of events");
+    check_url(reader, at, &draft);
+    *webhook = draft.webhook;
+}
+
+/* --- all of them --- */
+
+static void read_all(const struct field_reader *reader, const struct node *root,
+                     const char *folder, struct webhook_rules *rules)
+{
+    const struct place whole = {root, ""};
+    if (root->kind != NODE_LIST || root->count > HT_MAX_WEBHOOKS) {
+        field_error(reader, whole, "must be a list of at most %d webhooks",
+                    HT_MAX_WEBHOOKS);
+        return;
     }
-    return HT_OK;
-}
-
-static enum ht_status check_members(const struct node *map,
-                                    struct ht_error *err)
-{
-    static const char *const known[] = {"url", "secret", "studies", "on",
-                                        "local"};
-    for (const struct node *one = map->first; one != NULL; one = one->next) {
-        size_t i = 0;
-        while (i < sizeof known / sizeof *known &&
-               strcmp(known[i], one->key) != 0)
-            i++;
-        if (i == sizeof known / sizeof *known)
-            return ht_fail(err, HT_INVALID, "line %d: unknown member \"%.60s\"",
-                           one->key_line, one->key);
+    struct webhook *items =
+        arena_alloc(reader->arena, root->count + 1, sizeof *items);
+    rules->items = items;
+    for (const struct node *one = root->first; one != NULL; one = one->next) {
+        const struct place at = field_item(reader, whole, one, rules->n);
+        struct webhook read = {.name = NULL};
+        read_one(reader, at, folder, &read);
+        if (read.name != NULL && webhook_find(rules, read.name) != NULL) {
+            field_error(reader, at, "another one is called %s, too", read.name);
+            diag_hint(reader->diag, "give each a \"name\"");
+        }
+        items[rules->n++] = read;
     }
-    return HT_OK;
 }
 
-static enum ht_status read_one(const struct node *map, struct webhook *webhook,
-                               struct ht_error *err)
+static enum ht_status fail(const struct diag *diag, struct ht_error *err)
 {
-    if (map->kind != NODE_MAP)
-        return ht_fail(err, HT_INVALID, "line %d: a webhook is an object",
-                       map->line);
-    enum ht_status status = check_members(map, err);
-    webhook->url = node_get_string(map, "url", "");
-    webhook->secret = node_get_string(map, "secret", NULL);
-    webhook->studies = node_get_string(map, "studies", "*");
-    webhook->local = node_get_bool(map, "local", false);
-    if (status == HT_OK)
-        status = read_events(node_find(map, "on"), &webhook->on, err);
-    if (status == HT_OK)
-        status = webhook_target_check(webhook->url, webhook->local, err);
-    return status;
+    const struct diag_item *first = diag->first;
+    return ht_fail(err, HT_INVALID, "line %d: %s%s%s%s%s", first->line,
+                   first->path, first->path[0] != '\0' ? ": " : "", first->text,
+                   first->hint != NULL ? "; " : "",
+                   first->hint != NULL ? first->hint : "");
 }
 
-enum ht_status webhook_rules_read(struct arena *arena, const char *text,
-                                  struct webhook_rules *rules,
+enum ht_status webhook_rules_read(struct arena *arena, const char *folder,
+                                  const char *text, struct webhook_rules *rules,
                                   struct ht_error *err)
 {
     struct diag diag;
+    const struct field_reader reader = {.diag = &diag, .arena = arena};
+    struct webhook_rules read = {0};
     diag_init(&diag, arena, "webhooks.json", text, strlen(text));
     const struct node *root = node_read_json(arena, text, strlen(text), &diag);
-    if (root == NULL)
-        return ht_fail(err, HT_INVALID, "line %d: %s", diag.first->line,
-                       diag.first->text);
-    if (root->kind != NODE_LIST || root->count > WEBHOOKS_MOST)
-        return ht_fail(err, HT_INVALID, "it is a list of at most %d webhooks",
-                       WEBHOOKS_MOST);
-    struct webhook *items = arena_alloc(arena, root->count + 1, sizeof *items);
-    size_t n = 0;
-    enum ht_status status = HT_OK;
-    for (const struct node *one = root->first; status == HT_OK && one != NULL;
-         one = one->next) {
-        items[n] = (struct webhook){.url = ""};
-        status = read_one(one, &items[n++], err);
-    }
-    if (status == HT_OK)
-        *rules = (struct webhook_rules){n, items};
-    return status;
+    if (root != NULL)
+        read_all(&reader, root, folder, &read);
+    if (diag.errors > 0)
+        return fail(&diag, err);
+    *rules = read;
+    return HT_OK;
 }
 
-bool webhook_wants(const struct webhook *webhook, enum webhook_event event,
-                   const char *study)
+const struct webhook *webhook_find(const struct webhook_rules *rules,
+                                   const char *name)
 {
-    return (webhook->on & 1U << event) != 0 &&
+    for (size_t i = 0; i < rules->n; i++)
+        if (rules->items[i].name != NULL &&
+            strcmp(rules->items[i].name, name) == 0)
+            return &rules->items[i];
+    return NULL;
+}
+
+static const struct notify_item *find_item(const struct notify *notify,
+                                           const char *webhook)
+{
+    for (size_t i = 0; i < notify->n; i++)
+        if (strcmp(notify->items[i].webhook, webhook) == 0)
+            return &notify->items[i];
+    return NULL;
+}
+
+bool webhook_wants(const struct webhook *webhook, const struct notify *notify,
+                   enum notify_event event, const char *study)
+{
+    const struct notify_item *item = find_item(notify, webhook->name);
+    const unsigned asked = item != NULL                     ? item->events
+                           : notify->said || webhook->named ? 0
+                                                            : NOTIFY_ALL;
+    return (webhook->on & asked & 1U << event) != 0 &&
            fnmatch(webhook->studies, study, 0) == 0;
 }

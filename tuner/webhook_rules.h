@@ -1,7 +1,7 @@
 /* webhook_rules.h - who is told of what: the admin's file webhooks.json.
  *
  * No client can name an address: the server sends to those of this file and
- * to nobody else. */
+ * to nobody else. A spec may name webhooks, and so tell fewer of its study. */
 #ifndef HT_TUNER_WEBHOOK_RULES_H
 #define HT_TUNER_WEBHOOK_RULES_H
 
@@ -10,22 +10,16 @@
 
 #include "proto/arena.h"
 #include "proto/error.h"
-
-enum webhook_event {
-    WEBHOOK_STUDY_ENDED,
-    WEBHOOK_STUDY_PAUSED,
-    WEBHOOK_TRIAL_ENDED,
-    WEBHOOK_TRIAL_FAILED,
-    WEBHOOK_BEST_IMPROVED,
-    WEBHOOK_EVENTS
-};
-extern const char *const webhook_event_names[WEBHOOK_EVENTS];
+#include "proto/job.h"
+#include "proto/job_notify.h"
 
 struct webhook {
+    const char *name; /* unique; where none is given the host of the URL */
     const char *url;
     const char *secret;  /* key of the signature, NULL: not signed */
     const char *studies; /* a pattern of names (* and ?) */
-    unsigned on;         /* bits 1 << enum webhook_event */
+    unsigned on;         /* bits 1 << enum notify_event */
+    bool named;          /* tells only of studies whose spec names it */
     bool local;          /* may be http, and on this or a private network */
 };
 
@@ -34,13 +28,20 @@ struct webhook_rules {
     const struct webhook *items;
 };
 
-/* Reads the text of the file into the arena.
+/* Reads the text of the file, which stands in `folder`, and the files of
+ * secrets that it names, into the arena.
  * HT_INVALID  it is not as described in docs/operations.md; says where */
-enum ht_status webhook_rules_read(struct arena *arena, const char *text,
-                                  struct webhook_rules *rules,
+enum ht_status webhook_rules_read(struct arena *arena, const char *folder,
+                                  const char *text, struct webhook_rules *rules,
                                   struct ht_error *err);
 
-bool webhook_wants(const struct webhook *webhook, enum webhook_event event,
-                   const char *study);
+/* NULL: there is none of that name. */
+const struct webhook *webhook_find(const struct webhook_rules *rules,
+                                   const char *name);
+
+/* Whether the webhook tells of that event of the study with that name, whose
+ * spec says `notify`: both have to let it through. */
+bool webhook_wants(const struct webhook *webhook, const struct notify *notify,
+                   enum notify_event event, const char *study);
 
 #endif

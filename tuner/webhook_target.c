@@ -127,3 +127,16 @@ enum ht_status webhook_target_check(const char *text, bool local,
     curl_url_cleanup(url);
     return status;
 }
+
+const char *webhook_target_host(struct arena *arena, const char *text)
+{
+    CURLU *url = curl_url();
+    char *host = NULL;
+    if (url == NULL || curl_url_set(url, CURLUPART_URL, text, 0) != CURLUE_OK ||
+        curl_url_get(url, CURLUPART_HOST, &host, 0) != CURLUE_OK)
+        ht_out_of_memory();
+    const char *kept = arena_strdup(arena, host);
+    curl_free(host);
+    curl_url_cleanup(url);
+    return kept;
+}

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
+#include "proto/arena.h"
 #include "proto/error.h"
 
 /* An address of the public network: not of this machine or network, not of
@@ -15,5 +16,9 @@ bool webhook_target_is_public(const struct sockaddr *address);
  * HT_INVALID with the reason. */
 enum ht_status webhook_target_check(const char *url, bool local,
                                     struct ht_error *err);
+
+/* The host that a checked URL names, in the arena. The rest of the URL may be
+ * a secret. */
+const char *webhook_target_host(struct arena *arena, const char *url);
 
 #endif

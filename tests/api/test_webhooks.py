@@ -200,7 +200,7 @@ def one_that_is_gone_is_given_up_with_an_event():
             return [event["reason"] for event in answer["events"]
                     if event["kind"] == "study.warned"]
         reason = harness.wait_until(warned, "the event")[0]
-        tap.equal("trial.ended" in reason and "127.0.0.1" in reason and
+        tap.equal("1 letter " in reason and "127.0.0.1" in reason and
                   "410" in reason, True, reason)
         tap.equal("/hook" in reason, False, "the URL is no secret any more")
     finally:
