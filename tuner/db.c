@@ -83,9 +83,9 @@ static int bind_one(sqlite3_stmt *stmt, int at, char letter, va_list *args)
     }
 }
 
-static enum ht_status query(struct db *db, sqlite3_stmt **out,
-                            struct ht_error *err, const char *sql,
-                            const char *format, va_list *args)
+enum ht_status db_vquery(struct db *db, sqlite3_stmt **out,
+                         struct ht_error *err, const char *sql,
+                         const char *format, va_list *args)
 {
     sqlite3_stmt *stmt = NULL;
     const enum ht_status status = prepare(db, sql, &stmt, err);
@@ -106,7 +106,7 @@ enum ht_status db_query(struct db *db, sqlite3_stmt **stmt,
 {
     va_list args;
     va_start(args, format);
-    const enum ht_status status = query(db, stmt, err, sql, format, &args);
+    const enum ht_status status = db_vquery(db, stmt, err, sql, format, &args);
     va_end(args);
     return status;
 }
@@ -117,7 +117,7 @@ enum ht_status db_run(struct db *db, struct ht_error *err, const char *sql,
     va_list args;
     va_start(args, format);
     sqlite3_stmt *stmt = NULL;
-    const enum ht_status status = query(db, &stmt, err, sql, format, &args);
+    const enum ht_status status = db_vquery(db, &stmt, err, sql, format, &args);
     va_end(args);
     if (status != HT_OK)
         return status;
@@ -149,22 +149,6 @@ enum ht_status db_step(struct db *db, sqlite3_stmt *stmt, bool *row,
 void db_done(sqlite3_stmt *stmt)
 {
     sqlite3_reset(stmt);
-}
-
-enum ht_status db_integer(struct db *db, sqlite3_stmt *stmt, int64_t fallback,
-                          int64_t *value, struct ht_error *err)
-{
-    bool row = false;
-    const enum ht_status status = db_step(db, stmt, &row, err);
-    if (status != HT_OK)
-        return status;
-    *value = fallback;
-    if (row) {
-        if (sqlite3_column_type(stmt, 0) != SQLITE_NULL)
-            *value = sqlite3_column_int64(stmt, 0);
-        db_done(stmt);
-    }
-    return HT_OK;
 }
 
 const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column)

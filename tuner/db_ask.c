@@ -1,180 +1,165 @@
+#include <stdarg.h>
+
 #include "tuner/db_internal.h"
 #include "tuner/db_write.h"
 
-enum ht_status db_study_by_display(struct db *db, struct arena *arena,
-                                   const struct study_scope *scope,
-                                   const char *display, struct study_row *row,
-                                   struct ht_error *err)
+enum ht_status db_first(struct db *db, sqlite3_stmt *stmt, struct ht_error *err,
+                        const char *missing)
 {
-    sqlite3_stmt *stmt;
-    /* Names of jobs need not be unique: a study that others run comes first,
-     * then the newest. */
-    enum ht_status status = db_query(
-        db, &stmt, err,
-        "SELECT " DB_STUDY_COLUMNS " FROM studies WHERE project=? "
-        "AND location=? AND display=? AND state<>8 AND (? >> kind) & 1 "
-        "ORDER BY kind=1 DESC, id DESC LIMIT 1",
-        "sssi", scope->project, scope->location, display,
-        (int64_t)scope->kinds);
-    bool found = false;
-    if (status == HT_OK)
-        status = db_step(db, stmt, &found, err);
+    bool row;
+    const enum ht_status status = db_step(db, stmt, &row, err);
+    return status != HT_OK || row ? status
+                                  : ht_fail(err, HT_NOT_FOUND, "%s", missing);
+}
+
+/* --- one value --- */
+
+enum ht_status db_integer(struct db *db, sqlite3_stmt *stmt, int64_t fallback,
+                          int64_t *value, struct ht_error *err)
+{
+    bool row;
+    const enum ht_status status = db_step(db, stmt, &row, err);
     if (status != HT_OK)
         return status;
-    if (!found)
-        return ht_fail(err, HT_NOT_FOUND, "there is no study \"%.150s\"",
-                       display);
-    db_read_study(stmt, arena, row);
-    db_done(stmt);
+    *value = fallback;
+    if (row) {
+        if (sqlite3_column_type(stmt, 0) != SQLITE_NULL)
+            *value = sqlite3_column_int64(stmt, 0);
+        db_done(stmt);
+    }
     return HT_OK;
 }
 
-enum ht_status db_trial_next_replicate(struct db *db, int64_t study,
-                                       const char *params, int64_t *replicate,
-                                       struct ht_error *err)
+enum ht_status db_ask_integer(struct db *db, int64_t *value,
+                              struct ht_error *err, const char *sql,
+                              const char *format, ...)
 {
     sqlite3_stmt *stmt;
-    const enum ht_status status = db_query(
-        db, &stmt, err,
-        "SELECT max(replicate)+1 FROM trials WHERE study=? AND params=?", "is",
-        study, params);
-    return status == HT_OK ? db_integer(db, stmt, 0, replicate, err) : status;
+    va_list args;
+    va_start(args, format);
+    const enum ht_status status = db_vquery(db, &stmt, err, sql, format, &args);
+    va_end(args);
+    return status == HT_OK ? db_integer(db, stmt, 0, value, err) : status;
 }
 
-enum ht_status db_trial_of_client(struct db *db, struct arena *arena,
-                                  int64_t study, const char *client,
-                                  struct trial_list *list, struct ht_error *err)
+enum ht_status db_ask_bool(struct db *db, bool *is, struct ht_error *err,
+                           const char *sql, const char *format, ...)
 {
     sqlite3_stmt *stmt;
-    /* Few are active, while a client may have evaluated many. */
-    const enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT " DB_TRIAL_COLUMNS " FROM trials INDEXED BY "
-                 "trials_open WHERE study=? AND state=2 AND state<=3 "
-                 "AND client=? "
-                 "ORDER BY id",
-                 "is", study, client);
-    return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
-}
-
-enum ht_status db_trial_undone(struct db *db, const struct event_row *event,
-                               int64_t until, bool *undone,
-                               struct ht_error *err)
-{
-    sqlite3_stmt *stmt;
-    int64_t found = 0;
-    enum ht_status status = db_query(
-        db, &stmt, err,
-        "SELECT 1 FROM events WHERE study=? AND revision>? AND revision<=? "
-        "AND trial=? AND (kind='trial.deleted' OR (kind='trial.moved' AND "
-        "\"from\" IN ('SUCCEEDED', 'STOPPED', 'FAILED', 'INFEASIBLE', "
-        "'CANCELLED', 'PAUSED'))) LIMIT 1",
-        "iiii", event->study, event->revision, until, event->trial);
+    int64_t value;
+    va_list args;
+    va_start(args, format);
+    enum ht_status status = db_vquery(db, &stmt, err, sql, format, &args);
+    va_end(args);
     if (status == HT_OK)
-        status = db_integer(db, stmt, 0, &found, err);
+        status = db_integer(db, stmt, 0, &value, err);
     if (status == HT_OK)
-        *undone = found != 0;
+        *is = value != 0;
     return status;
 }
 
-#define FINAL "('SUCCEEDED', 'STOPPED', 'FAILED', 'INFEASIBLE', 'CANCELLED')"
-
-enum ht_status db_results_changed(struct db *db, int64_t study, int64_t since,
-                                  bool *changed, struct ht_error *err)
+enum ht_status db_ask_text(struct db *db, struct arena *arena,
+                           const char **text, struct ht_error *err,
+                           const char *sql, const char *format, ...)
 {
     sqlite3_stmt *stmt;
-    int64_t found = 0;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT 1 FROM events WHERE study=? AND revision>? AND "
-                 "(kind='trial.deleted' OR (kind='trial.moved' AND "
-                 "(\"from\" IN " FINAL " OR \"to\" IN " FINAL "))) LIMIT 1",
-                 "ii", study, since);
-    if (status == HT_OK)
-        status = db_integer(db, stmt, 0, &found, err);
-    if (status == HT_OK)
-        *changed = found != 0;
-    return status;
-}
-
-enum ht_status db_trial_set_client(struct db *db, const struct trial_row *row,
-                                   struct ht_error *err)
-{
-    return db_run(db, err,
-                  "UPDATE trials SET client=?3 WHERE study=?1 AND id=?2", "iis",
-                  row->study, row->id, row->client);
-}
-
-enum ht_status db_trial_set_point(struct db *db, const struct trial_row *row,
-                                  struct ht_error *err)
-{
-    return db_run(db, err,
-                  "UPDATE trials SET params=?3, replicate=?4 "
-                  "WHERE study=?1 AND id=?2",
-                  "iisi", row->study, row->id, row->params, row->replicate);
-}
-
-enum ht_status db_trial_erase(struct db *db, const struct trial_row *row,
-                              struct ht_error *err)
-{
-    static const char *const parts[] = {
-        "DELETE FROM measurements WHERE study=? AND trial=?",
-        "DELETE FROM writers WHERE study=? AND trial=?",
-        "DELETE FROM attempts WHERE study=? AND trial=?",
-        "DELETE FROM rungs WHERE study=? AND trial=?",
-        "DELETE FROM metadata WHERE study=? AND trial=?",
-        "DELETE FROM trials WHERE study=? AND id=?",
-    };
-    enum ht_status status = db_trial_count(db, row, row->state, -1, err);
-    for (size_t i = 0; status == HT_OK && i < sizeof parts / sizeof *parts; i++)
-        status = db_run(db, err, parts[i], "ii", row->study, row->id);
-    return status;
-}
-
-enum ht_status db_measurement_newest(struct db *db, struct arena *arena,
-                                     const struct replica_key *key,
-                                     struct measurement_row *row,
-                                     struct ht_error *err)
-{
-    sqlite3_stmt *stmt;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
-                 "WHERE study=? AND trial=? AND attempt=? AND replica=? "
-                 "ORDER BY writer DESC, seq DESC LIMIT 1",
-                 "iiis", key->study, key->trial, key->attempt, key->replica);
-    bool found = false;
-    if (status == HT_OK)
-        status = db_step(db, stmt, &found, err);
-    if (status != HT_OK)
-        return status;
-    if (!found)
-        return ht_fail(err, HT_NOT_FOUND, "nothing was measured");
-    db_read_measurement(stmt, arena, row);
-    db_done(stmt);
-    return HT_OK;
-}
-
-enum ht_status db_attempt_usage(struct db *db, int64_t study, int64_t wall_ms,
-                                struct attempt_usage *usage,
-                                struct ht_error *err)
-{
-    sqlite3_stmt *stmt;
-    bool row = false;
-    /* The wall clock may have been set back meanwhile. */
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT count(*), total(max(0, "
-                 "iif(ended_ms>0, ended_ms, ?2) - started_ms)) "
-                 "FROM attempts WHERE study=?1 AND started_ms>0",
-                 "ii", study, wall_ms);
+    bool row;
+    va_list args;
+    va_start(args, format);
+    enum ht_status status = db_vquery(db, &stmt, err, sql, format, &args);
+    va_end(args);
     if (status == HT_OK)
         status = db_step(db, stmt, &row, err);
     if (status != HT_OK)
         return status;
-    *usage = (struct attempt_usage){
-        .begun = sqlite3_column_int64(stmt, 0),
-        .ran_ms = (int64_t)sqlite3_column_double(stmt, 1)};
-    db_done(stmt);
+    *text = row ? db_column_text(arena, stmt, 0) : NULL;
+    if (row)
+        db_done(stmt);
     return HT_OK;
+}
+
+/* --- rows --- */
+
+static enum ht_status read_rows(struct db *db, sqlite3_stmt *stmt,
+                                struct db_rows *rows, struct ht_error *err)
+{
+    enum ht_status status;
+    bool row;
+    while ((status = db_step(db, stmt, &row, err)) == HT_OK && row) {
+        rows->items = db_grow(rows->arena, rows->items, rows->n, rows->size);
+        rows->read(stmt, rows->arena,
+                   (char *)rows->items + rows->n++ * rows->size);
+    }
+    return status;
+}
+
+static enum ht_status ask_rows(struct db *db, struct db_rows *rows,
+                               struct ht_error *err, const char *sql,
+                               const char *format, va_list *args)
+{
+    sqlite3_stmt *stmt;
+    const enum ht_status status = db_vquery(db, &stmt, err, sql, format, args);
+    return status == HT_OK ? read_rows(db, stmt, rows, err) : status;
+}
+
+enum ht_status db_ask_rows(struct db *db, struct db_rows *rows,
+                           struct ht_error *err, const char *sql,
+                           const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const enum ht_status status = ask_rows(db, rows, err, sql, format, &args);
+    va_end(args);
+    return status;
+}
+
+static void read_id(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    (void)arena;
+    *(int64_t *)row = sqlite3_column_int64(stmt, 0);
+}
+
+enum ht_status db_ask_ids(struct db *db, struct arena *arena,
+                          struct id_list *list, struct ht_error *err,
+                          const char *sql, const char *format, ...)
+{
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->ids, .read = read_id};
+    va_list args;
+    va_start(args, format);
+    const enum ht_status status = ask_rows(db, &found, err, sql, format, &args);
+    va_end(args);
+    if (status == HT_OK)
+        *list = (struct id_list){found.n, found.items};
+    return status;
+}
+
+enum ht_status db_ask_trials(struct db *db, struct arena *arena,
+                             struct trial_list *list, struct ht_error *err,
+                             const char *sql, const char *format, ...)
+{
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->rows, .read = db_read_trial};
+    va_list args;
+    va_start(args, format);
+    const enum ht_status status = ask_rows(db, &found, err, sql, format, &args);
+    va_end(args);
+    if (status == HT_OK)
+        *list = (struct trial_list){found.n, found.items};
+    return status;
+}
+
+enum ht_status db_ask_attempts(struct db *db, struct arena *arena,
+                               struct attempt_list *list, struct ht_error *err,
+                               const char *sql, const char *format, ...)
+{
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->rows, .read = db_read_attempt};
+    va_list args;
+    va_start(args, format);
+    const enum ht_status status = ask_rows(db, &found, err, sql, format, &args);
+    va_end(args);
+    if (status == HT_OK)
+        *list = (struct attempt_list){found.n, found.items};
+    return status;
 }

@@ -16,22 +16,18 @@ enum ht_status db_confirm_finalists(struct db *db, struct arena *arena,
 {
     static const char highest[] = FINALISTS("DESC");
     static const char lowest[] = FINALISTS("ASC");
-    sqlite3_stmt *stmt;
-    const enum ht_status status =
-        db_query(db, &stmt, err, ranking->maximize ? highest : lowest, "ii",
-                 ranking->study, ranking->n);
-    return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
+    return db_ask_trials(db, arena, list, err,
+                         ranking->maximize ? highest : lowest, "ii",
+                         ranking->study, ranking->n);
 }
 
 enum ht_status db_confirm_list(struct db *db, struct arena *arena,
                                int64_t study, struct trial_list *list,
                                struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    const enum ht_status status = db_query(
-        db, &stmt, err,
-        "SELECT " DB_TRIAL_COLUMNS " FROM trials INDEXED BY trials_confirm "
-        "WHERE study=? AND confirms<>0 ORDER BY confirms, id",
-        "i", study);
-    return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
+    return db_ask_trials(db, arena, list, err,
+                         "SELECT " DB_TRIAL_COLUMNS
+                         " FROM trials INDEXED BY trials_confirm "
+                         "WHERE study=? AND confirms<>0 ORDER BY confirms, id",
+                         "i", study);
 }

@@ -8,14 +8,12 @@ enum ht_status db_curve_trials(struct db *db, struct arena *arena,
                                int64_t study, size_t limit,
                                struct trial_list *list, struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    const enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT " DB_TRIAL_COLUMNS " FROM trials "
-                 "WHERE study=? AND state NOT IN (0, 6, 7, 8) AND confirms=0 "
-                 "AND started_ms>0 ORDER BY id DESC LIMIT ?",
-                 "ii", study, (int64_t)limit);
-    return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
+    return db_ask_trials(
+        db, arena, list, err,
+        "SELECT " DB_TRIAL_COLUMNS " FROM trials "
+        "WHERE study=? AND state NOT IN (0, 6, 7, 8) AND confirms=0 "
+        "AND started_ms>0 ORDER BY id DESC LIMIT ?",
+        "ii", study, (int64_t)limit);
 }
 
 enum ht_status db_curve_records(struct db *db, struct arena *arena,
@@ -24,21 +22,17 @@ enum ht_status db_curve_records(struct db *db, struct arena *arena,
                                 struct measurement_list *list,
                                 struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status = db_query(
-        db, &stmt, err,
+    struct db_rows found = {.arena = arena,
+                            .size = sizeof *list->rows,
+                            .read = db_read_measurement};
+    const enum ht_status status = db_ask_rows(
+        db, &found, err,
         "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
         "WHERE study=? AND trial=? AND replica IN (?, 'client') "
         "ORDER BY attempt, step, time_ms, writer, seq LIMIT ?",
         "iisi", trial->study, trial->id, master, (int64_t)HT_MAX_REPORTS);
-    struct measurement_list found = {0};
-    bool row = status == HT_OK;
-    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        found.rows = db_grow(arena, found.rows, found.n, sizeof *found.rows);
-        db_read_measurement(stmt, arena, &found.rows[found.n++]);
-    }
     if (status == HT_OK)
-        *list = found;
+        *list = (struct measurement_list){found.n, found.items};
     return status;
 }
 
@@ -48,15 +42,13 @@ static enum ht_status best_trials(struct db *db, struct arena *arena,
                                   const struct curve_choice *choice,
                                   struct trial_list *list, struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    const enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT " DB_TRIAL_COLUMNS " FROM trials "
-                 "WHERE study=? AND state IN (4, 5) AND confirms=0 "
-                 "AND objective IS NOT NULL ORDER BY ? * objective, id LIMIT ?",
-                 "iii", choice->study, (int64_t)(choice->maximize ? -1 : 1),
-                 (int64_t)choice->top);
-    return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
+    return db_ask_trials(
+        db, arena, list, err,
+        "SELECT " DB_TRIAL_COLUMNS " FROM trials "
+        "WHERE study=? AND state IN (4, 5) AND confirms=0 "
+        "AND objective IS NOT NULL ORDER BY ? * objective, id LIMIT ?",
+        "iii", choice->study, (int64_t)(choice->maximize ? -1 : 1),
+        (int64_t)choice->top);
 }
 
 static enum ht_status running_trials(struct db *db, struct arena *arena,
@@ -64,14 +56,11 @@ static enum ht_status running_trials(struct db *db, struct arena *arena,
                                      struct trial_list *list,
                                      struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    const enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT " DB_TRIAL_COLUMNS " FROM trials "
-                 "WHERE study=? AND state IN (2, 3, 9) AND confirms=0 "
-                 "ORDER BY id DESC LIMIT ?",
-                 "ii", choice->study, (int64_t)choice->running);
-    return status == HT_OK ? db_all_trials(db, arena, stmt, list, err) : status;
+    return db_ask_trials(db, arena, list, err,
+                         "SELECT " DB_TRIAL_COLUMNS " FROM trials "
+                         "WHERE study=? AND state IN (2, 3, 9) AND confirms=0 "
+                         "ORDER BY id DESC LIMIT ?",
+                         "ii", choice->study, (int64_t)choice->running);
 }
 
 enum ht_status db_curve_choose(struct db *db, struct arena *arena,

@@ -1,6 +1,53 @@
 #include "tuner/db_event.h"
 
 #include "tuner/db_internal.h"
+#include "tuner/db_write.h"
+
+static void read_event(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    *(struct event_row *)row = (struct event_row){
+        .study = sqlite3_column_int64(stmt, 0),
+        .revision = sqlite3_column_int64(stmt, 1),
+        .time_ms = sqlite3_column_int64(stmt, 2),
+        .kind = db_column_text(arena, stmt, 3),
+        .trial = sqlite3_column_int64(stmt, 4),
+        .attempt = sqlite3_column_int64(stmt, 5),
+        .from = db_column_text(arena, stmt, 6),
+        .to = db_column_text(arena, stmt, 7),
+        .reason = db_column_text(arena, stmt, 8),
+        .data = db_column_text(arena, stmt, 9),
+    };
+}
+
+// NOLINTNEXTLINE(readability-function-size): a key, a page and a result
+enum ht_status db_event_list(struct db *db, struct arena *arena, int64_t study,
+                             int64_t since, size_t limit,
+                             struct event_list *list, struct ht_error *err)
+{
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->rows, .read = read_event};
+    const enum ht_status status =
+        db_ask_rows(db, &found, err,
+                    "SELECT study, revision, time_ms, kind, trial, attempt, "
+                    "\"from\", \"to\", reason, data FROM events "
+                    "WHERE study=? AND revision>? ORDER BY revision LIMIT ?",
+                    "iii", study, since, (int64_t)limit);
+    if (status == HT_OK)
+        *list = (struct event_list){found.n, found.items};
+    return status;
+}
+
+enum ht_status db_event_insert(struct db *db, const struct event_row *row,
+                               struct ht_error *err)
+{
+    return db_run(db, err,
+                  "INSERT INTO events(study, revision, time_ms, kind, trial, "
+                  "attempt, \"from\", \"to\", reason, data) "
+                  "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                  "iiisiissss", row->study, row->revision, row->time_ms,
+                  row->kind, row->trial, row->attempt, row->from, row->to,
+                  row->reason, row->data);
+}
 
 enum ht_status db_event_step(struct db *db, int64_t study, int64_t revision,
                              bool down, struct event_head *head,
@@ -17,15 +64,12 @@ enum ht_status db_event_step(struct db *db, int64_t study, int64_t revision,
 #undef FROM_EVENTS
 #undef TOLD
     sqlite3_stmt *stmt;
-    bool row;
     enum ht_status status = db_query(db, &stmt, err, down ? down_sql : up_sql,
                                      "ii", study, revision);
     if (status == HT_OK)
-        status = db_step(db, stmt, &row, err);
+        status = db_first(db, stmt, err, "no event from there on");
     if (status != HT_OK)
         return status;
-    if (!row)
-        return ht_fail(err, HT_NOT_FOUND, "no event from there on");
     *head = (struct event_head){sqlite3_column_int64(stmt, 0),
                                 sqlite3_column_int64(stmt, 1)};
     db_done(stmt);

@@ -11,46 +11,40 @@
 /* By itself SQLite looks through all trials: it takes them for as few. */
 #define MARKED "INDEXED BY trials_optimal"
 
-static enum ht_status read_rows(struct db *db, struct arena *arena,
-                                sqlite3_stmt *stmt, struct front_rows *list,
-                                struct ht_error *err)
+static void read_result(sqlite3_stmt *stmt, struct arena *arena, void *row)
 {
-    struct front_row *rows = NULL;
-    size_t n = 0;
-    bool row = true;
-    enum ht_status status;
-    while ((status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        rows = db_grow(arena, rows, n, sizeof *rows);
-        rows[n++] =
-            (struct front_row){.id = sqlite3_column_int64(stmt, 0),
-                               .objective = sqlite3_column_double(stmt, 1),
-                               .metrics = db_column_text(arena, stmt, 2)};
-    }
-    if (status == HT_OK)
-        *list = (struct front_rows){n, rows};
-    return status;
+    *(struct front_row *)row =
+        (struct front_row){.id = sqlite3_column_int64(stmt, 0),
+                           .objective = sqlite3_column_double(stmt, 1),
+                           .metrics = db_column_text(arena, stmt, 2)};
 }
 
 enum ht_status db_front_marked(struct db *db, struct arena *arena,
                                int64_t study, struct front_rows *list,
                                struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->rows, .read = read_result};
     const enum ht_status status =
-        db_query(db, &stmt, err, RESULTS(MARKED) "AND optimal=1 ORDER BY id",
-                 "i", study);
-    return status == HT_OK ? read_rows(db, arena, stmt, list, err) : status;
+        db_ask_rows(db, &found, err,
+                    RESULTS(MARKED) "AND optimal=1 ORDER BY id", "i", study);
+    if (status == HT_OK)
+        *list = (struct front_rows){found.n, found.items};
+    return status;
 }
 
 enum ht_status db_front_results(struct db *db, struct arena *arena,
                                 int64_t study, int64_t after,
                                 struct front_rows *list, struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    const enum ht_status status =
-        db_query(db, &stmt, err, RESULTS("") "AND id>?2 ORDER BY id LIMIT ?3",
-                 "iii", study, after, (int64_t)DB_FRONT_PAGE);
-    return status == HT_OK ? read_rows(db, arena, stmt, list, err) : status;
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->rows, .read = read_result};
+    const enum ht_status status = db_ask_rows(
+        db, &found, err, RESULTS("") "AND id>?2 ORDER BY id LIMIT ?3", "iii",
+        study, after, (int64_t)DB_FRONT_PAGE);
+    if (status == HT_OK)
+        *list = (struct front_rows){found.n, found.items};
+    return status;
 }
 
 enum ht_status db_front_mark(struct db *db, int64_t study, int64_t trial,
@@ -64,16 +58,10 @@ enum ht_status db_front_mark(struct db *db, int64_t study, int64_t trial,
 enum ht_status db_front_is_marked(struct db *db, int64_t study, int64_t trial,
                                   bool *marked, struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status = db_query(db, &stmt, err,
-                                     "SELECT 1 FROM trials " MARKED
-                                     " WHERE study=? AND id=? AND optimal=1",
-                                     "ii", study, trial);
-    if (status == HT_OK)
-        status = db_step(db, stmt, marked, err);
-    if (status == HT_OK && *marked)
-        db_done(stmt);
-    return status;
+    return db_ask_bool(db, marked, err,
+                       "SELECT 1 FROM trials " MARKED
+                       " WHERE study=? AND id=? AND optimal=1",
+                       "ii", study, trial);
 }
 
 enum ht_status db_front_clear(struct db *db, int64_t study,
@@ -85,25 +73,24 @@ enum ht_status db_front_clear(struct db *db, int64_t study,
                   "i", study);
 }
 
+static void read_study(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    *(struct front_study *)row = (struct front_study){
+        sqlite3_column_int64(stmt, 0), db_column_text(arena, stmt, 1)};
+}
+
 enum ht_status db_front_studies(struct db *db, struct arena *arena,
                                 struct front_studies *list,
                                 struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    struct front_study *rows = NULL;
-    size_t n = 0;
-    enum ht_status status = db_query(
-        db, &stmt, err,
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->rows, .read = read_study};
+    const enum ht_status status = db_ask_rows(
+        db, &found, err,
         "SELECT id, spec FROM studies WHERE json_valid(spec) "
         "AND json_array_length(spec, '$.studySpec.metrics')>1 ORDER BY id",
         "");
-    bool row = status == HT_OK;
-    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        rows = db_grow(arena, rows, n, sizeof *rows);
-        rows[n++] = (struct front_study){sqlite3_column_int64(stmt, 0),
-                                         db_column_text(arena, stmt, 1)};
-    }
     if (status == HT_OK)
-        *list = (struct front_studies){n, rows};
+        *list = (struct front_studies){found.n, found.items};
     return status;
 }

@@ -9,6 +9,7 @@
 #ifndef HT_TUNER_DB_INTERNAL_H
 #define HT_TUNER_DB_INTERNAL_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -62,6 +63,9 @@ enum ht_status db_fail(struct db *db, int rc, const char *sql,
 enum ht_status db_exec(struct db *db, const char *sql, struct ht_error *err);
 enum ht_status db_run(struct db *db, struct ht_error *err, const char *sql,
                       const char *format, ...);
+enum ht_status db_vquery(struct db *db, sqlite3_stmt **stmt,
+                         struct ht_error *err, const char *sql,
+                         const char *format, va_list *args);
 enum ht_status db_query(struct db *db, sqlite3_stmt **stmt,
                         struct ht_error *err, const char *sql,
                         const char *format, ...);
@@ -70,10 +74,6 @@ enum ht_status db_step(struct db *db, sqlite3_stmt *stmt, bool *row,
                        struct ht_error *err);
 /* For the caller that leaves before the last row. */
 void db_done(sqlite3_stmt *stmt);
-
-/* The one integer a query gives; `fallback` without a row or for NULL. */
-enum ht_status db_integer(struct db *db, sqlite3_stmt *stmt, int64_t fallback,
-                          int64_t *value, struct ht_error *err);
 
 const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
 
@@ -96,17 +96,51 @@ const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
     "study, trial, attempt, replica, writer, seq, step, time_ms, metrics, "    \
     "checkpoint"
 
-void db_read_study(sqlite3_stmt *stmt, struct arena *arena,
-                   struct study_row *row);
-void db_read_trial(sqlite3_stmt *stmt, struct arena *arena,
-                   struct trial_row *row);
-/* All rows that the statement has. */
-enum ht_status db_all_trials(struct db *db, struct arena *arena,
-                             sqlite3_stmt *stmt, struct trial_list *list,
-                             struct ht_error *err);
-void db_read_attempt(sqlite3_stmt *stmt, struct arena *arena,
-                     struct attempt_row *row);
-void db_read_measurement(sqlite3_stmt *stmt, struct arena *arena,
-                         struct measurement_row *row);
+/* Reads the row that the statement is at into the struct of its table. */
+typedef void db_reader(sqlite3_stmt *stmt, struct arena *arena, void *row);
+db_reader db_read_study, db_read_trial, db_read_attempt, db_read_measurement;
+
+/* --- db_ask.c: a query and what comes of it --- */
+
+/* Goes to the first row; HT_NOT_FOUND with that text when there is none. */
+enum ht_status db_first(struct db *db, sqlite3_stmt *stmt, struct ht_error *err,
+                        const char *missing);
+
+/* The one integer a query gives; `fallback` without a row or for NULL. */
+enum ht_status db_integer(struct db *db, sqlite3_stmt *stmt, int64_t fallback,
+                          int64_t *value, struct ht_error *err);
+/* The same in one call, 0 being the fallback; or whether it is not 0. */
+enum ht_status db_ask_integer(struct db *db, int64_t *value,
+                              struct ht_error *err, const char *sql,
+                              const char *format, ...);
+enum ht_status db_ask_bool(struct db *db, bool *is, struct ht_error *err,
+                           const char *sql, const char *format, ...);
+/* The one text; NULL without a row. */
+enum ht_status db_ask_text(struct db *db, struct arena *arena,
+                           const char **text, struct ht_error *err,
+                           const char *sql, const char *format, ...);
+
+/* All rows of a query; the caller fills in the first three. */
+struct db_rows {
+    struct arena *arena; /* home of the rows and their texts */
+    size_t size;         /* of one */
+    db_reader *read;
+    size_t n;
+    void *items;
+};
+enum ht_status db_ask_rows(struct db *db, struct db_rows *rows,
+                           struct ht_error *err, const char *sql,
+                           const char *format, ...);
+
+struct id_list;
+enum ht_status db_ask_ids(struct db *db, struct arena *arena,
+                          struct id_list *list, struct ht_error *err,
+                          const char *sql, const char *format, ...);
+enum ht_status db_ask_trials(struct db *db, struct arena *arena,
+                             struct trial_list *list, struct ht_error *err,
+                             const char *sql, const char *format, ...);
+enum ht_status db_ask_attempts(struct db *db, struct arena *arena,
+                               struct attempt_list *list, struct ht_error *err,
+                               const char *sql, const char *format, ...);
 
 #endif

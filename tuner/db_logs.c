@@ -34,14 +34,6 @@ static const char *const migrations[] = {
 enum { LOGS_VERSION = sizeof migrations / sizeof *migrations };
 _Static_assert(LOGS_APPLICATION_ID == 1215908967, "the schema writes it");
 
-static enum ht_status read_pragma(struct db *db, const char *sql,
-                                  int64_t *value, struct ht_error *err)
-{
-    sqlite3_stmt *stmt;
-    enum ht_status status = db_query(db, &stmt, err, sql, "");
-    return status == HT_OK ? db_integer(db, stmt, 0, value, err) : status;
-}
-
 static enum ht_status migrate(struct db *db, int64_t version,
                               struct ht_error *err)
 {
@@ -67,9 +59,10 @@ static enum ht_status migrate(struct db *db, int64_t version,
 static enum ht_status prepare_file(struct db *db, struct ht_error *err)
 {
     int64_t id, version;
-    enum ht_status status = read_pragma(db, "PRAGMA application_id", &id, err);
+    enum ht_status status =
+        db_ask_integer(db, &id, err, "PRAGMA application_id", "");
     if (status == HT_OK)
-        status = read_pragma(db, "PRAGMA user_version", &version, err);
+        status = db_ask_integer(db, &version, err, "PRAGMA user_version", "");
     if (status != HT_OK)
         return status;
     if (id == LOGS_APPLICATION_ID && version == LOGS_VERSION)
@@ -173,12 +166,9 @@ enum ht_status db_logs_end(struct db_logs *logs, const struct log_key *key,
 enum ht_status db_logs_newest(struct db_logs *logs, int64_t *stored_us,
                               struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    const enum ht_status status =
-        db_query(logs->db, &stmt, err,
-                 "SELECT stored_us FROM chunk ORDER BY rowid DESC LIMIT 1", "");
-    return status == HT_OK ? db_integer(logs->db, stmt, 0, stored_us, err)
-                           : status;
+    return db_ask_integer(
+        logs->db, stored_us, err,
+        "SELECT stored_us FROM chunk ORDER BY rowid DESC LIMIT 1", "");
 }
 
 enum ht_status db_logs_insert(struct db_logs *logs, const struct log_key *key,
@@ -196,11 +186,14 @@ enum ht_status db_logs_insert(struct db_logs *logs, const struct log_key *key,
                   mark->open);
 }
 
-static void read_data(sqlite3_stmt *stmt, int column, struct arena *arena,
-                      struct log_chunk *chunk)
+/* Columns start, next and data. */
+static void read_chunk(sqlite3_stmt *stmt, struct arena *arena,
+                       struct log_chunk *chunk)
 {
-    const void *data = sqlite3_column_blob(stmt, column);
-    chunk->len = (size_t)sqlite3_column_bytes(stmt, column);
+    const void *data = sqlite3_column_blob(stmt, 2);
+    chunk->offset = sqlite3_column_int64(stmt, 0);
+    chunk->raw = sqlite3_column_int64(stmt, 1) - chunk->offset;
+    chunk->len = (size_t)sqlite3_column_bytes(stmt, 2);
     chunk->data = arena_strndup(arena, data != NULL ? data : "", chunk->len);
 }
 
@@ -209,7 +202,6 @@ enum ht_status db_logs_find(struct db_logs *logs, struct arena *arena,
                             struct log_chunk *chunk, struct ht_error *err)
 {
     sqlite3_stmt *stmt;
-    bool row;
     enum ht_status status = db_query(
         logs->db, &stmt, err,
         "SELECT start, next, data FROM chunk WHERE study=?1 AND trial=?2 AND"
@@ -218,15 +210,10 @@ enum ht_status db_logs_find(struct db_logs *logs, struct arena *arena,
         "iiissi", key->study, key->trial, key->attempt, key->replica,
         key->stream, offset);
     if (status == HT_OK)
-        status = db_step(logs->db, stmt, &row, err);
+        status = db_first(logs->db, stmt, err, "no chunk behind there");
     if (status != HT_OK)
         return status;
-    if (!row)
-        return ht_fail(err, HT_NOT_FOUND, "nothing behind %lld",
-                       (long long)offset);
-    chunk->offset = sqlite3_column_int64(stmt, 0);
-    chunk->raw = sqlite3_column_int64(stmt, 1) - chunk->offset;
-    read_data(stmt, 2, arena, chunk);
+    read_chunk(stmt, arena, chunk);
     db_done(stmt);
     return HT_OK;
 }
@@ -238,7 +225,6 @@ enum ht_status db_logs_before(struct db_logs *logs, struct arena *arena,
                               struct ht_error *err)
 {
     sqlite3_stmt *stmt;
-    bool row;
     enum ht_status status = db_query(
         logs->db, &stmt, err,
         "SELECT start, next, data, open FROM chunk WHERE study=?1 AND"
@@ -247,15 +233,10 @@ enum ht_status db_logs_before(struct db_logs *logs, struct arena *arena,
         "iiissi", key->study, key->trial, key->attempt, key->replica,
         key->stream, next);
     if (status == HT_OK)
-        status = db_step(logs->db, stmt, &row, err);
+        status = db_first(logs->db, stmt, err, "no chunk before there");
     if (status != HT_OK)
         return status;
-    if (!row)
-        return ht_fail(err, HT_NOT_FOUND, "nothing before %lld",
-                       (long long)next);
-    chunk->offset = sqlite3_column_int64(stmt, 0);
-    chunk->raw = sqlite3_column_int64(stmt, 1) - chunk->offset;
-    read_data(stmt, 2, arena, chunk);
+    read_chunk(stmt, arena, chunk);
     *open = sqlite3_column_int64(stmt, 3);
     db_done(stmt);
     return HT_OK;
@@ -280,16 +261,13 @@ enum ht_status db_logs_step(struct db_logs *logs, int64_t study,
         HEAD "<=(?2, ?3) ORDER BY stored_us DESC, rowid DESC LIMIT 1";
 #undef HEAD
     sqlite3_stmt *stmt;
-    bool row;
     enum ht_status status =
         db_query(logs->db, &stmt, err, down ? down_sql : up_sql, "iii", study,
                  place->stored_us, place->row);
     if (status == HT_OK)
-        status = db_step(logs->db, stmt, &row, err);
+        status = db_first(logs->db, stmt, err, "no chunk from there on");
     if (status != HT_OK)
         return status;
-    if (!row)
-        return ht_fail(err, HT_NOT_FOUND, "no chunk from there on");
     head->place = (struct log_place){sqlite3_column_int64(stmt, 0),
                                      sqlite3_column_int64(stmt, 1)};
     head->trial = sqlite3_column_int64(stmt, 2);
@@ -307,19 +285,14 @@ enum ht_status db_logs_data(struct db_logs *logs, struct arena *arena,
                             struct ht_error *err)
 {
     sqlite3_stmt *stmt;
-    bool is_there;
     enum ht_status status = db_query(
         logs->db, &stmt, err,
         "SELECT start, next, data FROM chunk WHERE rowid=?1", "i", row);
     if (status == HT_OK)
-        status = db_step(logs->db, stmt, &is_there, err);
+        status = db_first(logs->db, stmt, err, "the chunk was forgotten");
     if (status != HT_OK)
         return status;
-    if (!is_there)
-        return ht_fail(err, HT_NOT_FOUND, "the chunk was forgotten");
-    chunk->offset = sqlite3_column_int64(stmt, 0);
-    chunk->raw = sqlite3_column_int64(stmt, 1) - chunk->offset;
-    read_data(stmt, 2, arena, chunk);
+    read_chunk(stmt, arena, chunk);
     db_done(stmt);
     return HT_OK;
 }
@@ -328,7 +301,6 @@ enum ht_status db_logs_stream(struct db_logs *logs, struct arena *arena,
                               struct log_key *key, struct ht_error *err)
 {
     sqlite3_stmt *stmt;
-    bool row;
     enum ht_status status =
         db_query(logs->db, &stmt, err,
                  "SELECT replica, stream FROM chunk WHERE study=?1 AND"
@@ -337,11 +309,9 @@ enum ht_status db_logs_stream(struct db_logs *logs, struct arena *arena,
                  "iiiss", key->study, key->trial, key->attempt, key->replica,
                  key->stream);
     if (status == HT_OK)
-        status = db_step(logs->db, stmt, &row, err);
+        status = db_first(logs->db, stmt, err, "no stream behind that");
     if (status != HT_OK)
         return status;
-    if (!row)
-        return ht_fail(err, HT_NOT_FOUND, "no stream behind %s", key->replica);
     key->replica = db_column_text(arena, stmt, 0);
     key->stream = db_column_text(arena, stmt, 1);
     db_done(stmt);

@@ -6,6 +6,24 @@
 #include "tuner/db_internal.h"
 #include "tuner/db_write.h"
 
+void db_read_measurement(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    *(struct measurement_row *)row = (struct measurement_row){
+        .study = sqlite3_column_int64(stmt, 0),
+        .trial = sqlite3_column_int64(stmt, 1),
+        .attempt = sqlite3_column_int64(stmt, 2),
+        .replica = db_column_text(arena, stmt, 3),
+        .writer = (uint64_t)sqlite3_column_int64(stmt, 4),
+        .seq = sqlite3_column_int64(stmt, 5),
+        .step = sqlite3_column_int64(stmt, 6),
+        .time_ms = sqlite3_column_int64(stmt, 7),
+        .metrics = db_column_text(arena, stmt, 8),
+        .checkpoint = db_column_text(arena, stmt, 9),
+    };
+}
+
+/* --- checksums --- */
+
 /* CRC-32C (Castagnoli), reflected polynomial of RFC 3720 appendix B.4. Four
  * bits a step: the table stays in one cache line pair and records are short. */
 static uint32_t crc32c(uint32_t crc, const void *data, size_t len)
@@ -49,6 +67,8 @@ static int64_t checksum(const struct measurement_row *row)
     return (int64_t)crc;
 }
 
+/* --- measurements --- */
+
 enum ht_status db_measurement_insert(struct db *db,
                                      const struct measurement_row *row,
                                      bool *inserted, struct ht_error *err)
@@ -70,19 +90,11 @@ enum ht_status db_measurement_exists(struct db *db,
                                      uint64_t writer, int64_t seq, bool *exists,
                                      struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    int64_t found;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT 1 FROM measurements WHERE study=? AND trial=? "
-                 "AND attempt=? AND replica=? AND writer=? AND seq=?",
-                 "iiisii", key->study, key->trial, key->attempt, key->replica,
-                 (int64_t)writer, seq);
-    if (status == HT_OK)
-        status = db_integer(db, stmt, 0, &found, err);
-    if (status == HT_OK)
-        *exists = found != 0;
-    return status;
+    return db_ask_bool(db, exists, err,
+                       "SELECT 1 FROM measurements WHERE study=? AND trial=? "
+                       "AND attempt=? AND replica=? AND writer=? AND seq=?",
+                       "iiisii", key->study, key->trial, key->attempt,
+                       key->replica, (int64_t)writer, seq);
 }
 
 enum ht_status db_measurement_check(struct db *db, struct ht_error *err)
@@ -109,64 +121,6 @@ enum ht_status db_measurement_check(struct db *db, struct ht_error *err)
     }
     arena_free(arena);
     return status;
-}
-
-/* --- candidates for the final measurement --- */
-
-enum ht_status db_scores_get(struct db *db, struct arena *arena,
-                             const struct attempt_row *row,
-                             struct attempt_scores *scores,
-                             struct ht_error *err)
-{
-    sqlite3_stmt *stmt;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT last_step, last_time, last_seq, last_objective, "
-                 "last_metrics, best_step, best_objective, best_metrics "
-                 "FROM attempts WHERE study=? AND trial=? AND n=?",
-                 "iii", row->study, row->trial, row->n);
-    bool found = false;
-    if (status == HT_OK)
-        status = db_step(db, stmt, &found, err);
-    if (status != HT_OK)
-        return status;
-    if (!found)
-        return ht_fail(err, HT_NOT_FOUND, "there is no such attempt");
-    *scores = (struct attempt_scores){
-        .has_last = sqlite3_column_type(stmt, 4) != SQLITE_NULL,
-        .last_step = sqlite3_column_int64(stmt, 0),
-        .last_time_ms = sqlite3_column_int64(stmt, 1),
-        .last_seq = sqlite3_column_int64(stmt, 2),
-        .last_metrics = db_column_text(arena, stmt, 4),
-        .has_best = sqlite3_column_type(stmt, 7) != SQLITE_NULL,
-        .best_step = sqlite3_column_int64(stmt, 5),
-        .best_objective = sqlite3_column_double(stmt, 6),
-        .best_metrics = db_column_text(arena, stmt, 7),
-    };
-    const char *last = db_column_text(arena, stmt, 3);
-    if (last != NULL) /* as text, for SQLite turns NaN into NULL */
-        scores->last_objective = strtod(last, NULL);
-    db_done(stmt);
-    return HT_OK;
-}
-
-enum ht_status db_scores_set(struct db *db, const struct attempt_row *row,
-                             const struct attempt_scores *scores,
-                             struct ht_error *err)
-{
-    char last[TEXT_DOUBLE_BYTES];
-    return db_run(
-        db, err,
-        "UPDATE attempts SET last_step=?4, last_time=?5, last_seq=?6, "
-        "last_objective=?7, last_metrics=?8, best_step=?9, "
-        "best_objective=?10, best_metrics=?11 "
-        "WHERE study=?1 AND trial=?2 AND n=?3",
-        "iiiiiissios", row->study, row->trial, row->n, scores->last_step,
-        scores->last_time_ms, scores->last_seq,
-        scores->has_last ? text_of_double(last, scores->last_objective) : NULL,
-        scores->has_last ? scores->last_metrics : NULL, scores->best_step,
-        scores->has_best ? &scores->best_objective : NULL,
-        scores->has_best ? scores->best_metrics : NULL);
 }
 
 enum ht_status db_measurement_value(struct db *db,
@@ -196,6 +150,58 @@ enum ht_status db_measurement_value(struct db *db,
         *value = number ? sqlite3_column_double(stmt, 0) : NAN;
         db_done(stmt);
     }
+    return HT_OK;
+}
+
+// NOLINTNEXTLINE(readability-function-size): a key, a page and a result
+enum ht_status db_measurement_page(struct db *db, struct arena *arena,
+                                   const struct trial_name *trial, int64_t skip,
+                                   size_t limit, struct measurement_list *list,
+                                   struct ht_error *err)
+{
+    struct db_rows found = {.arena = arena,
+                            .size = sizeof *list->rows,
+                            .read = db_read_measurement};
+    const enum ht_status status = db_ask_rows(
+        db, &found, err,
+        "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
+        "WHERE study=? AND trial=? "
+        "ORDER BY attempt, CASE attempt WHEN 0 THEN seq END, time_ms, "
+        "step, replica, writer, seq LIMIT ? OFFSET ?",
+        "iiii", trial->study, trial->trial, (int64_t)limit, skip);
+    if (status == HT_OK)
+        *list = (struct measurement_list){found.n, found.items};
+    return status;
+}
+
+// NOLINTNEXTLINE(readability-function-size): a key, a page and a result
+enum ht_status db_measurement_list(struct db *db, struct arena *arena,
+                                   int64_t study, int64_t trial, size_t limit,
+                                   struct measurement_list *list,
+                                   struct ht_error *err)
+{
+    const struct trial_name name = {study, trial, 0};
+    return db_measurement_page(db, arena, &name, 0, limit, list, err);
+}
+
+enum ht_status db_measurement_newest(struct db *db, struct arena *arena,
+                                     const struct replica_key *key,
+                                     struct measurement_row *row,
+                                     struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
+                 "WHERE study=? AND trial=? AND attempt=? AND replica=? "
+                 "ORDER BY writer DESC, seq DESC LIMIT 1",
+                 "iiis", key->study, key->trial, key->attempt, key->replica);
+    if (status == HT_OK)
+        status = db_first(db, stmt, err, "nothing was measured");
+    if (status != HT_OK)
+        return status;
+    db_read_measurement(stmt, arena, row);
+    db_done(stmt);
     return HT_OK;
 }
 
@@ -241,13 +247,20 @@ enum ht_status db_writer_set(struct db *db, const struct replica_key *key,
 enum ht_status db_replica_records(struct db *db, const struct replica_key *key,
                                   int64_t *records, struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    const enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT sum(records) FROM writers WHERE study=? AND trial=? "
-                 "AND attempt=? AND replica=?",
-                 "iiis", key->study, key->trial, key->attempt, key->replica);
-    return status == HT_OK ? db_integer(db, stmt, 0, records, err) : status;
+    return db_ask_integer(
+        db, records, err,
+        "SELECT sum(records) FROM writers WHERE study=? AND trial=? "
+        "AND attempt=? AND replica=?",
+        "iiis", key->study, key->trial, key->attempt, key->replica);
+}
+
+static void read_writer(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    *(struct replica_writer *)row = (struct replica_writer){
+        .replica = db_column_text(arena, stmt, 0),
+        .row = {.writer = (uint64_t)sqlite3_column_int64(stmt, 1),
+                .have = sqlite3_column_int64(stmt, 2),
+                .records = sqlite3_column_int64(stmt, 3)}};
 }
 
 enum ht_status db_attempt_writers(struct db *db, struct arena *arena,
@@ -255,23 +268,14 @@ enum ht_status db_attempt_writers(struct db *db, struct arena *arena,
                                   struct replica_writer_list *list,
                                   struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT replica, writer, have, records FROM writers "
-                 "WHERE study=? AND trial=? AND attempt=? ORDER BY replica",
-                 "iii", attempt->study, attempt->trial, attempt->n);
-    struct replica_writer_list found = {0};
-    bool row = status == HT_OK;
-    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        found.rows = db_grow(arena, found.rows, found.n, sizeof *found.rows);
-        found.rows[found.n++] = (struct replica_writer){
-            .replica = db_column_text(arena, stmt, 0),
-            .row = {.writer = (uint64_t)sqlite3_column_int64(stmt, 1),
-                    .have = sqlite3_column_int64(stmt, 2),
-                    .records = sqlite3_column_int64(stmt, 3)}};
-    }
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->rows, .read = read_writer};
+    const enum ht_status status =
+        db_ask_rows(db, &found, err,
+                    "SELECT replica, writer, have, records FROM writers "
+                    "WHERE study=? AND trial=? AND attempt=? ORDER BY replica",
+                    "iii", attempt->study, attempt->trial, attempt->n);
     if (status == HT_OK)
-        *list = found;
+        *list = (struct replica_writer_list){found.n, found.items};
     return status;
 }

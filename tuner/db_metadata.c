@@ -16,21 +16,20 @@ enum ht_status db_metadata_get(struct db *db, struct arena *arena,
                                int64_t study, const struct metadata_row *name,
                                const char **value, struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    bool row = false;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT value FROM metadata "
-                 "WHERE study=? AND trial=? AND ns=? AND key=?",
-                 "iiss", study, name->trial, name->ns, name->key);
-    if (status == HT_OK)
-        status = db_step(db, stmt, &row, err);
-    if (status != HT_OK)
-        return status;
-    *value = row ? db_column_text(arena, stmt, 0) : NULL;
-    if (row)
-        db_done(stmt);
-    return HT_OK;
+    return db_ask_text(db, arena, value, err,
+                       "SELECT value FROM metadata "
+                       "WHERE study=? AND trial=? AND ns=? AND key=?",
+                       "iiss", study, name->trial, name->ns, name->key);
+}
+
+static void read_metadata(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    *(struct metadata_row *)row =
+        (struct metadata_row){.version = sqlite3_column_int64(stmt, 0),
+                              .trial = sqlite3_column_int64(stmt, 1),
+                              .ns = db_column_text(arena, stmt, 2),
+                              .key = db_column_text(arena, stmt, 3),
+                              .value = db_column_text(arena, stmt, 4)};
 }
 
 enum ht_status db_metadata_since(struct db *db, struct arena *arena,
@@ -38,24 +37,14 @@ enum ht_status db_metadata_since(struct db *db, struct arena *arena,
                                  struct metadata_list *list,
                                  struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    struct metadata_list found = {0};
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT version, trial, ns, key, value FROM metadata "
-                 "WHERE study=? AND version>? ORDER BY version LIMIT ?",
-                 "iii", span->study, span->version, span->most);
-    bool row = status == HT_OK;
-    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        found.rows = db_grow(arena, found.rows, found.n, sizeof *found.rows);
-        found.rows[found.n++] =
-            (struct metadata_row){.version = sqlite3_column_int64(stmt, 0),
-                                  .trial = sqlite3_column_int64(stmt, 1),
-                                  .ns = db_column_text(arena, stmt, 2),
-                                  .key = db_column_text(arena, stmt, 3),
-                                  .value = db_column_text(arena, stmt, 4)};
-    }
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->rows, .read = read_metadata};
+    const enum ht_status status =
+        db_ask_rows(db, &found, err,
+                    "SELECT version, trial, ns, key, value FROM metadata "
+                    "WHERE study=? AND version>? ORDER BY version LIMIT ?",
+                    "iii", span->study, span->version, span->most);
     if (status == HT_OK)
-        *list = found;
+        *list = (struct metadata_list){found.n, found.items};
     return status;
 }

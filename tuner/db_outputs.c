@@ -17,19 +17,9 @@ enum ht_status db_trial_ranking(struct db *db, struct arena *arena,
 {
     static const char highest[] = RANKING("DESC");
     static const char lowest[] = RANKING("ASC");
-    sqlite3_stmt *stmt;
-    enum ht_status status =
-        db_query(db, &stmt, err, ranking->maximize ? highest : lowest, "ii",
-                 ranking->study, ranking->n);
-    struct id_list found = {0};
-    bool row = status == HT_OK;
-    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        found.ids = db_grow(arena, found.ids, found.n, sizeof *found.ids);
-        found.ids[found.n++] = sqlite3_column_int64(stmt, 0);
-    }
-    if (status == HT_OK)
-        *list = found;
-    return status;
+    return db_ask_ids(db, arena, list, err,
+                      ranking->maximize ? highest : lowest, "ii",
+                      ranking->study, ranking->n);
 }
 
 enum ht_status db_outputs_move(struct db *db, int64_t study, int64_t trial,
@@ -42,27 +32,28 @@ enum ht_status db_outputs_move(struct db *db, int64_t study, int64_t trial,
                   "iiii", study, trial, (int64_t)from, (int64_t)to);
 }
 
+static void read_name(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    (void)arena;
+    *(struct outputs_name *)row = (struct outputs_name){
+        sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1)};
+}
+
 enum ht_status db_outputs_unwanted(struct db *db, struct arena *arena,
                                    const char *runner, size_t limit,
                                    struct outputs_list *list,
                                    struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT DISTINCT study, trial FROM attempts "
-                 "INDEXED BY attempts_unwanted "
-                 "WHERE runner=? AND outputs=1 LIMIT ?",
-                 "si", runner, (int64_t)limit);
-    struct outputs_list found = {0};
-    bool row = status == HT_OK;
-    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        found.rows = db_grow(arena, found.rows, found.n, sizeof *found.rows);
-        found.rows[found.n++] = (struct outputs_name){
-            sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1)};
-    }
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->rows, .read = read_name};
+    const enum ht_status status =
+        db_ask_rows(db, &found, err,
+                    "SELECT DISTINCT study, trial FROM attempts "
+                    "INDEXED BY attempts_unwanted "
+                    "WHERE runner=? AND outputs=1 LIMIT ?",
+                    "si", runner, (int64_t)limit);
     if (status == HT_OK)
-        *list = found;
+        *list = (struct outputs_list){found.n, found.items};
     return status;
 }
 

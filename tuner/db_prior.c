@@ -41,42 +41,38 @@ enum ht_status db_prior_copy(struct db *db, const struct prior_row *row,
                   row->study, row->n);
 }
 
-static struct prior_row read_prior(sqlite3_stmt *stmt, struct arena *arena)
+static void read_prior(sqlite3_stmt *stmt, struct arena *arena, void *row)
 {
-    return (struct prior_row){.study = sqlite3_column_int64(stmt, 0),
-                              .n = sqlite3_column_int64(stmt, 1),
-                              .origin = sqlite3_column_int64(stmt, 2),
-                              .resource = db_column_text(arena, stmt, 3),
-                              .name = db_column_text(arena, stmt, 4),
-                              .spec = db_column_text(arena, stmt, 5),
-                              .same = sqlite3_column_int(stmt, 6) != 0,
-                              .shared = sqlite3_column_int64(stmt, 7),
-                              .results = sqlite3_column_int64(stmt, 8)};
+    *(struct prior_row *)row =
+        (struct prior_row){.study = sqlite3_column_int64(stmt, 0),
+                           .n = sqlite3_column_int64(stmt, 1),
+                           .origin = sqlite3_column_int64(stmt, 2),
+                           .resource = db_column_text(arena, stmt, 3),
+                           .name = db_column_text(arena, stmt, 4),
+                           .spec = db_column_text(arena, stmt, 5),
+                           .same = sqlite3_column_int(stmt, 6) != 0,
+                           .shared = sqlite3_column_int64(stmt, 7),
+                           .results = sqlite3_column_int64(stmt, 8)};
 }
 
 enum ht_status db_prior_list(struct db *db, struct arena *arena, int64_t study,
                              struct prior_list *list, struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT study, n, origin, resource, name, spec, same, shared, "
-                 "results FROM priors WHERE study=? ORDER BY n",
-                 "i", study);
-    struct prior_list found = {0};
-    bool row = status == HT_OK;
-    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        found.rows = db_grow(arena, found.rows, found.n, sizeof *found.rows);
-        found.rows[found.n++] = read_prior(stmt, arena);
-    }
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->rows, .read = read_prior};
+    const enum ht_status status = db_ask_rows(
+        db, &found, err,
+        "SELECT study, n, origin, resource, name, spec, same, shared, "
+        "results FROM priors WHERE study=? ORDER BY n",
+        "i", study);
     if (status == HT_OK)
-        *list = found;
+        *list = (struct prior_list){found.n, found.items};
     return status;
 }
 
-static struct trial_row read_result(sqlite3_stmt *stmt, struct arena *arena)
+static void read_result(sqlite3_stmt *stmt, struct arena *arena, void *row)
 {
-    return (struct trial_row){
+    *(struct trial_row *)row = (struct trial_row){
         .study = sqlite3_column_int64(stmt, 0),
         .id = sqlite3_column_int64(stmt, 1),
         .state = (enum trial_state)sqlite3_column_int(stmt, 2),
@@ -92,20 +88,15 @@ enum ht_status db_prior_results(struct db *db, struct arena *arena,
                                 int64_t study, int64_t n,
                                 struct trial_list *list, struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT study, trial, state, params, objective, "
-                 "final_metrics, final_step, stop FROM prior_results "
-                 "WHERE study=? AND prior=? ORDER BY trial",
-                 "ii", study, n);
-    struct trial_list found = {0};
-    bool row = status == HT_OK;
-    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        found.rows = db_grow(arena, found.rows, found.n, sizeof *found.rows);
-        found.rows[found.n++] = read_result(stmt, arena);
-    }
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->rows, .read = read_result};
+    const enum ht_status status =
+        db_ask_rows(db, &found, err,
+                    "SELECT study, trial, state, params, objective, "
+                    "final_metrics, final_step, stop FROM prior_results "
+                    "WHERE study=? AND prior=? ORDER BY trial",
+                    "ii", study, n);
     if (status == HT_OK)
-        *list = found;
+        *list = (struct trial_list){found.n, found.items};
     return status;
 }

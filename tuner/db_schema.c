@@ -212,14 +212,6 @@ const struct db_migration db_migrations[] = {
 const int db_migration_count =
     (int)(sizeof db_migrations / sizeof *db_migrations);
 
-static enum ht_status pragma(struct db *db, const char *sql, int64_t *value,
-                             struct ht_error *err)
-{
-    sqlite3_stmt *stmt;
-    const enum ht_status status = db_query(db, &stmt, err, sql, "");
-    return status == HT_OK ? db_integer(db, stmt, 0, value, err) : status;
-}
-
 static enum ht_status migrate_one(struct db *db, int version,
                                   struct ht_error *err)
 {
@@ -248,11 +240,12 @@ static enum ht_status read_version(struct db *db, int64_t *version,
 {
     int64_t application, tables;
     enum ht_status status =
-        pragma(db, "PRAGMA application_id", &application, err);
+        db_ask_integer(db, &application, err, "PRAGMA application_id", "");
     if (status == HT_OK)
-        status = pragma(db, "PRAGMA user_version", version, err);
+        status = db_ask_integer(db, version, err, "PRAGMA user_version", "");
     if (status == HT_OK)
-        status = pragma(db, "SELECT count(*) FROM sqlite_schema", &tables, err);
+        status = db_ask_integer(db, &tables, err,
+                                "SELECT count(*) FROM sqlite_schema", "");
     if (status != HT_OK)
         return status;
     const bool empty = application == 0 && *version == 0 && tables == 0;

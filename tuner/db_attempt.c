@@ -1,0 +1,252 @@
+#include <stdlib.h>
+
+#include "proto/text.h"
+#include "tuner/db_internal.h"
+#include "tuner/db_write.h"
+
+void db_read_attempt(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    *(struct attempt_row *)row = (struct attempt_row){
+        .study = sqlite3_column_int64(stmt, 0),
+        .trial = sqlite3_column_int64(stmt, 1),
+        .n = sqlite3_column_int64(stmt, 2),
+        .state = (enum attempt_state)sqlite3_column_int(stmt, 3),
+        .outcome = (enum attempt_outcome)sqlite3_column_int(stmt, 4),
+        .runner = db_column_text(arena, stmt, 5),
+        .exit_code = sqlite3_column_int64(stmt, 6),
+        .signal = sqlite3_column_int64(stmt, 7),
+        .reason = db_column_text(arena, stmt, 8),
+        .winner = sqlite3_column_int(stmt, 9) != 0,
+        .created_ms = sqlite3_column_int64(stmt, 10),
+        .started_ms = sqlite3_column_int64(stmt, 11),
+        .ended_ms = sqlite3_column_int64(stmt, 12),
+        .facts = db_column_text(arena, stmt, 13),
+        .outputs = (enum outputs_state)sqlite3_column_int(stmt, 14),
+        .doctor = db_column_text(arena, stmt, 15),
+    };
+}
+
+/* --- finding them --- */
+
+enum ht_status db_attempt_list(struct db *db, struct arena *arena,
+                               int64_t study, int64_t trial,
+                               struct attempt_list *list, struct ht_error *err)
+{
+    return db_ask_attempts(db, arena, list, err,
+                           "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
+                           "WHERE study=? AND trial=? ORDER BY n",
+                           "ii", study, trial);
+}
+
+enum ht_status db_attempt_open(struct db *db, struct arena *arena,
+                               const char *runner, struct attempt_list *list,
+                               struct ht_error *err)
+{
+    return db_ask_attempts(
+        db, arena, list, err,
+        "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
+        "WHERE runner=? AND state<3 ORDER BY study, trial, n",
+        "s", runner);
+}
+
+enum ht_status db_attempt_leased(struct db *db, struct arena *arena,
+                                 const struct lease_key *key,
+                                 struct attempt_list *list,
+                                 struct ht_error *err)
+{
+    return db_ask_attempts(
+        db, arena, list, err,
+        "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
+        "WHERE runner=? AND boot=? AND lease_id=? AND state<3 "
+        "AND state=0 ORDER BY study, trial, n",
+        "ssi", key->runner, key->boot, key->id);
+}
+
+static enum ht_status one_attempt(struct db *db, struct arena *arena,
+                                  sqlite3_stmt *stmt, struct attempt_row *row,
+                                  struct ht_error *err)
+{
+    const enum ht_status status =
+        db_first(db, stmt, err, "there is no such attempt");
+    if (status != HT_OK)
+        return status;
+    db_read_attempt(stmt, arena, row);
+    db_done(stmt);
+    return HT_OK;
+}
+
+enum ht_status db_attempt_get(struct db *db, struct arena *arena,
+                              const struct trial_name *name,
+                              struct attempt_row *row, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    const enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT " DB_ATTEMPT_COLUMNS
+                 " FROM attempts WHERE study=? AND trial=? AND n=?",
+                 "iii", name->study, name->trial, name->attempt);
+    return status == HT_OK ? one_attempt(db, arena, stmt, row, err) : status;
+}
+
+enum ht_status db_attempt_by_token(struct db *db, struct arena *arena,
+                                   const unsigned char hash[TOKEN_HASH_BYTES],
+                                   struct attempt_row *row,
+                                   struct ht_error *err)
+{
+    const struct db_blob blob = {hash, TOKEN_HASH_BYTES};
+    sqlite3_stmt *stmt;
+    const enum ht_status status = db_query(db, &stmt, err,
+                                           "SELECT " DB_ATTEMPT_COLUMNS
+                                           " FROM attempts WHERE token_hash=?",
+                                           "x", &blob);
+    return status == HT_OK ? one_attempt(db, arena, stmt, row, err) : status;
+}
+
+enum ht_status db_attempt_usage(struct db *db, int64_t study, int64_t wall_ms,
+                                struct attempt_usage *usage,
+                                struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    bool row = false;
+    /* The wall clock may have been set back meanwhile. */
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT count(*), total(max(0, "
+                 "iif(ended_ms>0, ended_ms, ?2) - started_ms)) "
+                 "FROM attempts WHERE study=?1 AND started_ms>0",
+                 "ii", study, wall_ms);
+    if (status == HT_OK)
+        status = db_step(db, stmt, &row, err);
+    if (status != HT_OK)
+        return status;
+    *usage = (struct attempt_usage){
+        .begun = sqlite3_column_int64(stmt, 0),
+        .ran_ms = (int64_t)sqlite3_column_double(stmt, 1)};
+    db_done(stmt);
+    return HT_OK;
+}
+
+/* --- changing them --- */
+
+enum ht_status db_attempt_insert(struct db *db, const struct attempt_row *row,
+                                 const struct attempt_lease *lease,
+                                 struct ht_error *err)
+{
+    const struct db_blob hash = {lease->token_hash, TOKEN_HASH_BYTES};
+    return db_run(db, err,
+                  "INSERT INTO attempts(study, trial, n, state, runner, boot, "
+                  "lease_id, token_hash, created_ms) "
+                  "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                  "iiiissixi", row->study, row->trial, row->n,
+                  (int64_t)row->state, row->runner, lease->boot,
+                  lease->lease_id, &hash, row->created_ms);
+}
+
+enum ht_status db_attempt_save(struct db *db, const struct attempt_row *row,
+                               struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE attempts SET state=?4, outcome=?5, exit_code=?6, "
+                  "signal=?7, reason=?8, winner=?9, started_ms=?10, "
+                  "ended_ms=?11 WHERE study=?1 AND trial=?2 AND n=?3",
+                  "iiiiiiisiii", row->study, row->trial, row->n,
+                  (int64_t)row->state, (int64_t)row->outcome, row->exit_code,
+                  row->signal, row->reason, (int64_t)row->winner,
+                  row->started_ms, row->ended_ms);
+}
+
+enum ht_status db_attempt_set_facts(struct db *db,
+                                    const struct attempt_row *row,
+                                    const char *facts, struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE attempts SET facts=?4 "
+                  "WHERE study=?1 AND trial=?2 AND n=?3",
+                  "iiis", row->study, row->trial, row->n, facts);
+}
+
+enum ht_status db_attempt_set_doctor(struct db *db,
+                                     const struct attempt_row *row,
+                                     const char *doctor, struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE attempts SET doctor=?4 "
+                  "WHERE study=?1 AND trial=?2 AND n=?3",
+                  "iiis", row->study, row->trial, row->n, doctor);
+}
+
+enum ht_status db_attempt_clear_winner(struct db *db, int64_t study,
+                                       int64_t trial, struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE attempts SET winner=0 "
+                  "WHERE study=? AND trial=? AND winner=1",
+                  "ii", study, trial);
+}
+
+enum ht_status db_attempt_set_token(struct db *db,
+                                    const struct attempt_row *row,
+                                    const unsigned char hash[TOKEN_HASH_BYTES],
+                                    struct ht_error *err)
+{
+    const struct db_blob blob = {hash, TOKEN_HASH_BYTES};
+    return db_run(db, err,
+                  "UPDATE attempts SET token_hash=?4 "
+                  "WHERE study=?1 AND trial=?2 AND n=?3",
+                  "iiix", row->study, row->trial, row->n, &blob);
+}
+
+/* --- candidates for the final measurement --- */
+
+enum ht_status db_scores_get(struct db *db, struct arena *arena,
+                             const struct attempt_row *row,
+                             struct attempt_scores *scores,
+                             struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT last_step, last_time, last_seq, last_objective, "
+                 "last_metrics, best_step, best_objective, best_metrics "
+                 "FROM attempts WHERE study=? AND trial=? AND n=?",
+                 "iii", row->study, row->trial, row->n);
+    if (status == HT_OK)
+        status = db_first(db, stmt, err, "there is no such attempt");
+    if (status != HT_OK)
+        return status;
+    *scores = (struct attempt_scores){
+        .has_last = sqlite3_column_type(stmt, 4) != SQLITE_NULL,
+        .last_step = sqlite3_column_int64(stmt, 0),
+        .last_time_ms = sqlite3_column_int64(stmt, 1),
+        .last_seq = sqlite3_column_int64(stmt, 2),
+        .last_metrics = db_column_text(arena, stmt, 4),
+        .has_best = sqlite3_column_type(stmt, 7) != SQLITE_NULL,
+        .best_step = sqlite3_column_int64(stmt, 5),
+        .best_objective = sqlite3_column_double(stmt, 6),
+        .best_metrics = db_column_text(arena, stmt, 7),
+    };
+    const char *last = db_column_text(arena, stmt, 3);
+    if (last != NULL) /* as text, for SQLite turns NaN into NULL */
+        scores->last_objective = strtod(last, NULL);
+    db_done(stmt);
+    return HT_OK;
+}
+
+enum ht_status db_scores_set(struct db *db, const struct attempt_row *row,
+                             const struct attempt_scores *scores,
+                             struct ht_error *err)
+{
+    char last[TEXT_DOUBLE_BYTES];
+    return db_run(
+        db, err,
+        "UPDATE attempts SET last_step=?4, last_time=?5, last_seq=?6, "
+        "last_objective=?7, last_metrics=?8, best_step=?9, "
+        "best_objective=?10, best_metrics=?11 "
+        "WHERE study=?1 AND trial=?2 AND n=?3",
+        "iiiiiissios", row->study, row->trial, row->n, scores->last_step,
+        scores->last_time_ms, scores->last_seq,
+        scores->has_last ? text_of_double(last, scores->last_objective) : NULL,
+        scores->has_last ? scores->last_metrics : NULL, scores->best_step,
+        scores->has_best ? &scores->best_objective : NULL,
+        scores->has_best ? scores->best_metrics : NULL);
+}
