@@ -13,6 +13,7 @@ TABS = ("overview", "parameters", "trials", "timeline", "config")
 # What the page that is shown has still to do: a title, what it loads, plots
 # in sight that have nothing drawn on them, are no text, and do not say why.
 PENDING = """
+  const inked = window.inkedByTest ??= new WeakSet();
   const isDrawn = plot => {
     if (plot.getBoundingClientRect().top > innerHeight) return true;
     const missing = plot.querySelector(".missing");
@@ -20,10 +21,13 @@ PENDING = """
     if (!plot.querySelector(".as-text").hidden) return true;
     if (plot.querySelector("svg rect:not(.overlay, .selection, .handle)")) return true;
     const canvas = plot.querySelector("canvas");
+    if (inked.has(canvas)) return true; // reading it takes as long as drawing
     if (canvas.width === 0) return false;
     const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {willReadFrequently: true});
     copy.drawImage(canvas, 0, 0);
-    return copy.getImageData(0, 0, canvas.width, canvas.height).data.some(byte => byte > 0);
+    if (copy.getImageData(0, 0, canvas.width, canvas.height).data.every(byte => byte === 0)) return false;
+    inked.add(canvas);
+    return true;
   };
   return [document.querySelector("h1") ? "" : "title",
     ...document.getElementById("main").innerText.match(/Loading …/g) ?? [],

@@ -57,6 +57,11 @@ export function inChunks(items, size, take) {
 // In pixels, so that many still can be told apart.
 export const radiusFor = n => Math.max(1.2, Math.min(3.5, 3.5 * (400 / n) ** 0.3));
 
+const TINY = 1.5; // pixels of radius; below it a square looks the same and is drawn many times faster
+
+// The shape of marks that are points.
+export const dotFor = radius => radius < TINY ? shapes.square : shapes.circle;
+
 const PATH_MARKS = 500; // in one path; where several overlap it is darker
 
 // Draws marks, [{x, y, trial}], those that look alike together. `look(mark)`
@@ -73,8 +78,9 @@ export function drawMarks(pen, marks, theme, look = () => ({})) {
   // Faint ones first, so that they hide none.
   for (const group of [...groups.values()].sort((a, b) => a.alpha - b.alpha)) {
     const paint = group.kind.hollow ? {stroke: group.colour, width: 1.5} : {fill: group.colour};
+    const shape = group.kind.shape === shapes.circle ? dotFor(radius) : group.kind.shape;
     inChunks(group.marks, PATH_MARKS, some =>
-      pen.path(to => some.forEach(({x, y}) => group.kind.shape(to, x, y, radius)), {...paint, alpha: group.alpha}));
+      pen.path(to => some.forEach(({x, y}) => shape(to, x, y, radius)), {...paint, alpha: group.alpha}));
   }
 }
 

@@ -12,6 +12,18 @@ export function traceLine(to, points) {
   points.forEach(([x, y], i) => i === 0 ? to.moveTo(x, y) : to.lineTo(x, y));
 }
 
+const LEAST_STEP = 0.5; // pixels
+
+// The line without points that nobody could tell from the one before.
+export function thinLine(points) {
+  let [atX, atY] = [NaN, NaN];
+  return points.filter(([x, y], i) => {
+    if (Math.abs(x - atX) < LEAST_STEP && Math.abs(y - atY) < LEAST_STEP && i < points.length - 1) return false;
+    [atX, atY] = [x, y];
+    return true;
+  });
+}
+
 // The same as the "d" of an SVG path.
 export function lineText(points) {
   const to = d3.path();

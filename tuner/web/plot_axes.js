@@ -1,5 +1,4 @@
-// plot_axes.js - the two axes of a plot: their scales, ticks, grid and labels,
-// and choosing a part of them with the pointer.
+// plot_axes.js - the two axes of a plot: their scales, ticks, grid and labels.
 //
 // An axis is {label, low, high, log, time, integer, steps, categories}: numbers
 // from low to high (steps: the only ones there), times in ms, or categories.
@@ -13,7 +12,6 @@ const TICK_PIXELS = {x: 80, y: 45};
 const STEP_PIXELS = 24;     // between the only values of a parameter
 const WIDE_RANGE = 3;       // decades from which a log axis has ticks at powers only
 const SLACK = 0.04;         // of the range, beyond the outermost values
-const DRAG = 6;             // pixels; less is a click
 
 const ruler = document.createElement("canvas").getContext("2d");
 
@@ -50,8 +48,8 @@ export function span(values, log = false) {
 // A parameter or metric as an axis; `values`: what has to be on it.
 export function axisOf(dimension, values = [], log = dimension.log) {
   if (dimension.isCategory) return {label: dimension.name, categories: dimension.values};
-  const [least, most] = dimension.range ?? [];
-  const ends = span(least === undefined ? values : [least, most], log) ?? {low: 0, high: 1};
+  const declared = dimension.range !== null && !(log && dimension.range[0] <= 0);
+  const ends = span(declared ? dimension.range : values, log) ?? {low: 0, high: 1};
   return {label: dimension.name, ...ends, log, integer: dimension.integer, steps: dimension.steps};
 }
 
@@ -109,7 +107,8 @@ function drawLabel(layer, name, text, room, attributes) {
 
 const zoomed = (axis, part) => part ? {...axis, low: part[0], high: part[1]} : axis;
 
-// Draws both axes of an area. Returns {x, y: d3 scales, inner: their box}.
+// Draws both axes of an area, or the part of them that is seen. Returns {x, y: d3
+// scales, inner: their box, axes: both as they were given}.
 export function drawAxes(area, xAxis, yAxis, {bar = false} = {}) {
   const left = yAxis.categories ? CATEGORY_LEFT : MARGIN.left;
   const inner = {left, top: MARGIN.top, width: area.width - left - (bar ? BAR : MARGIN.right),
@@ -127,7 +126,7 @@ export function drawAxes(area, xAxis, yAxis, {bar = false} = {}) {
     {x: inner.left + inner.width / 2, y: area.height - 6, "text-anchor": "middle"});
   drawLabel(layer, "y-label", seen.y.label, inner.height,
     {transform: `translate(14,${inner.top + inner.height / 2}) rotate(-90)`, "text-anchor": "middle"});
-  return {x, y, inner};
+  return {x, y, inner, axes: {x: xAxis, y: yAxis}};
 }
 
 // Whether a mark is seen in the box.
@@ -155,33 +154,14 @@ export function drawLegend(area, entries) {
 const BAR_STEPS = 24;
 
 // A bar of colours at the right: `colour(share)` from 0 at its foot to 1 at its
-// head, with the texts at its ends.
-export function drawBar(area, inner, colour, foot, head) {
+// head, with texts that are spread evenly from there to there.
+export function drawBar(area, inner, colour, texts) {
   const layer = area.svg.select("g.axes").selectAll("g.bar").data([0]).join("g").attr("class", "bar");
   const left = inner.left + inner.width + 16, step = inner.height / BAR_STEPS;
   layer.selectAll("rect").data(d3.range(BAR_STEPS)).join("rect").attr("x", left).attr("width", 10)
     .attr("y", i => inner.top + inner.height - (i + 1) * step).attr("height", step + 0.5)
     .attr("fill", i => colour(i / (BAR_STEPS - 1)));
-  layer.selectAll("text").data([head, foot]).join("text").attr("x", left + 14)
-    .attr("y", (_, i) => i === 0 ? inner.top + 8 : inner.top + inner.height).text(text => text);
-}
-
-// --- zoom ---
-
-// Lets a part be chosen by dragging; double click shows the whole again.
-// `directions`: "xy" or "x".
-export function zoomable(area, {x, y, inner}, directions) {
-  const box = [[inner.left, inner.top], [inner.left + inner.width, inner.top + inner.height]];
-  const brush = (directions === "x" ? d3.brushX() : d3.brush()).extent(box);
-  const layer = area.svg.select("g.brushes");
-  const choose = ([[left, top], [right, bottom]]) => area.zoom({
-    x: [x.invert(left), x.invert(right)], y: directions === "x" ? null : [y.invert(bottom), y.invert(top)]});
-  brush.on("end", () => {
-    const chosen = d3.event.selection;
-    if (!chosen || !d3.event.sourceEvent) return;
-    layer.call(brush.move, null);
-    const [a, b] = directions === "x" ? [[chosen[0], 0], [chosen[1], 0]] : chosen;
-    if (b[0] - a[0] > DRAG) choose([a, b]);
-  });
-  layer.call(brush).on("dblclick", () => area.zoom(null));
+  const room = inner.height - 8, apart = room / (texts.length - 1);
+  layer.selectAll("text").data(texts).join("text").attr("x", left + 14)
+    .attr("y", (_, i) => inner.top + inner.height - i * apart).text(text => text);
 }

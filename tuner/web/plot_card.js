@@ -5,12 +5,13 @@
 // A plot is drawn in a frame of the browser after the layout is known, only
 // while it is on the screen, and again when its data, its size or the theme
 // changes.
-import {element, replace, notice} from "./dom.js";
+import {element, replace, notice, pairList} from "./dom.js";
 import {CanvasPen} from "./pen.js";
 import {colours, whenThemeChanges} from "./theme.js";
 import {save} from "./plot_save.js";
 import {showTable} from "./plot_table.js";
-import {Pointer} from "./plot_pointer.js";
+import {Pointer, POINTER_HELP} from "./plot_pointer.js";
+import {ZOOM_HELP} from "./plot_zoom.js";
 
 // --- when to draw ---
 
@@ -30,6 +31,8 @@ function drawDue() {
 }
 
 function drawSoon(card) {
+  if (due.has(card)) return;
+  card.ask(); // the server works while others are drawn
   due.add(card);
   frame ||= requestAnimationFrame(drawDue);
 }
@@ -53,16 +56,20 @@ export class PlotCard {
   //   find(x, y, marks), ring(group, marks): other ways to meet and to show a
   //     mark than by its point,
   //   follows: whether brushed ranges change it,
+  //   help: pairs [what one does, what it does] beyond those of every plot,
+  //   questions: [Question], what it needs of the server,
   //   end(): what is to be done when the card goes }
   // area: {pen, svg (d3 selection that is kept), width, height, theme, view,
-  // zoom(view)}.
+  // zoom(view), canZoom(zoomer)}.
   constructor(store, selection, plot) {
     this.store = store;
     this.selection = selection;
     this.plot = plot;
     this.marks = [];
     this.data = null;
-    this.view = null;    // what zooming left: {x: [low, high], y: [...]}
+    this.view = null;    // what zooming left: {x: [low, high], y: [...]}, null
+                         // in them for all of an axis
+    this.zoomer = null;  // where the plot can be zoomed
     this.asText = false;
     this.dirty = false;
     this.visible = false;
@@ -76,10 +83,10 @@ export class PlotCard {
   build() {
     const {title} = this.plot;
     this.canvas = element("canvas", {ariaHidden: "true"});
-    this.svg = d3.create("svg").attr("aria-hidden", "true");
-    this.svg.append("g").attr("class", "axes");
+    this.svg = d3.create("svg");
+    this.svg.append("g").attr("class", "axes").attr("aria-hidden", "true");
     this.svg.append("g").attr("class", "brushes");
-    this.svg.append("g").attr("class", "rings");
+    this.svg.append("g").attr("class", "rings").attr("aria-hidden", "true");
     this.tip = element("div.tip", {hidden: true});
     this.ground = element("div.ground", {tabIndex: 0, role: "group", ariaLabel: title, ariaRoleDescription: "plot"},
       this.svg.node(), this.canvas, this.tip);
@@ -92,10 +99,14 @@ export class PlotCard {
     const saver = kind => element("button", {onclick: () => this.save(kind)}, `As ${kind}`);
     this.saving = element("details.menu", {}, element("summary.button", {}, "Save"),
       element("div.card", {}, saver("SVG"), saver("PNG")));
+    this.zoomHelp = element("div", {}, pairList(ZOOM_HELP));
+    this.help = element("details.menu.help", {},
+      element("summary.button", {ariaLabel: `How to use the plot ${title}`}, "?"),
+      element("div.card", {}, pairList([...this.plot.help ?? [], ...POINTER_HELP]), this.zoomHelp));
     this.element = element("section.card.plot", {ariaLabel: title},
       element("div.row.between", {},
         element("h2", {title}, title),
-        element("div.row.tools", {}, this.plot.controls, this.reset, this.toText, this.saving)),
+        element("div.row.tools", {}, this.plot.controls, this.reset, this.toText, this.saving, this.help)),
       this.plot.leastWidth ? element("div.sideways", {}, this.ground) : this.ground,
       this.empty, this.text, this.note, this.spoken);
     for (const looks of ["wide", "front"]) this.element.classList.toggle(looks, Boolean(this.plot[looks]));
@@ -118,6 +129,7 @@ export class PlotCard {
 
   end() {
     for (const end of this.ends) end();
+    for (const question of this.plot.questions ?? []) question.end();
     this.plot.end?.();
     due.delete(this);
   }
@@ -129,7 +141,7 @@ export class PlotCard {
   }
 
   picked(what) {
-    if (what === "metric") this.zoom(null);
+    if (what === "metric" || what === "scales") this.zoom(null);
     else if (what !== "ranges") this.pointer.showRings();
     else if (this.plot.follows) this.changed();
   }
@@ -147,6 +159,10 @@ export class PlotCard {
     this.changed();
   }
 
+  ask() {
+    for (const question of this.plot.questions ?? []) question.look();
+  }
+
   draw() {
     this.dirty = false;
     this.data = this.plot.prepare();
@@ -158,7 +174,7 @@ export class PlotCard {
     this.text.hidden = Boolean(missing) || !this.asText;
     this.reset.hidden = this.view === null || this.asText;
     this.toText.hidden = Boolean(missing);
-    this.saving.hidden = Boolean(missing) || this.asText;
+    this.saving.hidden = this.help.hidden = Boolean(missing) || this.asText;
     this.note.textContent = missing ? "" : this.plot.summary?.(this.data) ?? "";
     if (missing) this.marks = [];
     else if (this.asText) showTable(this.text, this.plot.table(this.data));
@@ -172,7 +188,9 @@ export class PlotCard {
     this.canvas.style.width = `${size.width}px`;
     this.canvas.style.height = `${size.height}px`;
     this.svg.attr("width", size.width).attr("height", size.height);
+    this.zoomer = null;
     this.marks = this.paintWith(new CanvasPen(this.canvas, size));
+    this.zoomHelp.hidden = this.zoomer === null;
     this.ground.ariaLabel = `${this.plot.title}. ${this.note.textContent} Arrow keys go through the points.`;
     this.pointer.marksChanged();
   }
@@ -185,8 +203,11 @@ export class PlotCard {
 
   // Returns the marks.
   paintWith(pen) {
+    const card = this;
     return this.plot.paint({pen, svg: this.svg, ...this.size(), theme: colours(),
-      view: this.view, zoom: view => this.zoom(view)}, this.data) ?? [];
+      get view() { return card.view; }, // it may change before the next painting
+      zoom: view => this.zoom(view),
+      canZoom: zoomer => { this.zoomer = zoomer; }}, this.data) ?? [];
   }
 
   async save(kind) {

@@ -3,12 +3,13 @@
 import {studyPath} from "./api.js";
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {axisOf, drawAxes, drawBar, drawLegend} from "./plot_axes.js";
+import {axisOf, drawAxes, drawBar, drawLegend, within} from "./plot_axes.js";
 import {lackOfModel, slicePath} from "./plot_slice.js";
-import {choice, metricMenu, toggle} from "./plot_controls.js";
+import {choice, logSwitch, metricMenu, toggle} from "./plot_controls.js";
+import {zoomable} from "./plot_zoom.js";
 import {Question} from "./question.js";
-import {describeTrial, radiusFor, shapes} from "./marks.js";
-import {shade} from "./theme.js";
+import {describeTrial, dotFor, radiusFor, shapes} from "./marks.js";
+import {shade, sharesOf} from "./theme.js";
 import * as format from "./format.js";
 
 const POINTS = 36, LEVELS = 12, NEXT = 5, CROWD = 1000;
@@ -16,16 +17,23 @@ const PREVIEW_PAUSE_MS = 30000; // it is searched for as if it were run
 
 // --- the model's cells ---
 
-// One number of each cell, rows of y from its first value: {cells, columns,
-// rows, least, most}; null where a parameter has no place.
+// One number of each cell, rows of y from its first value: {cells, told, columns,
+// rows}; null where a parameter has no place, `told` are the others.
 function readCells(answer, deviates) {
   const [x, y] = answer.axes.map(axis => axis.values);
   const cells = y.flatMap((_, j) => x.map((_, i) => {
     if (answer.median[i][j] === null) return null;
     return deviates ? (answer.high[i][j] - answer.low[i][j]) / 2 : answer.median[i][j];
   }));
-  const told = cells.filter(cell => cell !== null);
-  return {cells, columns: x.length, rows: y.length, least: d3.min(told), most: d3.max(told)};
+  return {cells, told: cells.filter(cell => cell !== null), columns: x.length, rows: y.length};
+}
+
+// How good each is; a model's median may lie below all that a logarithm has a
+// place for, and is then as good as the best result.
+function sharesOfCells(told, {isLog, minimize, results}) {
+  const [least, most] = d3.extent(told);
+  const low = isLog ? Math.max(least, d3.min(results)) : least, high = Math.max(low, most);
+  return minimize ? sharesOf(high, low, isLog) : sharesOf(low, high, isLog);
 }
 
 // Where a place between values lies, in pixels.
@@ -37,28 +45,29 @@ function between(values, scale) {
   };
 }
 
-// The ends of a cell, halfway to its neighbours.
-function edges(values, scale, [first, last]) {
+// The ends of a cell, halfway to its neighbours; the outermost ones end with the
+// axis.
+function edges(values, scale) {
   const middles = values.slice(1).map((value, i) => (scale(values[i]) + scale(value)) / 2);
+  const [first, last] = scale.bandwidth ? scale.range() : [values[0], values[values.length - 1]].map(scale);
   return [first, ...middles, last];
 }
 
-function drawContours(area, frame, {cells, columns, rows, least, most}, [xs, ys], colour) {
+function drawContours(area, frame, {cells, columns, rows}, [xs, ys], share) {
   const toX = between(xs, frame.x), toY = between(ys, frame.y);
   const place = d3.geoTransform({point(i, j) { this.stream.point(toX(i - 0.5), toY(j - 0.5)); }});
-  const levels = d3.range(LEVELS).map(i => least + (most - least) * i / LEVELS);
-  for (const contour of d3.contours().size([columns, rows]).smooth(true).thresholds(levels)(cells))
-    area.pen.path(to => d3.geoPath(place, to)(contour), {fill: colour(contour.value + (most - least) / LEVELS / 2)});
+  const contours = d3.contours().size([columns, rows]).smooth(true).thresholds(d3.range(LEVELS).map(i => i / LEVELS));
+  for (const contour of contours(cells.map(share)))
+    area.pen.path(to => d3.geoPath(place, to)(contour), {fill: shade(contour.value + 0.5 / LEVELS)});
 }
 
 // Where values stand for themselves, or have no place, every cell is drawn.
-function drawCells(area, frame, {cells, columns}, [xs, ys], colour) {
-  const {left, top, width, height} = frame.inner;
-  const x = edges(xs, frame.x, [left, left + width]), y = edges(ys, frame.y, [top + height, top]);
+function drawCells(area, frame, {cells, columns}, [xs, ys], share) {
+  const x = edges(xs, frame.x), y = edges(ys, frame.y);
   cells.forEach((cell, at) => {
     const i = at % columns, j = Math.floor(at / columns);
     if (cell === null) return;
-    area.pen.path(to => to.rect(x[i], y[j + 1], x[i + 1] - x[i] + 0.5, y[j] - y[j + 1] + 0.5), {fill: colour(cell)});
+    area.pen.path(to => to.rect(x[i], y[j + 1], x[i + 1] - x[i] + 0.5, y[j] - y[j + 1] + 0.5), {fill: shade(share(cell))});
   });
 }
 
@@ -79,6 +88,8 @@ export function contourPlot(store, selection) {
   const xChoice = choice("x", () => card.changed(), 0), yChoice = choice("y", () => card.changed(), 1);
   const metricChoice = metricMenu(selection);
   const deviation = toggle("Deviation", () => card.changed());
+  const logX = logSwitch("Log x", selection), logY = logSwitch("Log y", selection);
+  const logColours = logSwitch("Log colours", selection);
   const pick = () => {
     const {parameters, metrics} = dimensionsOf(store);
     return {x: xChoice.pick(parameters), y: yChoice.pick(parameters), metric: metricChoice.pick(metrics)};
@@ -88,7 +99,7 @@ export function contourPlot(store, selection) {
     if (!x || !y || x === y || !metric || lackOfModel(store) !== null) return null;
     return slicePath(store, {points: POINTS, x: x.name, y: y.name, metric: metric.name});
   }, () => card.changed());
-  const preview = new Question(store, () => `${studyPath(store.key)}/preview?count=${NEXT}`,
+  const preview = new Question(store, () => model.path() && `${studyPath(store.key)}/preview?count=${NEXT}`,
     () => card.changed(), {pauseMs: PREVIEW_PAUSE_MS});
 
   function prepare() {
@@ -100,35 +111,39 @@ export function contourPlot(store, selection) {
     if (answer === null) return {missing: "Asking the server …"};
     const [xs, ys] = answer.axes.map(axis => axis.values);
     if (xs.length < 2 && ys.length < 2) return {missing: "Both parameters have one value only."};
-    return {x, y, metric, answer, values: [xs, ys], field: readCells(answer, deviation.on),
-      trials: store.results.filter(trial => x.place(trial) !== null && y.place(trial) !== null),
-      next: preview.look().answer?.suggestions ?? []};
+    const trials = store.results.filter(trial => x.place(trial) !== null && y.place(trial) !== null);
+    const field = readCells(answer, deviation.on);
+    const results = deviation.on ? field.told : store.results.map(trial => metric.place(trial)).filter(Number.isFinite);
+    logX.offer(x, trials.map(trial => x.of(trial)));
+    logY.offer(y, trials.map(trial => y.of(trial)));
+    logColours.offer(metric, results);
+    return {x, y, metric, answer, values: [xs, ys], field, results, trials, next: preview.look().answer?.suggestions ?? []};
   }
 
-  function paint(area, {x, y, metric, values, field, trials, next}) {
-    const {pen, theme} = area, frame = drawAxes(area, modelAxis(x, values[0]), modelAxis(y, values[1]), {bar: true});
+  function paint(area, {x, y, metric, values, field, results, trials, next}) {
+    const {pen, theme} = area;
+    const frame = drawAxes(area, modelAxis(x, values[0], logX.on), modelAxis(y, values[1], logY.on), {bar: true});
     const minimize = metric.sign < 0 && !deviation.on;
-    const share = value => field.most === field.least ? 0.5 : (value - field.least) / (field.most - field.least);
-    const colour = value => shade(minimize ? 1 - share(value) : share(value));
+    const share = sharesOfCells(field.told, {isLog: logColours.on, minimize, results});
     const even = !x.isCategory && !y.isCategory && values.every(axis => axis.length > 2) && !field.cells.includes(null);
     const marks = trials.map(trial => ({trial, x: frame.x(x.of(trial)), y: frame.y(y.of(trial))}));
     const coming = next.filter(({params}) => params[x.name] !== undefined && params[y.name] !== undefined)
       .map((point, i) => ({next: point, label: `next ${i}`,
         x: frame.x(valueAt(point, x)), y: frame.y(valueAt(point, y))}));
     pen.inside(frame.inner, () => {
-      (even ? drawContours : drawCells)(area, frame, field, values, colour);
+      (even ? drawContours : drawCells)(area, frame, field, values, share);
       const picked = marks.filter(({trial}) => selection.accepts(trial));
       const radius = radiusFor(picked.length) * 0.8, many = picked.length > CROWD;
-      pen.path(to => picked.forEach(mark => shapes.circle(to, mark.x, mark.y, radius)),
+      pen.path(to => picked.forEach(mark => dotFor(radius)(to, mark.x, mark.y, radius)),
         {fill: theme.text, alpha: many ? 0.5 : 1, stroke: many ? undefined : theme.card});
       pen.path(to => coming.forEach(mark => shapes.diamond(to, mark.x, mark.y, 7)),
         {fill: theme.bad, stroke: theme.card, width: 1.5});
     });
-    const ends = [field.least, field.most].map(format.number);
-    drawBar(area, frame.inner, at => shade(at), ...minimize ? ends.reverse() : ends);
+    drawBar(area, frame.inner, shade, share.told.map(format.number));
     drawLegend(area, [{label: "result", colour: theme.text, shape: shapes.circle},
       ...coming.length > 0 ? [{label: "comes next", colour: theme.bad, shape: shapes.diamond}] : []]);
-    return [...marks, ...coming];
+    if (!x.isCategory && !y.isCategory) zoomable(area, frame);
+    return [...marks, ...coming].filter(within(frame.inner));
   }
 
   function summarise({metric, answer, next}) {
@@ -139,23 +154,20 @@ export function contourPlot(store, selection) {
   }
 
   const card = new PlotCard(store, selection, {
-    title: "Contour", name: "contour", height: 380, follows: true,
-    controls: [xChoice.element, yChoice.element, deviation.element], prepare, paint,
+    title: "Contour", name: "contour", height: 380, follows: true, prepare, paint,
+    controls: [xChoice, yChoice, deviation, logX, logY, logColours].map(control => control.element),
     summary: summarise,
     table: ({x, y, answer: {low, median, high}, values: [xs, ys]}) => ({
       heads: [x.name, y.name, "16 %", "Median", "84 %"],
       rows: xs.flatMap((a, i) => ys.map((b, j) => [a, b, low[i][j] ?? "", median[i][j] ?? "", high[i][j] ?? ""]))}),
     describe: mark => mark.next ? describeNext(mark) : describeTrial(store, mark.trial),
-    end: () => {
-      model.end();
-      preview.end();
-    },
+    questions: [model, preview],
   });
   return card;
 }
 
 // From one end of the model's values to the other, without slack.
-function modelAxis(dimension, values) {
-  const axis = axisOf(dimension, values);
+function modelAxis(dimension, values, isLog) {
+  const axis = axisOf(dimension, values, isLog);
   return axis.categories || values.length < 2 ? axis : {...axis, low: values[0], high: values[values.length - 1]};
 }

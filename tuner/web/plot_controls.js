@@ -47,20 +47,47 @@ export function toggle(label, changed, on = false) {
 }
 
 const MANY_DECADES = 3;
+const NEAR_ZERO = 0.05; // part of the values: some of those drawn evenly come near 0, too
 
-// One for a logarithmic axis, which only positive values can have. Where they
-// span many decades it is on until the reader says otherwise.
-export function logSwitch(label, changed) {
-  let chosen = false;
-  const made = toggle(label, () => {
-    chosen = true;
-    changed();
-  });
-  made.offer = values => {
-    const possible = values.every(value => value > 0), [least, most] = d3.extent(values);
+function decadesOf(values) {
+  const sorted = values.slice().sort((a, b) => a - b);
+  return Math.log10(sorted[sorted.length - 1] / sorted[Math.floor(NEAR_ZERO * (sorted.length - 1))]);
+}
+
+// One for logarithmic axes of a dimension, which only positive values can have.
+// Where they span many decades it is on until the reader says otherwise, and then
+// on all of the page; a parameter that is searched on a logarithmic scale has no
+// choice, and neither has one of hardly a decade.
+export function logSwitch(label, selection) {
+  let of = null;
+  const made = toggle(label, () => selection.setLog(of, made.box.checked));
+  made.offer = (dimension, values) => {
+    const possible = !dimension.isCategory && values.length > 0 && values.every(value => value > 0);
+    const decades = possible ? decadesOf(values) : 0;
+    of = dimension;
     made.box.disabled = !possible;
-    if (!chosen) made.box.checked = possible && Math.log10(most / least) >= MANY_DECADES;
+    made.box.checked = possible && (dimension.log || (selection.logs.get(dimension.key) ?? decades >= MANY_DECADES));
     made.element.title = possible ? "" : "Some values are not positive";
+    made.element.hidden = dimension.kind === "parameter" && (dimension.log || decades < 1);
   };
   return made;
+}
+
+// A menu of such switches, for a plot with an axis for each dimension.
+export function logMenu(selection) {
+  const list = element("div.card");
+  const made = element("details.menu", {}, element("summary.button", {}, "Log"), list);
+  let switches = new Map(); // by the key of their dimension
+  return {
+    element: made,
+    offer(dimensions, valuesOf) {
+      if ([...switches.keys()].join("\n") !== dimensions.map(({key}) => key).join("\n")) {
+        switches = new Map(dimensions.map(({key, name}) => [key, logSwitch(name, selection)]));
+        replace(list, [...switches.values()].map(one => one.element));
+      }
+      for (const dimension of dimensions) switches.get(dimension.key).offer(dimension, valuesOf(dimension));
+      made.hidden = [...switches.values()].every(one => one.element.hidden || one.box.disabled);
+    },
+    isOn: dimension => switches.get(dimension.key).on,
+  };
 }

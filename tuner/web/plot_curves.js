@@ -3,7 +3,8 @@
 import {studyPath} from "./api.js";
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {drawAxes, drawBar, drawLegend, span, within, zoomable} from "./plot_axes.js";
+import {drawAxes, drawBar, drawLegend, span, within} from "./plot_axes.js";
+import {zoomable} from "./plot_zoom.js";
 import {choice, logSwitch, metricMenu} from "./plot_controls.js";
 import {Question, stateOfResults} from "./question.js";
 import {describeTrial} from "./marks.js";
@@ -34,7 +35,7 @@ function ringCurves(group, marks, colour) {
 export function curvesPlot(store, selection) {
   const metricChoice = metricMenu(selection);
   const sizeChoice = choice("Show", () => card.changed());
-  const log = logSwitch("Log y", () => card.changed());
+  const log = logSwitch("Log y", selection);
   const pick = () => ({metric: metricChoice.pick(dimensionsOf(store).metrics), size: sizeChoice.pick(SIZES)});
   const question = new Question(store, () => {
     const {metric, size} = pick();
@@ -50,7 +51,7 @@ export function curvesPlot(store, selection) {
     const curves = answer.curves.map(curve => ({...curve, trial: store.trial(curve.trial)}))
       .filter(({trial, steps}) => trial && steps.length > 1);
     if (curves.length === 0) return {missing: "No trial has told this metric more than once."};
-    log.offer(curves.flatMap(({values}) => values));
+    log.offer(metric, curves.flatMap(({values}) => values));
     return {metric, curves, left: answer.left};
   }
 
@@ -62,7 +63,7 @@ export function curvesPlot(store, selection) {
     const {x, y, inner} = frame;
     const placed = curves.map(curve => ({...curve, ended: StudyStore.hasResult(curve.trial),
       places: curve.steps.map((step, i) => [x(step), y(curve.values[i])])}));
-    const ended = placed.filter(curve => curve.ended), share = goodness(ended.map(last), metric.sign);
+    const ended = placed.filter(curve => curve.ended), share = goodness(ended.map(last), metric.sign, log.on);
     const width = curves.length > MANY ? HAIR : 1.4;
     // The best come first and are drawn last.
     pen.inside(inner, () => placed.slice().reverse().forEach(curve => {
@@ -70,9 +71,9 @@ export function curvesPlot(store, selection) {
       pen.path(to => traceLine(to, curve.places), {width, stroke: accepted ? colour : theme.idle,
         alpha: accepted ? 0.85 : 0.12, dash: curve.ended ? [] : [5, 3]});
     }));
-    if (ended.length > 0) drawBar(area, inner, shade, format.number(share.poor), format.number(share.good));
+    if (ended.length > 0) drawBar(area, inner, shade, share.told.map(format.number));
     drawLegend(area, ended.length < placed.length ? [{label: "not ended (dashed)", colour: theme.run}] : []);
-    zoomable(area, frame, "xy");
+    zoomable(area, frame);
     return placed.flatMap(pointsOf).filter(within(inner));
   }
 
@@ -87,7 +88,7 @@ export function curvesPlot(store, selection) {
         [trial.id, steps[0], steps[steps.length - 1], values[0], values[values.length - 1]])}),
     describe: ({trial, label, value}) =>
       [["Step", String(label)], ["Value there", format.number(value)], ...describeTrial(store, trial)],
-    end: () => question.end(),
+    questions: [question],
   });
   return card;
 }

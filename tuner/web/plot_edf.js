@@ -2,9 +2,11 @@
 // large, of all trials and of those in the brushed ranges.
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {drawAxes, drawLegend, span, within, zoomable} from "./plot_axes.js";
+import {drawAxes, drawLegend, span, within} from "./plot_axes.js";
+import {zoomable} from "./plot_zoom.js";
 import {logSwitch, metricMenu} from "./plot_controls.js";
 import {describeTrial} from "./marks.js";
+import {thinLine, traceLine} from "./pen.js";
 
 // [{trial, value, share}] by rising value.
 function distribution(trials, metric) {
@@ -15,25 +17,20 @@ function distribution(trials, metric) {
 
 function traceSteps(to, steps, {x, y, inner}) {
   if (steps.length === 0) return;
-  to.moveTo(inner.left, y(0));
-  let before = 0;
-  for (const {value, share} of steps) {
-    to.lineTo(x(value), y(before));
-    to.lineTo(x(value), y(share));
-    before = share;
-  }
-  to.lineTo(inner.left + inner.width, y(1));
+  const corners = steps.flatMap(({value, share}, i) =>
+    [[x(value), y(i === 0 ? 0 : steps[i - 1].share)], [x(value), y(share)]]);
+  traceLine(to, thinLine([[inner.left, y(0)], ...corners, [inner.left + inner.width, y(1)]]));
 }
 
 export function edfPlot(store, selection) {
   const metricChoice = metricMenu(selection);
-  const log = logSwitch("Log x", () => card.changed());
+  const log = logSwitch("Log x", selection);
 
   function prepare() {
     const metric = metricChoice.pick(dimensionsOf(store).metrics);
     const trials = metric ? store.results.filter(trial => metric.place(trial) !== null) : [];
     if (trials.length < 2) return {missing: `Needs 2 results, has ${trials.length}.`};
-    log.offer(trials.map(trial => metric.place(trial)));
+    log.offer(metric, trials.map(trial => metric.place(trial)));
     const picked = selection.ranges.size > 0 ? trials.filter(trial => selection.accepts(trial)) : null;
     return {metric, steps: distribution(trials, metric), picked: picked && distribution(picked, metric)};
   }

@@ -1,7 +1,8 @@
 // plot_history.js - results in the order of trials, and the best so far.
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {drawAxes, drawLegend, span, within, zoomable} from "./plot_axes.js";
+import {drawAxes, drawLegend, span, within} from "./plot_axes.js";
+import {zoomable} from "./plot_zoom.js";
 import {logSwitch, metricMenu} from "./plot_controls.js";
 import {describeTrial, drawMarks, kindOf, KINDS, shapes} from "./marks.js";
 import {StudyStore} from "./store.js";
@@ -32,7 +33,7 @@ function traceSteps(to, steps, x, y, end) {
 
 export function historyPlot(store, selection) {
   const metricChoice = metricMenu(selection);
-  const log = logSwitch("Log y", () => card.changed());
+  const log = logSwitch("Log y", selection);
 
   function prepare() {
     const {metrics} = dimensionsOf(store);
@@ -40,7 +41,7 @@ export function historyPlot(store, selection) {
     const shown = store.trials.filter(trial => metric && metric.place(trial) !== null);
     const without = store.trials.filter(trial => kindOf(trial) === "failed" && metric?.place(trial) === null);
     if (shown.length === 0) return {missing: missing(without.length)};
-    log.offer(shown.map(trial => metric.place(trial)));
+    log.offer(metric, shown.map(trial => metric.place(trial)));
     const unsafe = new Set(shown.filter(trial => StudyStore.hasResult(trial) && !store.isSafe(trial)));
     const counting = shown.filter(trial => StudyStore.hasResult(trial) && !unsafe.has(trial));
     return {metric, shown, without, unsafe, steps: metric.bound === null ? records(counting, metric) : []};
@@ -73,7 +74,7 @@ export function historyPlot(store, selection) {
       .map(kind => ({...KINDS[kind], colour: area.theme[KINDS[kind].colour]})),
     ...unsafe.size > 0 ? [{label: "out of bounds", colour: area.theme.bad, shape: shapes.circle}] : [],
     ...steps.length > 0 ? [{label: "best so far", colour: area.theme.accent}] : []]);
-    zoomable(area, frame, "xy");
+    zoomable(area, frame);
     return marks.filter(within(inner));
   }
 

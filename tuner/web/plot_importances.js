@@ -33,7 +33,7 @@ function paint(area, {items}) {
   drawBars(layer, "alone", items, item => item.alone, {...thin, opacity: 1});
   const names = layer.selectAll("text.name").data(items).join("text").attr("class", "name").attr("text-anchor", "end")
     .attr("x", LABELS - 8).attr("y", (_, i) => TOP + i * ROW + 15).text(item => fit(item.parameter, LABELS - 14));
-  names.append("title").text(item => item.parameter);
+  names.append("title").text(item => format.visible(item.parameter));
   layer.selectAll("text.figure").data(items).join("text").attr("class", "figure")
     .attr("x", item => LABELS + Math.min(1, Math.max(item.share, item.total ?? 0)) * length + 6)
     .attr("y", (_, i) => TOP + i * ROW + 13).text(item => share(item.share));
@@ -73,7 +73,7 @@ export function importancesPlot(store, selection) {
       (all.length > items.length ? ` The first ${items.length} of ${all.length} parameters.` : ""),
     table: ({all}) => ({heads: ["Parameter", "Share", "Alone", "With interactions"],
       rows: all.map(item => [item.parameter, item.share, item.alone ?? "", item.total ?? ""])}),
-    end: () => question.end(),
+    questions: [question],
   });
   return card;
 }

@@ -4,7 +4,8 @@
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
 import {axisOf, drawBar, fit, scaleOf, tickedAxis} from "./plot_axes.js";
-import {metricMenu} from "./plot_controls.js";
+import {logMenu, metricMenu} from "./plot_controls.js";
+import {Ranges, RANGES_HELP} from "./plot_ranges.js";
 import {describeTrial, inChunks} from "./marks.js";
 import {HAIR, lineText, traceLine} from "./pen.js";
 import {goodness, shade} from "./theme.js";
@@ -12,21 +13,22 @@ import * as format from "./format.js";
 
 const MARGIN = {top: 46, right: 100, bottom: 36, left: 50};
 const REACH = 10;       // pixels between the pointer and a line
-const BRUSH_WIDTH = 24;
 const LEAST_GAP = 84;   // pixels between two axes
 const TICK_PIXELS = 40;
 const MANY = 500;       // lines, from which they are thin
 const LINES = 64;       // in one path; where several cross it is darker
+const MOST = 4000;      // lines; more hide each other and take long
+const BEST = 400;       // of them that are drawn for sure
 
 // --- the axes ---
 
 // [{dimension, x, scale, axis, lacks}] from left to right; trials without a
 // value pass below the axis.
-function layOut(area, dimensions, trials) {
+function layOut(area, dimensions, trials, isLog) {
   const [top, bottom] = [MARGIN.top, area.height - MARGIN.bottom];
   const width = area.width - MARGIN.left - MARGIN.right;
   return dimensions.map((dimension, i) => {
-    const axis = axisOf(dimension, trials.map(trial => dimension.place(trial)));
+    const axis = axisOf(dimension, trials.map(trial => dimension.place(trial)), isLog(dimension));
     return {dimension, axis, scale: scaleOf(axis, [bottom, top]), lacking: bottom + 18,
       lacks: trials.some(trial => dimension.place(trial) === null),
       x: MARGIN.left + (dimensions.length > 1 ? width * i / (dimensions.length - 1) : width / 2)};
@@ -58,57 +60,23 @@ function drawAxes(area, axes) {
   });
 }
 
-// --- the brushes ---
-
-// What a brush from pixel `top` to `bottom` picks; null between two categories.
-function rangeOf({axis, scale}, [top, bottom]) {
-  if (!axis.categories) return {low: scale.invert(bottom), high: scale.invert(top)};
-  const inside = axis.categories.filter(name => scale(name) >= top && scale(name) <= bottom);
-  return inside.length > 0 ? {values: new Set(inside)} : null;
-}
-
-// Where the range of the selection lies on an axis.
-function pixelsOf({axis, scale}, range) {
-  if (!axis.categories) return [scale(range.high), scale(range.low)];
-  const places = [...range.values].map(name => scale(name));
-  return [Math.min(...places) - BRUSH_WIDTH / 2, Math.max(...places) + BRUSH_WIDTH / 2];
-}
-
-// One brush an axis; the one that is being dragged is left alone.
-function drawBrushes(area, axes, selection, dragged) {
-  const groups = area.svg.select("g.brushes").selectAll("g.brush-y").data(axes, ({dimension}) => dimension.key)
-    .join(enter => enter.append("g").attr("class", "brush-y"))
-    .attr("transform", ({x}) => `translate(${x},0)`);
-  groups.each(function draw(one) {
-    const {dimension, scale} = one, [bottom, top] = scale.range(), group = d3.select(this);
-    if (dragged.key === dimension.key) return;
-    const own = d3.brushY().extent([[-BRUSH_WIDTH / 2, top - 4], [BRUSH_WIDTH / 2, bottom + 4]]);
-    own.on("start brush end", () => {
-      const {type, selection: pixels, sourceEvent} = d3.event;
-      if (!sourceEvent) return;
-      dragged.key = type === "end" ? null : dimension.key;
-      if (type !== "start") selection.setRange(dimension, pixels ? rangeOf(one, pixels) : null);
-    });
-    const range = selection.ranges.get(dimension.key);
-    group.call(own).call(own.move, range ? pixelsOf(one, range) : null);
-  });
-}
-
 // --- the lines ---
+
+// Of the items, the best first, as many as are drawn: an even part of those that
+// are not among the best.
+function thin(items) {
+  const step = (items.length - BEST) / (MOST - BEST);
+  return items.length <= MOST ? items
+    : [...items.slice(0, BEST), ...d3.range(MOST - BEST).map(i => items[BEST + Math.floor(i * step)])];
+}
 
 // One path for all lines of a shade, the good ones last.
 function drawLines(area, marks, selection) {
-  const groups = new Map(), left = [];
-  for (const mark of marks) {
-    if (!selection.accepts(mark.trial)) left.push(mark);
-    else if (groups.has(mark.colour)) groups.get(mark.colour).push(mark);
-    else groups.set(mark.colour, [mark]);
-  }
   const trace = lines => to => lines.forEach(({points}) => traceLine(to, points));
-  const many = marks.length > MANY;
-  const looks = many ? {alpha: 0.35, width: HAIR} : {alpha: 0.8, width: 1.2};
+  const looks = marks.length > MANY ? {alpha: 0.35, width: HAIR} : {alpha: 0.8, width: 1.2};
+  const [picked, left] = [true, false].map(is => thin(marks.filter(({trial}) => selection.accepts(trial) === is)));
   inChunks(left, LINES, some => area.pen.path(trace(some), {stroke: area.theme.idle, alpha: 0.12, width: HAIR}));
-  const order = [...groups].sort((a, b) => a[1][0].share - b[1][0].share);
+  const order = [...d3.group(picked, ({colour}) => colour)].reverse();
   for (const [stroke, lines] of order) inChunks(lines, LINES, some => area.pen.path(trace(some), {stroke, ...looks}));
 }
 
@@ -135,37 +103,44 @@ function ringLines(group, marks, colour) {
 }
 
 export function parallelPlot(store, selection) {
-  const metricChoice = metricMenu(selection);
-  const dragged = {key: null};
+  const metricChoice = metricMenu(selection), logs = logMenu(selection);
+  const ranges = new Ranges(selection);
 
   function prepare() {
     const {parameters, metrics} = dimensionsOf(store);
     const metric = metricChoice.pick(metrics);
     const trials = metric ? store.results.filter(trial => metric.place(trial) !== null) : [];
     if (trials.length === 0) return {missing: "No trial has a result yet."};
-    return {dimensions: [...parameters, ...metrics], metric, trials};
+    const dimensions = [...parameters, ...metrics];
+    logs.offer(dimensions, dimension => trials.map(trial => dimension.place(trial)).filter(value => value !== null));
+    return {dimensions, metric, trials};
   }
 
   function paint(area, {dimensions, metric, trials}) {
-    const axes = layOut(area, dimensions, trials);
-    const share = goodness(trials.map(trial => metric.of(trial)), metric.sign);
+    const axes = layOut(area, dimensions, trials, logs.isOn);
+    const share = goodness(trials.map(trial => metric.of(trial)), metric.sign, logs.isOn(metric));
     const marks = trials.map(trial => {
       const good = share(metric.of(trial)), points = linePoints(trial, axes);
-      return {trial, points, share: good, colour: shade(good), x: points[0][0], y: points[0][1], order: -good};
-    });
+      return {trial, points, colour: shade(good), x: points[0][0], y: points[0][1], order: -good};
+    }).sort((a, b) => a.order - b.order);
     drawLines(area, marks, selection);
     drawAxes(area, axes);
-    drawBrushes(area, axes, selection, dragged);
+    ranges.draw(area.svg.select("g.brushes"), axes);
     drawBar(area, {left: 0, width: area.width - 92, top: MARGIN.top, height: area.height - MARGIN.top - MARGIN.bottom},
-      shade, format.number(share.poor), format.number(share.good));
+      shade, share.told.map(format.number));
     return marks;
   }
 
   const card = new PlotCard(store, selection, {
     title: "Parallel coordinates", name: "parallel", height: 380, follows: true, wide: true, front: true,
+    help: RANGES_HELP,
     leastWidth: ({dimensions}) => MARGIN.left + MARGIN.right + LEAST_GAP * (dimensions.length - 1),
-    controls: [metricChoice.element], prepare, paint, find: findLine, ring: ringLines,
-    summary: () => "Drag on an axis to pick a range; a click there lets it go.",
+    controls: [metricChoice.element, logs.element], prepare, paint, find: findLine, ring: ringLines,
+    summary: ({trials}) => {
+      const picked = trials.filter(trial => selection.accepts(trial)).length;
+      return "Drag on an axis to pick a range." +
+        (picked > MOST ? ` ${MOST} of ${picked} trials are drawn, the best among them.` : "");
+    },
     table: ({dimensions, trials}) => ({heads: ["Trial", ...dimensions.map(dimension => dimension.name)],
       rows: trials.filter(trial => selection.accepts(trial))
         .map(trial => [trial.id, ...dimensions.map(dimension => dimension.of(trial) ?? "")])}),

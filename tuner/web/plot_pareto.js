@@ -2,7 +2,8 @@
 // one beats in both.
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {drawAxes, drawLegend, span, within, zoomable} from "./plot_axes.js";
+import {drawAxes, drawLegend, span, within} from "./plot_axes.js";
+import {zoomable} from "./plot_zoom.js";
 import {choice, logSwitch} from "./plot_controls.js";
 import {describeTrial, drawMarks, shapes} from "./marks.js";
 import * as format from "./format.js";
@@ -52,15 +53,15 @@ function labelOf({name, bound, sign}) {
 
 export function paretoPlot(store, selection) {
   const xChoice = choice("x", () => card.zoom(null), 1), yChoice = choice("y", () => card.zoom(null), 0);
-  const logX = logSwitch("Log x", () => card.changed()), logY = logSwitch("Log y", () => card.changed());
+  const logX = logSwitch("Log x", selection), logY = logSwitch("Log y", selection);
 
   function prepare() {
     const {metrics} = dimensionsOf(store);
     const x = xChoice.pick(metrics), y = yChoice.pick(metrics);
     const trials = store.results.filter(trial => x.place(trial) !== null && y.place(trial) !== null);
     if (trials.length === 0) return {missing: "No result has both metrics yet."};
-    logX.offer(withBound(x, trials));
-    logY.offer(withBound(y, trials));
+    logX.offer(x, withBound(x, trials));
+    logY.offer(y, withBound(y, trials));
     const safe = trials.filter(trial => store.isSafe(trial));
     const isFront = x !== y && x.bound === null && y.bound === null;
     return {x, y, trials, safe: new Set(safe), front: isFront ? frontOf(safe, x, y) : [],
@@ -87,7 +88,7 @@ export function paretoPlot(store, selection) {
       ...best.length > 0 ? [{label: "none beats it", colour: theme.accent, shape: shapes.diamond}] : [],
       ...front.length > 1 ? [{label: "front of these two", colour: theme.accent}] : [],
       ...safe.size < trials.length ? [{label: "out of bounds", colour: theme.bad, shape: shapes.circle}] : []]);
-    zoomable(area, frame, "xy");
+    zoomable(area, frame);
     return marks.filter(within(frame.inner));
   }
 

@@ -7,6 +7,14 @@ import {colours} from "./theme.js";
 const REACH = 24; // pixels
 const KEYS = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10,
   Home: -Infinity, End: Infinity};
+const NEARER = {"+": 1.5, "=": 1.5, "-": 1 / 1.5}; // "=" is the key of "+"
+const MOVES = {ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]};
+const MOVE = 60; // pixels
+
+export const POINTER_HELP = [
+  ["Pointer, arrow keys, Home, End", "tell of a trial"],
+  ["Click, Enter", "opens its page"],
+  ["Shift and click, M", "marks it to be compared"]];
 
 function ringMarks(group, marks, colour) {
   group.selectAll("circle").data(marks).join("circle").attr("class", "ring")
@@ -24,8 +32,10 @@ export class Pointer {
     this.tree = null;
     this.order = null;
     const {ground} = card;
-    ground.addEventListener("pointermove", event => this.moved(event));
-    ground.addEventListener("pointerleave", () => this.leave());
+    this.touched = null;  // the mark that a finger met
+    ground.addEventListener("pointermove", event => event.pointerType !== "touch" && this.moved(event));
+    ground.addEventListener("pointerdown", event => this.down(event));
+    ground.addEventListener("pointerleave", event => event.pointerType !== "touch" && this.leave());
     ground.addEventListener("blur", () => this.leave());
     ground.addEventListener("click", event => this.pressed(event));
     ground.addEventListener("keydown", event => this.key(event));
@@ -73,9 +83,18 @@ export class Pointer {
     else this.leave();
   }
 
+  // A finger cannot hover: its first tap tells of a mark, the next one is a click.
+  down(event) {
+    const before = this.at;
+    this.touched = null;
+    if (event.pointerType !== "touch" || event.target.closest(".brush-y")) return;
+    this.moved(event);
+    if (this.at !== null && (before === null || !isSame(this.at, before))) this.touched = this.at;
+  }
+
   pressed(event) {
     const trial = this.at?.trial;
-    if (!trial || event.target.closest(".brush-y")) return; // a click there takes a range away
+    if (!trial || this.touched !== null || event.target.closest(".brush-y")) return; // a click there takes a range away
     if (event.shiftKey) this.card.selection.toggleMark(trial.id);
     else this.open(trial);
   }
@@ -95,8 +114,11 @@ export class Pointer {
 
   key(event) {
     if (event.target !== this.card.ground || event.ctrlKey || event.metaKey || event.altKey) return;
-    const trial = this.at?.trial;
-    if (KEYS[event.key] !== undefined) this.step(KEYS[event.key]);
+    const trial = this.at?.trial, {zoomer} = this.card;
+    if (zoomer && event.shiftKey && MOVES[event.key]) zoomer.move(1, MOVES[event.key].map(part => part * MOVE));
+    else if (zoomer && NEARER[event.key]) zoomer.nearer(NEARER[event.key], this.at ?? undefined);
+    else if (zoomer && event.key === "0") this.card.zoom(null);
+    else if (KEYS[event.key] !== undefined) this.step(KEYS[event.key]);
     else if (event.key === "Enter" && trial) this.open(trial);
     else if (event.key === "m" && trial) this.card.selection.toggleMark(trial.id);
     else if (event.key === "Escape") this.escape();

@@ -19,7 +19,7 @@ function copyLooks(from, to) {
 function copyLayer(card, name) {
   const layer = card.svg.select(`g.${name}`).node(), copy = layer.cloneNode(true);
   copyLooks(layer, copy);
-  for (const ground of copy.querySelectorAll(".overlay")) ground.remove();
+  for (const ground of copy.querySelectorAll(".overlay, .slider")) ground.remove();
   return copy;
 }
 

@@ -3,7 +3,8 @@
 import {studyPath} from "./api.js";
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {axisOf, drawAxes, drawLegend, span, within, zoomable} from "./plot_axes.js";
+import {axisOf, drawAxes, drawLegend, span, within} from "./plot_axes.js";
+import {zoomable} from "./plot_zoom.js";
 import {logSwitch, metricMenu} from "./plot_controls.js";
 import {Question} from "./question.js";
 import {describeTrial, drawMarks, shapes} from "./marks.js";
@@ -39,6 +40,12 @@ function expectedOf(answer) {
     .filter(({median}) => median !== null);
 }
 
+// Without what a logarithmic axis has no place for: that goes below its end.
+function raised(expected, least) {
+  const up = value => Math.max(value, least);
+  return expected.map(({value, low, median, high}) => ({value, low: up(low), median: up(median), high: up(high)}));
+}
+
 function drawBand(area, {x, y}, expected, isCategory) {
   const {pen, theme} = area;
   if (isCategory) {
@@ -56,7 +63,7 @@ function drawBand(area, {x, y}, expected, isCategory) {
 // A maker of the plot of the parameter with that key.
 export const slicePlot = key => (store, selection) => {
   const metricChoice = metricMenu(selection);
-  const log = logSwitch("Log y", () => card.changed());
+  const logX = logSwitch("Log x", selection), logY = logSwitch("Log y", selection);
   const find = () => {
     const {parameters, metrics} = dimensionsOf(store);
     return {parameter: parameters.find(parameter => parameter.key === key), metric: metricChoice.pick(metrics)};
@@ -72,14 +79,16 @@ export const slicePlot = key => (store, selection) => {
       metric.place(trial) !== null && parameter.place(trial) !== null) : [];
     if (trials.length === 0) return {missing: "No result has this parameter yet."};
     const {answer, problem} = question.look();
-    log.offer(trials.map(trial => metric.of(trial)));
+    logX.offer(parameter, trials.map(trial => parameter.of(trial)));
+    logY.offer(metric, trials.map(trial => metric.of(trial)));
     return {parameter, metric, trials, expected: expectedOf(answer), through: answer?.trial, problem};
   }
 
   function paint(area, {parameter, metric, trials, expected}) {
-    const values = [...trials.map(trial => metric.of(trial)), ...expected.flatMap(({low, high}) => [low, high])];
-    const frame = drawAxes(area, axisOf(parameter, trials.map(trial => parameter.of(trial))),
-      {label: metric.name, log: log.on, ...span(values, log.on)});
+    const values = [...trials.map(trial => metric.of(trial)),
+      ...expected.flatMap(({low, high}) => logY.on ? [high] : [low, high])];
+    const yAxis = {label: metric.name, log: logY.on, ...span(values, logY.on)};
+    const frame = drawAxes(area, axisOf(parameter, trials.map(trial => parameter.of(trial)), logX.on), yAxis);
     const {x, y, inner} = frame;
     const room = parameter.isCategory ? x.step() * SPREAD : 0;
     const marks = trials.map(trial =>
@@ -87,17 +96,17 @@ export const slicePlot = key => (store, selection) => {
     area.pen.inside(inner, () => {
       drawMarks(area.pen, marks, area.theme,
         ({trial}) => selection.accepts(trial) ? {alpha: 0.65} : {colour: area.theme.idle, alpha: 0.12});
-      drawBand(area, frame, log.on ? expected.filter(({low}) => low > 0) : expected, parameter.isCategory);
+      drawBand(area, frame, logY.on ? raised(expected, yAxis.low) : expected, parameter.isCategory);
     });
     drawLegend(area, [{label: "result", colour: area.theme.good, shape: shapes.circle},
       ...expected.length > 0 ? [{label: "the model's median and 16-84 %", colour: area.theme.accent}] : []]);
-    if (!parameter.isCategory) zoomable(area, frame, "xy");
+    if (!parameter.isCategory) zoomable(area, frame);
     return marks.filter(within(inner));
   }
 
   const card = new PlotCard(store, selection, {
     title: key.replace(/^parameter:/, ""), name: `slice-${key.replace(/^parameter:/, "")}`, height: 260, follows: true,
-    controls: [log.element], prepare, paint, end: () => question.end(),
+    controls: [logX.element, logY.element], prepare, paint, questions: [question],
     summary: ({through, problem}) => through ? `The model is cut through trial ${through}.`
       : lackOfModel(store) ?? (problem ? `There is no model: ${problem.message}.` : ""),
     table: ({parameter, metric, expected, trials}) => expected.length > 0

@@ -2,7 +2,8 @@
 // a bar for each attempt, gaps where a slot stood idle.
 import {OURS} from "./api.js";
 import {PlotCard} from "./plot_card.js";
-import {drawLegend, fit, scaleOf, tickedAxis, zoomable} from "./plot_axes.js";
+import {drawLegend, fit, scaleOf, tickedAxis} from "./plot_axes.js";
+import {zoomable} from "./plot_zoom.js";
 import {Question} from "./question.js";
 import {describeTrial} from "./marks.js";
 import * as format from "./format.js";
@@ -111,7 +112,7 @@ export function timelinePlot(store, selection) {
     const seen = new Set(placed.map(bar => outcomeOf(bar.attempt)));
     drawLegend(area, Object.keys(OUTCOMES).filter(name => seen.has(name))
       .map(name => ({label: OUTCOMES[name].label, colour: theme[OUTCOMES[name].colour], shape: square})));
-    zoomable(area, {x, inner}, "x");
+    zoomable(area, {inner, axes: {x: {low: from, high: to, time: true}}}, "x");
     return placed;
   }
 

@@ -3,7 +3,8 @@
 import {studyPath} from "./api.js";
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {drawAxes, drawLegend, span, zoomable} from "./plot_axes.js";
+import {drawAxes, drawLegend, span} from "./plot_axes.js";
+import {zoomable} from "./plot_zoom.js";
 import {logSwitch, metricMenu} from "./plot_controls.js";
 import {Question} from "./question.js";
 import {shapes} from "./marks.js";
@@ -50,7 +51,7 @@ function askCurves(store, ids, answered) {
       const problem = asked.find(question => question.problem)?.problem;
       return {problem, answers: asked.map(question => question.answer), ready: asked.every(({answer}) => answer !== null)};
     },
-    end: () => questions.forEach(question => question.end()),
+    questions,
   };
 }
 
@@ -62,7 +63,7 @@ function nameOf(curve, several) {
 // A plot of the trials with these ids, for showPlots(); `median`: whether the
 // study's is drawn, too.
 export const trialCurvesPlot = ({title, ids, median = false}) => (store, selection) => {
-  const metricChoice = metricMenu(selection), log = logSwitch("Log y", () => card.changed());
+  const metricChoice = metricMenu(selection), log = logSwitch("Log y", selection);
   const pick = () => metricChoice.pick(dimensionsOf(store).metrics);
   const curvesAsked = askCurves(store, ids, () => card.changed());
   const medianAsked = new Question(store, () => median && pick()
@@ -80,7 +81,7 @@ export const trialCurvesPlot = ({title, ids, median = false}) => (store, selecti
     const others = (medianAsked.look().answer?.curves ?? []).filter(({trial}) => !ids.includes(trial));
     const middle = medianOf(others);
     const values = [...curves.flatMap(({points}) => points), ...middle].map(({value}) => value);
-    log.offer(values);
+    log.offer(metric, values);
     return {metric, curves, middle, others: others.length, values, several: new Set(curves.map(({replica}) => replica)).size > 1};
   }
 
@@ -108,7 +109,7 @@ export const trialCurvesPlot = ({title, ids, median = false}) => (store, selecti
     });
     drawLegend(area, [...curves.slice(0, 8).map(curve => ({label: nameOf(curve, several), colour: lookOf(theme, curve).colour})),
       ...middle.length > 0 ? [{label: "median of the study", colour: theme.quiet}] : []]);
-    zoomable(area, frame, "xy");
+    zoomable(area, frame);
     return curves.flatMap(curve => curve.points.map(({step, value}) => ({curve, step, value, trial: store.trial(curve.trial),
       label: `${nameOf(curve, true)} ${step}`, x: x(step), y: y(value)})))
       .filter(mark => mark.x >= inner.left && mark.x <= inner.left + inner.width);
@@ -122,10 +123,7 @@ export const trialCurvesPlot = ({title, ids, median = false}) => (store, selecti
       rows: curves.flatMap(curve => curve.points.map(({step, value}) => [curve.trial, curve.attempt, curve.replica, step, value]))}),
     describe: ({curve, step, value}) => [["Trial", String(curve.trial)], ["Attempt", String(curve.attempt)],
       ["Replica", curve.replica], ["Step", String(step)], ["Value", format.number(value)]],
-    end: () => {
-      curvesAsked.end();
-      medianAsked.end();
-    },
+    questions: [...curvesAsked.questions, medianAsked],
   });
   return card;
 };

@@ -9,11 +9,13 @@ export class Selection {
     this.hovered = null;      // id of a trial
     this.marked = new Set();  // ids, in the order of marking
     this.metric = null;       // key of the one in focus, null: the objective
+    this.logs = new Map();    // key of a Dimension -> whether its axes are
+                              // logarithmic, where the reader has said so
     this.watchers = new Set();
   }
 
-  // Calls `changed(what)` with "ranges", "hovered", "marked" or "metric". Returns
-  // the function that ends it.
+  // Calls `changed(what)` with "ranges", "hovered", "marked", "metric" or
+  // "scales". Returns the function that ends it.
   watch(changed) {
     this.watchers.add(changed);
     return () => this.watchers.delete(changed);
@@ -45,6 +47,11 @@ export class Selection {
   focus(metric) {
     this.metric = metric;
     this.tell("metric");
+  }
+
+  setLog(dimension, isLog) {
+    this.logs.set(dimension.key, isLog);
+    this.tell("scales");
   }
 
   toggleMark(id) {

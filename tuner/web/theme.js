@@ -34,14 +34,18 @@ export function shade(share) {
   return d3.interpolateViridis(dark.matches ? 0.12 + 0.88 * step : 0.92 * (1 - step));
 }
 
+// A function from values to shares between 0, which is `poor`, and 1, which is
+// `good`, with the values at its foot, middle and head.
+export function sharesOf(poor, good, isLog = false) {
+  const share = (isLog ? d3.scaleLog : d3.scaleLinear)().domain([poor, good]).clamp(true);
+  return Object.assign(share, {told: [0, 0.5, 1].map(part => share.invert(part))});
+}
+
 // How good values of a metric are, from 0 to 1, so that a few very poor ones
 // leave the rest their colours. `direction`: +1 where larger is better.
-export function goodness(values, direction) {
+export function goodness(values, direction, isLog) {
   const sorted = values.filter(Number.isFinite).sort((a, b) => direction * (a - b));
-  const poor = sorted[Math.round(0.05 * (sorted.length - 1))];
-  const good = sorted[sorted.length - 1];
-  const share = value => good === poor ? 1 : Math.min(1, Math.max(0, (value - poor) / (good - poor)));
-  return Object.assign(share, {poor, good});
+  return sharesOf(sorted[Math.round(0.05 * (sorted.length - 1))], sorted[sorted.length - 1], isLog);
 }
 
 export const movesFreely = () => !matchMedia("(prefers-reduced-motion: reduce)").matches;
