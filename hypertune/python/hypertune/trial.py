@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 Metrics = Mapping[str, float]
 
+_MOST_REASON = 512
 _OPEN = ("REQUESTED", "ACTIVE", "STOPPING", "PAUSED")
 
 
@@ -194,9 +195,11 @@ class Trial:
         self._adopt(self._post(":complete", body))
 
     def infeasible(self, reason: str) -> None:
-        """Ends the trial: these parameters cannot be evaluated."""
-        self._adopt(self._post(":complete", {"trialInfeasible": True,
-                                             "infeasibleReason": reason}))
+        """Ends the trial: these parameters cannot be evaluated. The server
+        keeps 512 bytes of the reason."""
+        self._adopt(self._post(":complete", {
+            "trialInfeasible": True,
+            "infeasibleReason": show.plain(reason[:_MOST_REASON])}))
 
     def stop(self) -> None:
         """Asks whoever evaluates the trial to end it; its results count."""

@@ -105,7 +105,7 @@ class Storage(BaseStorage, BaseHeartbeat):
                 return self._records[study_id]
         try:
             resource = self._line.call("GET", "/hypertune/v1/studies/%d" %
-                                  int(study_id))
+                                       int(study_id))
         except (errors.NotFound, errors.InvalidArgument):
             raise KeyError("there is no study %s" % study_id) from None
         return self._adopt(resource)
@@ -136,8 +136,9 @@ class Storage(BaseStorage, BaseHeartbeat):
         more = True
         while more:
             try:
-                answer = self._line.call("GET", record.remote._ours("/metadata"),
-                                    query={"since": record.version})
+                answer = self._line.call(
+                    "GET", record.remote._ours("/metadata"),
+                    query={"since": record.version})
             except errors.NotFound:
                 with self._lock:
                     self._records.pop(record.remote.id, None)
@@ -260,7 +261,8 @@ class Storage(BaseStorage, BaseHeartbeat):
                          template_trial: Optional[FrozenTrial] = None) -> int:
         record = self._synced(study_id)
         owner = uuid.uuid4().hex
-        items = {"state": "RUNNING", "start": time_text(datetime.datetime.now())}
+        items = {"state": "RUNNING",
+                 "start": time_text(datetime.datetime.now())}
         if template_trial is not None:
             items = items_of(template_trial)
         waits = items["state"] == "WAITING"
