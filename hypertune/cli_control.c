@@ -126,6 +126,20 @@ int cli_delete(struct cli *cli)
     return code;
 }
 
+const char *cli_control_held(struct cli *cli, const struct cli_study *study)
+{
+    if (!node_get_bool(study->status, "held", false))
+        return NULL;
+    const char *where = cli_where(cli);
+    return arena_printf(cli->arena,
+                        "study %s is %s\n"
+                        "  as it is: hypertune resume %s%s   give up: "
+                        "hypertune stop %s%s",
+                        study->name,
+                        node_get_string(study->status, "reason", ""),
+                        study->name, where, study->name, where);
+}
+
 /* "trials=N" and "parallel=N" are the same as --trials N, --parallel N. */
 static int read_change(struct cli *cli, const char *word)
 {

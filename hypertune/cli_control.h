@@ -9,6 +9,10 @@
  * --yes is needed). Returns CLI_DONE or the exit code after having said why. */
 int cli_control_delete(struct cli *cli, const struct cli_study *study);
 
+/* What a study was paused for by the server and what can be done about it, in
+ * cli->arena; NULL when it is not held so. */
+const char *cli_control_held(struct cli *cli, const struct cli_study *study);
+
 /* POSTs "pause", "resume" or "stop" for a study. */
 enum ht_status cli_control_post(struct cli *cli, const char *study,
                                 const char *verb, struct ht_error *err);

@@ -35,7 +35,7 @@ void cli_diagnosis_describe(const struct node *doctor, struct text *out)
     const struct node *seen = node_find(doctor, "seen");
     const struct node *hints = node_find(doctor, "hints");
     if (doctor != NULL && (seen == NULL || seen->first == NULL))
-        text_puts(out, "  seen      nothing\n");
+        text_puts(out, "  seen      no metric\n");
     for (seen = seen ? seen->first : NULL; seen != NULL; seen = seen->next)
         describe_seen(seen, out);
     for (hints = hints ? hints->first : NULL; hints != NULL;

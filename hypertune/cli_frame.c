@@ -20,7 +20,9 @@ enum {
     RUNNER_WIDE = 90, /* runners */
     WHY_WIDE = 110,   /* and reasons of choices are shown */
     GAP = 8,
-    RUNNING_LEAST = 2 /* lines that running trials keep: titles, one trial */
+    REASON_LINES = 3,   /* of why a study is as it is, */
+    REASON_HEIGHT = 20, /* one on a terminal of fewer lines */
+    RUNNING_LEAST = 2   /* lines that running trials keep: titles, one trial */
 };
 
 /* The parts of a picture: the study above, its running trials, and a foot that
@@ -108,9 +110,12 @@ static void add_reason(struct view *view)
                  cli_study_count(study, "requested") == 0;
     if (usual || reason[0] == '\0')
         return;
+    struct text safe = {0};
+    text_escape(&safe, reason);
     text_puts(&view->page.line, "why    ");
-    text_escape(&view->page.line, reason);
-    page_end(&view->page, false);
+    page_wrap(&view->page, safe.data,
+              view->page.height < REASON_HEIGHT ? 1 : REASON_LINES);
+    text_free(&safe);
 }
 
 static void add_best(struct view *view)
@@ -196,7 +201,7 @@ static void add_slot(struct view *view, const struct frame_slot *slot)
     size_t whole = table_width(line->data) + 2 + table_width(params);
     if (whole >= frame->width && slot->brief != NULL)
         params = slot->brief;
-    if (slot->starting && slot->words[0] != '\0')
+    if (slot->starting && slot->words != NULL)
         params = slot->words;
     text_printf(line, "  %s", params);
     page_end(page, false);
@@ -222,13 +227,13 @@ static void add_running(struct view *view, size_t room)
 static void add_last(struct view *view)
 {
     const struct frame *frame = view->frame;
-    if (frame->last[0][0] != '\0')
+    if (frame->last[0] != NULL)
         text_printf(&view->page.line, "LAST      %s", frame->last[0]);
-    for (size_t i = 1; i < FRAME_LAST && frame->last[i][0] != '\0'; i++)
+    for (size_t i = 1; i < FRAME_LAST && frame->last[i] != NULL; i++)
         page_join(&view->page, frame->last[i], 3, false);
-    if (frame->last[0][0] != '\0')
+    if (frame->last[0] != NULL)
         page_end(&view->page, false);
-    if (frame->failure[0] == '\0' || frame->since_failure < FRAME_LAST)
+    if (frame->failure == NULL || frame->since_failure < FRAME_LAST)
         return;
     text_printf(&view->page.line, "FAILURE   %s", frame->failure);
     page_end(&view->page, false);

@@ -10,13 +10,7 @@
 #include "proto/limits.h"
 #include "proto/text.h"
 
-enum {
-    FRAME_CURVE = 20,
-    FRAME_LAST = 3,
-    FRAME_LAST_BYTES = 160,
-    FRAME_WORDS_BYTES = 120,
-    FRAME_WHY_BYTES = 16
-};
+enum { FRAME_CURVE = 20, FRAME_LAST = 3, FRAME_WHY_BYTES = 16 };
 
 struct frame_slot { /* one running trial */
     char id[24], step[24], runner[64];
@@ -25,11 +19,12 @@ struct frame_slot { /* one running trial */
     size_t n_curve;
     size_t n_values, stride; /* all values; how many are one of the curve */
     int64_t start_ms;
-    char why[FRAME_WHY_BYTES];     /* it was chosen: "explores" */
-    bool starting;                 /* its attempt does not run yet */
-    char words[FRAME_WORDS_BYTES]; /* of its runner meanwhile: "pulling ..." */
-    char *params; /* "lr=0.01 opt=adam", owned by whoever fills the slot */
-    char *brief;  /* the same in fewer columns, owned too */
+    char why[FRAME_WHY_BYTES]; /* it was chosen: "explores" */
+    bool starting;             /* its attempt does not run yet */
+    /* Safe to show, NULL: none; owned by whoever fills the slot. */
+    char *words;  /* of its runner meanwhile: "pulling ..." */
+    char *params; /* "lr=0.01 opt=adam" */
+    char *brief;  /* the same in fewer columns */
 };
 
 struct frame {
@@ -45,9 +40,10 @@ struct frame {
     struct frame_slot *running;
     size_t n_history; /* objectives of ended trials, oldest first */
     double *history;
-    char last[FRAME_LAST][FRAME_LAST_BYTES]; /* newest first, "" when fewer */
-    char failure[FRAME_LAST_BYTES];          /* the newest one, "" for none */
-    size_t since_failure;                    /* trials that ended after it */
+    /* How trials ended, safe to show and owned like a slot's words. */
+    char *last[FRAME_LAST]; /* newest first, NULL when fewer */
+    char *failure;          /* the newest one, NULL for none */
+    size_t since_failure;   /* trials that ended after it */
 };
 
 /* Appends the picture, every line narrower than the terminal and fewer lines

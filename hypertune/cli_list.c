@@ -3,6 +3,7 @@
 
 #include "hypertune/cli_attempts.h"
 #include "hypertune/cli_commands.h"
+#include "hypertune/cli_control.h"
 #include "hypertune/cli_output.h"
 #include "hypertune/cli_study.h"
 #include "hypertune/cli_summary.h"
@@ -69,11 +70,15 @@ static struct table *new_table(struct cli *cli)
     return table;
 }
 
+enum { MOST_HELD = 3 }; /* studies whose reason is told below the table */
+
 struct listing {
     struct cli *cli;
     struct table *table;
     struct text out;
     int64_t now, shown;
+    size_t n_held;
+    const char *held[MOST_HELD];
 };
 
 static bool list_study(const struct node *job, void *context)
@@ -88,6 +93,9 @@ static bool list_study(const struct node *job, void *context)
         text_puts(&listing->out, "\n");
     } else if (!cli_output_item(cli->format, job, index, &listing->out)) {
         add_row(listing->table, &study, listing->now);
+        const char *held = cli_control_held(cli, &study);
+        if (held != NULL && listing->n_held < MOST_HELD)
+            listing->held[listing->n_held++] = arena_strdup(cli->lasting, held);
     }
     return cli->set.limit <= 0 || listing->shown < cli->set.limit;
 }
@@ -131,7 +139,10 @@ static int print_listing(struct listing *listing)
         cli_output_end(cli->format, (size_t)listing->shown, &listing->out);
         break;
     }
-    return cli_print(&listing->out);
+    const int code = cli_print(&listing->out);
+    for (size_t i = 0; i < listing->n_held; i++)
+        cli_say(cli, "%s", listing->held[i]);
+    return code;
 }
 
 /* Flags to paste are those of a trial; a study has none. */

@@ -37,6 +37,41 @@ void page_join(struct page *page, const char *more, size_t gap, bool strong)
     text_printf(&page->line, "  %s", more);
 }
 
+/* Bytes of `words` that fit into so many columns, up to a blank if there is
+ * one; all of them when they fit. */
+static size_t fitting(const char *words, size_t columns)
+{
+    size_t end = 0, blank = 0;
+    const size_t len = strlen(words);
+    struct text part = {0};
+    while (end < len) {
+        const size_t next = end + 1 + strcspn(words + end + 1, " ");
+        text_append(&part, words + end, next - end);
+        if (table_width(part.data) > columns)
+            break;
+        end = blank = next;
+    }
+    text_free(&part);
+    return end == len ? len : blank;
+}
+
+void page_wrap(struct page *page, const char *words, size_t lines)
+{
+    const size_t indent = table_width(shown(&page->line));
+    const size_t room = page->width > indent + 1 ? page->width - indent - 1 : 0;
+    for (; lines > 1; lines--) {
+        const size_t len = fitting(words, room);
+        if (len == 0 || words[len] == '\0')
+            break;
+        text_append(&page->line, words, len);
+        page_end(page, false);
+        text_printf(&page->line, "%*s", (int)indent, "");
+        words += len + 1;
+    }
+    text_puts(&page->line, words);
+    page_end(page, false);
+}
+
 void page_padded(struct page *page, const char *foreign, size_t width)
 {
     struct text safe = {0}, cut = {0};

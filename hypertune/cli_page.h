@@ -26,6 +26,9 @@ void page_end(struct page *page, bool strong);
 /* Appends more to the line behind a gap, or as the next line when the terminal
  * is too narrow for both; `strong` is for the line that it ends then. */
 void page_join(struct page *page, const char *more, size_t gap, bool strong);
+/* Appends words to the line and ends it; what is too wide goes on below, as far
+ * in as it began, in at most `lines` lines in all, the last of them cut. */
+void page_wrap(struct page *page, const char *words, size_t lines);
 /* Appends foreign text behind two blanks in exactly `width` columns. */
 void page_padded(struct page *page, const char *foreign, size_t width);
 /* Appends whole lines, each ended by a newline, the first one strong. */

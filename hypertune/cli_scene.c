@@ -14,6 +14,14 @@ enum {
     WORDS_TAIL = 200
 };
 
+/* `*kept` becomes what was made, NULL when that is empty. */
+static void keep(char **kept, struct text *made)
+{
+    free(*kept);
+    *kept = made->len > 0 ? ht_xstrdup(made->data) : NULL;
+    text_free(made);
+}
+
 /* ---- running trials ---- */
 
 static struct frame_slot *find_slot(struct frame *frame, const char *id)
@@ -38,13 +46,19 @@ static struct frame_slot *add_slot(struct frame *frame, const char *id)
     return slot;
 }
 
+static void free_slot(struct frame_slot *slot)
+{
+    free(slot->words);
+    free(slot->params);
+    free(slot->brief);
+}
+
 static void drop_slot(struct frame *frame, const char *id)
 {
     struct frame_slot *slot = find_slot(frame, id);
     if (slot == NULL)
         return;
-    free(slot->params);
-    free(slot->brief);
+    free_slot(slot);
     size_t after = frame->n_slots - (size_t)(slot - frame->running) - 1;
     memmove(slot, slot + 1, after * sizeof *slot);
     frame->n_slots--;
@@ -69,13 +83,6 @@ static void add_point(struct frame_slot *slot, const char *step, double value)
     slot->n_values++;
 }
 
-static char *take_text(struct text *text)
-{
-    char *copy = ht_xstrdup(text->data != NULL ? text->data : "");
-    text_free(text);
-    return copy;
-}
-
 static bool is_starting(const struct node *ours)
 {
     const struct node *attempts = node_find(ours, "attempts");
@@ -91,10 +98,8 @@ static void fill_slot(struct frame_slot *slot, const struct node *trial)
     struct text params = {0}, brief = {0};
     cli_trial_params(trial, &params);
     cli_brief_params(node_find(ours, "params"), &brief);
-    free(slot->params);
-    free(slot->brief);
-    slot->params = take_text(&params);
-    slot->brief = take_text(&brief);
+    keep(&slot->params, &params);
+    keep(&slot->brief, &brief);
     snprintf(slot->runner, sizeof slot->runner, "%s",
              node_get_string(ours, "runner", ""));
     slot->start_ms = node_get_int(ours, "startTimeMs", 0);
@@ -114,9 +119,7 @@ static void load_words(const struct cli_scene *scene, struct frame_slot *slot)
     const char *line = strrchr(said, '\n');
     struct text words = {0};
     text_escape(&words, line != NULL ? line + 1 : said);
-    snprintf(slot->words, sizeof slot->words, "%s",
-             words.data != NULL ? words.data : "");
-    text_free(&words);
+    keep(&slot->words, &words);
 }
 
 /* What a running trial has reported before we came. */
@@ -162,15 +165,17 @@ static void note_ended(struct frame *frame, const struct node *trial)
         cli_trial_objective(trial, &line);
     else
         text_escape(&line, reason);
-    memmove(frame->last[1], frame->last[0],
-            (FRAME_LAST - 1) * sizeof frame->last[0]);
-    snprintf(frame->last[0], sizeof frame->last[0], "%s", line.data);
     frame->since_failure++;
     if (words_has("FAILED INFEASIBLE", state)) {
-        snprintf(frame->failure, sizeof frame->failure, "%s", line.data);
+        free(frame->failure);
+        frame->failure = ht_xstrdup(line.data);
         frame->since_failure = 0;
     }
-    text_free(&line);
+    free(frame->last[FRAME_LAST - 1]);
+    memmove(&frame->last[1], &frame->last[0],
+            (FRAME_LAST - 1) * sizeof frame->last[0]);
+    frame->last[0] = NULL;
+    keep(&frame->last[0], &line);
     /* Only what may become the best is part of its history. */
     bool counts = words_has("SUCCEEDED STOPPED", state);
     add_history(frame, counts ? node_get_double(ours, "objective", NAN) : NAN);
@@ -208,12 +213,14 @@ void scene_load(struct cli_scene *scene, const struct cli_study *study)
 
 void scene_fini(struct cli_scene *scene)
 {
-    for (size_t i = 0; i < scene->frame.n_slots; i++) {
-        free(scene->frame.running[i].params);
-        free(scene->frame.running[i].brief);
-    }
-    free(scene->frame.running);
-    free(scene->frame.history);
+    struct frame *frame = &scene->frame;
+    for (size_t i = 0; i < frame->n_slots; i++)
+        free_slot(&frame->running[i]);
+    for (size_t i = 0; i < FRAME_LAST; i++)
+        free(frame->last[i]);
+    free(frame->failure);
+    free(frame->running);
+    free(frame->history);
 }
 
 /* ---- events ---- */

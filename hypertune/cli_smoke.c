@@ -162,7 +162,7 @@ static void describe_newest(const struct node *latest, struct text *out)
 {
     const struct node *metrics = node_find(latest, "metrics");
     if (metrics == NULL)
-        text_puts(out, "  seen      nothing\n");
+        text_puts(out, "  seen      no metric\n");
     for (const struct node *metric = metrics != NULL ? metrics->first : NULL;
          metric != NULL; metric = metric->next)
         text_printf(out, "  seen      %s = %s\n", metric->key,

@@ -36,7 +36,8 @@ struct watch {
 /* Paused by the server, which asks a person to look at it. */
 static bool is_held(const struct watch *watch)
 {
-    return watch->waits && node_get_bool(watch->study.status, "held", false) &&
+    return watch->waits &&
+           cli_control_held(watch->follow.cli, &watch->study) != NULL &&
            cli_study_count(&watch->study, "active") +
                    cli_study_count(&watch->study, "stopping") ==
                0;
@@ -57,15 +58,8 @@ static int verdict(const struct watch *watch)
         return strcasecmp(watch->study.state, watch->until) == 0 ? CLI_DONE
                                                                  : CLI_FAILED;
     if (is_held(watch))
-        return cli_fail(
-            watch->follow.cli, CLI_FAILED,
-            "study %s is %s\n"
-            "  as it is: hypertune resume %s%s   give up: hypertune "
-            "stop %s%s",
-            watch->study.name,
-            node_get_string(watch->study.status, "reason", ""),
-            watch->study.name, cli_where(watch->follow.cli), watch->study.name,
-            cli_where(watch->follow.cli));
+        return cli_fail(watch->follow.cli, CLI_FAILED, "%s",
+                        cli_control_held(watch->follow.cli, &watch->study));
     return cli_study_verdict(&watch->study);
 }
 
@@ -290,5 +284,8 @@ int cli_watch(struct cli *cli)
     int64_t since = cli_study_is_over(study.state)
                         ? 0
                         : node_get_int(study.status, "revision", 0);
+    const char *held = cli_control_held(cli, &study);
+    if (held != NULL && watch.view == VIEW_LINES)
+        cli_say(cli, "%s", held);
     return watch_study(cli, study.name, &watch, since, false);
 }

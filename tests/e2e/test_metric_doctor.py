@@ -133,7 +133,13 @@ def main():
             want = ("paused, as the first 2 trials all " + LACK +
                     "; line 1 of stdout looks like it: Accuracy: 0.93")
             tap.equal(status["reason"], want)
-            tap.equal("PAUSED" in server.cli("list").stdout, True)
+            listed = server.cli("list")
+            tap.equal("PAUSED" in listed.stdout, True)
+            done = server.cli("watch", "burns", "--timeout", "1s", check=False)
+            for said in (listed.stderr, done.stderr):
+                tap.equal(said.startswith(
+                    "study burns is %s\n  as it is: hypertune resume burns" %
+                    want), True, said)
             tap.equal(want in server.cli("describe", "burns").stdout, True)
             events = server.get(harness.OURS + "burns/events?since=0")["events"]
             tap.equal([e["reason"] for e in events if e["to"] == "PAUSED"],
@@ -161,7 +167,7 @@ def main():
             tap.equal((code, err), (7, """\
 smoke: running one trial...
 hypertune: smoke: the trial ended without reporting accuracy
-  seen      nothing
+  seen      no metric
   hint      line 1 of stdout looks like it: Accuracy: 0.93
   hint      such lines are read with the pattern: Accuracy: {accuracy}
 last lines of stdout:
@@ -209,7 +215,7 @@ hypertune: smoke: the trial ended without reporting accuracy
             tap.equal(code, 8, err)
             tap.equal(err.splitlines()[1:], [
                 "hypertune: smoke: the trial did not report accuracy within "
-                "2s; --timeout gives it more", "  seen      nothing"])
+                "2s; --timeout gives it more", "  seen      no metric"])
 
         def submit_may_look_first():
             path = os.path.join(server.folder, "first.yaml")

@@ -2,6 +2,7 @@
 #include "hypertune/cli_filter.h"
 #include "hypertune/cli_frame.h"
 #include "hypertune/cli_output.h"
+#include "hypertune/cli_page.h"
 #include "hypertune/cli_schema.h"
 #include "hypertune/cli_spark.h"
 #include "hypertune/cli_study.h"
@@ -160,6 +161,27 @@ static void frames_fit_the_terminal(void)
     arena_free(arena);
 }
 
+static void a_long_reason_goes_on_below_itself(void)
+{
+    char line[] = "why    paused, as the first three trials ended without it";
+    struct text out = {0};
+    struct page page = {.width = 24, .height = 9, .out = &out};
+    text_puts(&page.line, "why    ");
+    page_wrap(&page, line + 7, 3);
+    CHECK_TEXT(out.data, "why    paused, as the\n"
+                         "       first three\n"
+                         "       trials ended wi~\n");
+    text_clear(&out);
+    text_puts(&page.line, "why    ");
+    page_wrap(&page, "unbrokenandlongerthantheline", 3);
+    text_puts(&page.line, "why    ");
+    page_wrap(&page, "short", 3);
+    CHECK_TEXT(out.data, "why    unbrokenandlong~\nwhy    short\n");
+    CHECK(page.lines == 5);
+    text_free(&out);
+    page_fini(&page);
+}
+
 static void the_history_shows_how_the_best_grew(void)
 {
     struct text out = {0};
@@ -239,6 +261,7 @@ int main(void)
     RUN(curves_span_their_own_range);
     RUN(bars_are_filled_in_proportion);
     RUN(frames_fit_the_terminal);
+    RUN(a_long_reason_goes_on_below_itself);
     RUN(the_history_shows_how_the_best_grew);
     RUN(long_names_become_brief_unless_two_are_alike);
     RUN(flags_to_look_at_are_short_and_harmless);
