@@ -185,7 +185,7 @@ def failed_trials_run_again():
         os.unlink(os.path.join(home.folder, "fail"))
         _, err = home.cli("retry", "quick", "--failed")
         tap.equal(err, "trial quick/1 runs again\ntrial quick/2 runs again\n")
-        home.cli("watch", "quick", "--until", "succeeded", "--timeout", "30s")
+        home.cli("watch", "quick", "--until", "succeeded")
         tap.equal(home.cli("trials", "quick", "--state", "succeeded", "-o",
                            "name")[0], "quick/1\nquick/2\n")
         _, err = home.cli("retry", "quick", "--failed", want=3)
@@ -361,7 +361,7 @@ def custom_jobs_and_studies_are_found_like_tuning_jobs():
             "metrics": [{"metricId": "m", "goal": "MAXIMIZE"}],
             "parameters": [{"parameterId": "x", "doubleValueSpec": {
                 "minValue": 0, "maxValue": 1}}]}})
-        home.cli("watch", "once", "--until", "succeeded", "--timeout", "30s")
+        home.cli("watch", "once", "--until", "succeeded")
         out, _ = home.cli("list", "-o", "csv")
         tap.equal([(row["NAME"], row["KIND"])
                    for row in csv.DictReader(io.StringIO(out))],

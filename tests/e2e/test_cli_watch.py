@@ -314,7 +314,7 @@ def exit_codes_say_how_it_ended():
         home.cli("watch", "quick", "--until", "succeeded", "--timeout",
                  "300ms", want=8)
         home.write("go", "")
-        home.cli("watch", "quick", "--until", "succeeded", "--timeout", "30s")
+        home.cli("watch", "quick", "--until", "succeeded")
         home.cli("watch", "quick", "--until", "stopped", want=7)
         home.cli("watch", "quick", "--until", "suceeded", want=2)
         home.cli("watch", "absent", want=3)

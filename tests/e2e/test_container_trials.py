@@ -92,7 +92,7 @@ class Trials:
         # --strict fails when the server has not confirmed in time.
         self._succeed(spec("bridge", shell(
             "test -n \"$HYPERTUNE_REPORT_URL\" && "
-            "hypertune report score=1 --strict --timeout 20s"), metrics=None))
+            "hypertune report score=1 --strict --timeout 100s"), metrics=None))
 
     def without_a_network_the_file_is_enough(self):
         trial = self._succeed(spec("cut-off", shell(

@@ -12,7 +12,7 @@ import termios
 import time
 
 import tap
-from harness import PATIENCE, bin_dir, processes, wait_until
+from harness import PATIENCE, bin_dir, kill_runs, processes, wait_until
 
 
 def gone(pid):
@@ -49,8 +49,7 @@ class Home:
             for name in self.cli("list", "-o", "name")[0].split():
                 self.run("cancel", name, "--yes")
             stop(self.note()["pid"])
-        for pid in self.runners():
-            stop(pid)
+        kill_runs(self.state)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def note(self):
@@ -79,9 +78,11 @@ class Home:
         return path
 
     def environment(self, variables):
+        """Two trials run at once, however many processors there are."""
         clean = {k: v for k, v in os.environ.items()
                  if not k.startswith("HYPERTUNE_")}
-        return {**clean, "HYPERTUNE_STATE": self.state, **variables}
+        return {**clean, "HYPERTUNE_STATE": self.state,
+                "HYPERTUNED_SLOTS": "2", **variables}
 
     def start(self, *arguments, cwd=None, stdout=subprocess.PIPE, **variables):
         return subprocess.Popen(

@@ -1,5 +1,6 @@
 """harness - a real server in a folder of its own, for tests in Python."""
 
+import contextlib
 import json
 import os
 import re
@@ -67,6 +68,19 @@ def processes(program, mark):
         if path == os.path.realpath(program) and os.fsencode(mark) in words:
             found.append(int(pid))
     return sorted(found)
+
+
+def kill_runs(folder):
+    """Ends whatever runs for the server whose data is in `folder`."""
+    for program in ("hypertune-runner", "hypertune-shim"):
+        for pid in processes(os.path.join(bin_dir(), program), folder):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    mark = b"HYPERTUNE_TRIAL_DIR=" + os.fsencode(folder)
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        if mark in read_proc(pid, "environ"):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
 
 
 class Server:
@@ -166,13 +180,7 @@ class Server:
                 print("# " + line)
         if self.process is not None:
             self.stop()
-        for program in ("hypertune-runner", "hypertune-shim"):
-            for pid in processes(os.path.join(bin_dir(), program), self.data):
-                os.kill(pid, signal.SIGKILL)
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            mark = b"HYPERTUNE_TRIAL_DIR=" + os.fsencode(self.data)
-            if mark in read_proc(pid, "environ"):
-                os.kill(int(pid), signal.SIGKILL)
+        kill_runs(self.data)
         self.log.close()
         subprocess.run(["rm", "-rf", self.folder], check=True)
 
