@@ -251,20 +251,20 @@ static enum ht_status read_losses(struct outbox *outbox, struct arena *arena,
     "letters WHERE webhook=?1 ORDER BY id DESC LIMIT 1 OFFSET ?3)) "
 
 enum ht_status outbox_drop(struct outbox *outbox, struct arena *arena,
-                           const char *webhook, int64_t before_ms, int64_t most,
-                           struct loss_list *lost, struct ht_error *err)
+                           const struct overdue *which, struct loss_list *lost,
+                           struct ht_error *err)
 {
     sqlite3_stmt *stmt;
     struct loss_list found;
-    enum ht_status status = db_query(outbox->db, &stmt, err,
-                                     "SELECT study, count(*) " DROPPED
-                                     "GROUP BY study ORDER BY study",
-                                     "sii", webhook, before_ms, most);
+    enum ht_status status = db_query(
+        outbox->db, &stmt, err,
+        "SELECT study, count(*) " DROPPED "GROUP BY study ORDER BY study",
+        "sii", which->webhook, which->before_ms, which->most);
     if (status == HT_OK)
         status = read_losses(outbox, arena, stmt, &found, err);
     if (status == HT_OK && found.n > 0)
-        status = db_run(outbox->db, err, "DELETE " DROPPED, "sii", webhook,
-                        before_ms, most);
+        status = db_run(outbox->db, err, "DELETE " DROPPED, "sii",
+                        which->webhook, which->before_ms, which->most);
     if (status == HT_OK)
         *lost = found;
     return status;

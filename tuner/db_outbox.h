@@ -70,11 +70,15 @@ struct loss_list {
     size_t n;
     struct loss *items;
 };
-/* Removes the webhook's letters made before that moment, and of the others the
- * oldest beyond `most`. */
+struct overdue { /* of a webhook's letters, which are too many or too old */
+    const char *webhook;
+    int64_t before_ms; /* those made before that moment, */
+    int64_t most;      /* and of the others the oldest beyond so many */
+};
+/* Removes those. */
 enum ht_status outbox_drop(struct outbox *outbox, struct arena *arena,
-                           const char *webhook, int64_t before_ms, int64_t most,
-                           struct loss_list *lost, struct ht_error *err);
+                           const struct overdue *which, struct loss_list *lost,
+                           struct ht_error *err);
 
 /* --- receivers --- */
 

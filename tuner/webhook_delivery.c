@@ -212,9 +212,11 @@ static enum ht_status drop(struct webhook_delivery *delivery, struct line *line,
 {
     const bool dead = line->failing_ms != 0 &&
                       clock_monotonic_ms() - line->failing_ms >= DAY_MS;
-    return outbox_drop(delivery->parts.outbox, line->arena, line->webhook->name,
-                       dead ? clock_wall_ms() - DAY_MS : INT64_MIN,
-                       LETTERS_MOST, lost, err);
+    const struct overdue which = {.webhook = line->webhook->name,
+                                  .before_ms = dead ? clock_wall_ms() - DAY_MS
+                                                    : INT64_MIN,
+                                  .most = LETTERS_MOST};
+    return outbox_drop(delivery->parts.outbox, line->arena, &which, lost, err);
 }
 
 /* `sent` tells what became of the letter under way. */

@@ -1,0 +1,174 @@
+/* webhooks.db: lines of letters, what is given up, and older files. */
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proto/json.h"
+#include "tests/check.h"
+#include "tuner/db_outbox.h"
+#include "tuner/webhook_delivery.h"
+
+static struct arena *arena;
+static char folder[] = "/tmp/ht-outbox-XXXXXX";
+static const char *path;
+
+static struct outbox *open_outbox(void)
+{
+    struct outbox *outbox = NULL;
+    struct ht_error err = {0};
+    CHECK(outbox_open(path, &outbox, &err) == HT_OK);
+    CHECK_TEXT(err.text, "");
+    return outbox;
+}
+
+static void close_outbox(struct outbox *outbox)
+{
+    outbox_close(outbox);
+    unlink(path);
+}
+
+static void add(struct outbox *outbox, const char *webhook, int64_t study,
+                int64_t made_ms)
+{
+    const struct letter letter = {.study = study,
+                                  .webhook = webhook,
+                                  .event = "study.ended",
+                                  .body = "{}",
+                                  .made_ms = made_ms};
+    CHECK(outbox_add(outbox, &letter, NULL) == HT_OK);
+}
+
+/* The webhook's oldest letter; id 0: none. */
+static struct letter first(struct outbox *outbox, const char *webhook)
+{
+    struct letter letter = {0};
+    const enum ht_status status =
+        outbox_first(outbox, arena, webhook, &letter, NULL);
+    CHECK(status == HT_OK || status == HT_NOT_FOUND);
+    return letter;
+}
+
+static void each_webhook_has_a_line_of_its_own(void)
+{
+    struct outbox *outbox = open_outbox();
+    add(outbox, "a", 1, 10);
+    add(outbox, "b", 2, 20);
+    add(outbox, "a", 3, 30);
+    CHECK(first(outbox, "a").id == 1 && first(outbox, "b").id == 2);
+    CHECK(outbox_remove(outbox, 1, NULL) == HT_OK);
+    CHECK(first(outbox, "a").study == 3);
+    CHECK(outbox_remove(outbox, 3, NULL) == HT_OK);
+    CHECK(first(outbox, "a").id == 0 && first(outbox, "b").id == 2);
+    add(outbox, "a", 1, 40);
+    CHECK(first(outbox, "a").id == 4); /* no number is given twice */
+    close_outbox(outbox);
+}
+
+static void what_is_old_or_too_much_is_dropped_by_study(void)
+{
+    struct outbox *outbox = open_outbox();
+    struct loss_list lost;
+    for (int64_t i = 1; i <= 10; i++)
+        add(outbox, "a", i % 2 == 0 ? 8 : 7, i * 100);
+    add(outbox, "b", 9, 0);
+    const struct overdue none = {"a", 0, 10}, which = {"a", 300, 6};
+    CHECK(outbox_drop(outbox, arena, &none, &lost, NULL) == HT_OK);
+    CHECK(lost.n == 0);
+    CHECK(outbox_drop(outbox, arena, &which, &lost, NULL) == HT_OK);
+    CHECK(lost.n == 2 && lost.items[0].study == 7 &&
+          lost.items[0].letters == 2 && lost.items[1].study == 8 &&
+          lost.items[1].letters == 2);
+    CHECK(first(outbox, "a").id == 5 && first(outbox, "b").id == 11);
+    close_outbox(outbox);
+}
+
+static void what_is_known_of_a_receiver_outlives_the_server(void)
+{
+    struct outbox *outbox = open_outbox();
+    struct receiver receiver;
+    const struct receiver known = {.webhook = "a",
+                                   .given_up = 2,
+                                   .failures = 3,
+                                   .taken_ms = 4,
+                                   .failed_ms = 5,
+                                   .why = "answered 500"};
+    add(outbox, "a", 1, 10);
+    CHECK(outbox_save_receiver(outbox, &known, NULL) == HT_OK);
+    outbox_close(outbox);
+    outbox = open_outbox();
+    CHECK(outbox_receiver(outbox, arena, "a", &receiver, NULL) == HT_OK);
+    CHECK(receiver.pending == 1 && receiver.given_up == 2 &&
+          receiver.failures == 3 && receiver.taken_ms == 4 &&
+          receiver.failed_ms == 5);
+    CHECK_TEXT(receiver.why, "answered 500");
+    CHECK(outbox_keep(outbox, 1, (const char *const[]){"b"}, NULL) == HT_OK);
+    CHECK(outbox_receiver(outbox, arena, "a", &receiver, NULL) == HT_OK);
+    CHECK(receiver.pending == 0 && receiver.failures == 0);
+    close_outbox(outbox);
+}
+
+/* As the first version made it. */
+static const char older[] =
+    "PRAGMA application_id=1215911784; PRAGMA user_version=1;"
+    "CREATE TABLE marks(study INTEGER PRIMARY KEY, revision INTEGER NOT NULL)"
+    " STRICT;"
+    "CREATE TABLE deliveries("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT, study INTEGER NOT NULL,"
+    " url TEXT NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL,"
+    " made_ms INTEGER NOT NULL, due_ms INTEGER NOT NULL,"
+    " tries INTEGER NOT NULL DEFAULT 0, dead INTEGER NOT NULL DEFAULT 0,"
+    " why TEXT NOT NULL DEFAULT '') STRICT;"
+    "CREATE INDEX deliveries_due ON deliveries(due_ms) WHERE dead=0;"
+    "INSERT INTO marks VALUES(0, 1), (5, 9);"
+    "INSERT INTO deliveries VALUES"
+    "(3, 5, 'https://a.example/hook/x', 'study.ended', '{}', 1, 1, 0, 0, ''),"
+    "(4, 5, 'http://b.example:81/', 'study.ended', '{}', 1, 1, 0, 0, ''),"
+    "(5, 5, 'https://c.example', 'study.ended', '{}', 1, 1, 0, 0, ''),"
+    "(8, 5, 'https://a.example/', 'study.ended', '{}', 1, 1, 9, 1, 'gone')";
+
+static void letters_of_an_older_file_are_delivered_still(void)
+{
+    sqlite3 *db;
+    CHECK(sqlite3_open(path, &db) == SQLITE_OK);
+    CHECK(sqlite3_exec(db, older, NULL, NULL, NULL) == SQLITE_OK);
+    sqlite3_close(db);
+    struct outbox *outbox = open_outbox();
+    int64_t mark;
+    CHECK(outbox_mark(outbox, 5, &mark, NULL) == HT_OK && mark == 9);
+    CHECK(first(outbox, "a.example").id == 3);
+    CHECK(first(outbox, "b.example").id == 4);
+    CHECK(first(outbox, "c.example").id == 5);
+    CHECK(outbox_remove(outbox, 3, NULL) == HT_OK);
+    CHECK(first(outbox, "a.example").id == 0); /* one was given up */
+    add(outbox, "a.example", 5, 1);
+    CHECK(first(outbox, "a.example").id == 9);
+    close_outbox(outbox);
+}
+
+static void pauses_double_up_to_an_hour(void)
+{
+    CHECK(webhook_delivery_pause(1, 0) == 1000);
+    CHECK(webhook_delivery_pause(1, 499) == 1499);
+    CHECK(webhook_delivery_pause(3, 0) == 4000);
+    CHECK(webhook_delivery_pause(40, 0) == 3600000);
+    CHECK(webhook_delivery_pause(40, 1799999) == 5399999);
+}
+
+int main(void)
+{
+    json_init();
+    arena = arena_new();
+    if (mkdtemp(folder) == NULL)
+        return 1;
+    path = arena_printf(arena, "%s/webhooks.db", folder);
+    RUN(each_webhook_has_a_line_of_its_own);
+    RUN(what_is_old_or_too_much_is_dropped_by_study);
+    RUN(what_is_known_of_a_receiver_outlives_the_server);
+    RUN(letters_of_an_older_file_are_delivered_still);
+    RUN(pauses_double_up_to_an_hour);
+    CHECK(rmdir(folder) == 0);
+    arena_free(arena);
+    return check_done();
+}
