@@ -194,12 +194,8 @@ def main():
             ours = ends("stubborn", "STOPPED", reason="ran longer than 2s",
                         objective=0.5)
             attempt = ours["attempts"][0]
-            tap.equal(attempt["outcome"], "timeout")
-            took = int(attempt["endTimeMs"]) - int(attempt["startTimeMs"])
-            # Both times are the server's, which hears of the start later than
-            # the trainer's own clock begins: the bound is not exact.
-            if not 2500 <= took <= 20000:
-                raise AssertionError("2 s and 1 s grace took %d ms" % took)
+            tap.equal((attempt["outcome"], attempt["signal"]), ("timeout", 9))
+            tap.equal("asked to end" in output("stubborn"), True)
 
         def a_child_left_in_the_background_is_killed():
             ends("child", "SUCCEEDED", objective=0.5)

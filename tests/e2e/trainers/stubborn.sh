@@ -1,9 +1,9 @@
 #!/bin/sh
-# Does not end when it is asked to; nor does its child.
-trap '' TERM
+# Says that it was asked to end and does not; nor does its child.
+trap 'echo "asked to end"' TERM
 hypertune report accuracy=0.5 --step 1
 echo "ready"
 while :; do
-    sleep 60 &
+    (trap '' TERM && exec sleep 60) &
     wait
 done
