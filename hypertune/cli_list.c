@@ -63,6 +63,7 @@ static struct table *new_table(struct cli *cli)
     table_column(table, "BEST", ALIGN_LEFT);
     table_column(table, "AGE", ALIGN_LEFT);
     table_column(table, "KIND", ALIGN_LEFT);
+    table_spare(table, "KIND ALGORITHM AGE BEST RUN");
     if (cli->format != FORMAT_WIDE && cli->format != FORMAT_CSV)
         return table;
     table_column(table, "ID", ALIGN_RIGHT);

@@ -2,12 +2,13 @@
 
 #include <limits.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <string.h>
 #include <wchar.h>
 
 #include "hypertune/cli_csv.h"
 
-enum { MAX_COLUMNS = 128, LEAST_WIDTH = 4, GAP = 2 };
+enum { MAX_COLUMNS = 128, LEAST_WIDTH = 4, READABLE_WIDTH = 10, GAP = 2 };
 
 struct cell {
     const char *raw, *safe; /* as given; with control bytes escaped */
@@ -22,6 +23,7 @@ struct row {
 struct table {
     struct arena *arena;
     size_t n_columns, n_rows;
+    const char *spare; /* titles, NULL: none */
     struct cell titles[MAX_COLUMNS];
     enum table_align aligns[MAX_COLUMNS];
     struct row *first, *last;
@@ -53,6 +55,11 @@ void table_column(struct table *table, const char *title,
         return;
     table->titles[table->n_columns] = make_cell(table->arena, title);
     table->aligns[table->n_columns++] = align;
+}
+
+void table_spare(struct table *table, const char *titles)
+{
+    table->spare = titles;
 }
 
 void table_row(struct table *table)
@@ -155,16 +162,39 @@ static void measure(const struct table *table, size_t widths[])
     }
 }
 
+/* Columns of a line when no cell is given more than `most`. A width of 0 is
+ * that of a column that was left out. */
+static size_t line_width(size_t n, const size_t widths[], size_t most)
+{
+    size_t total = 0;
+    for (size_t c = 0; c < n; c++)
+        if (widths[c] > 0)
+            total += (widths[c] < most ? widths[c] : most) + GAP;
+    return total > 0 ? total - GAP : 0;
+}
+
+static void leave_out(const struct table *table, size_t widths[], size_t width)
+{
+    for (const char *title = table->spare;
+         title != NULL && *title != '\0' &&
+         line_width(table->n_columns, widths, READABLE_WIDTH) > width;) {
+        const size_t len = strcspn(title, " ");
+        for (size_t c = 0; c < table->n_columns; c++)
+            if (strncmp(table->titles[c].raw, title, len) == 0 &&
+                table->titles[c].raw[len] == '\0')
+                widths[c] = 0;
+        title += len + (title[len] == ' ');
+    }
+}
+
 static void shrink(size_t n, size_t widths[], size_t width)
 {
-    for (;;) {
-        size_t total = 0, widest = 0;
-        for (size_t c = 0; c < n; c++) {
-            total += widths[c] + (c > 0 ? GAP : 0);
+    while (line_width(n, widths, SIZE_MAX) > width) {
+        size_t widest = 0;
+        for (size_t c = 0; c < n; c++)
             if (widths[c] > widths[widest])
                 widest = c;
-        }
-        if (total <= width || widths[widest] <= LEAST_WIDTH)
+        if (widths[widest] <= LEAST_WIDTH)
             return;
         widths[widest]--;
     }
@@ -175,6 +205,8 @@ static void print_cell(const struct table *table, size_t column,
                        struct text *out)
 {
     struct text cut = {0};
+    if (widths[column] == 0)
+        return;
     table_cut(&cut, cell.safe, widths[column]);
     const char *shown = cut.data ? cut.data : "";
     int pad = (int)(widths[column] - table_width(shown));
@@ -198,8 +230,10 @@ void table_print(const struct table *table, size_t width, struct text *out)
 {
     size_t widths[MAX_COLUMNS] = {0};
     measure(table, widths);
-    if (width > 0)
+    if (width > 0) {
+        leave_out(table, widths, width);
         shrink(table->n_columns, widths, width);
+    }
     for (size_t c = 0; c < table->n_columns; c++)
         print_cell(table, c, table->titles[c], widths, out);
     trim(out);

@@ -16,6 +16,9 @@ struct table *table_new(struct arena *arena);
 /* Columns are declared before the first row. `title` is foreign text too. */
 void table_column(struct table *table, const char *title,
                   enum table_align align);
+/* Titles by blanks (a literal): columns that a narrow terminal does without, in
+ * the order in which they are left out. */
+void table_spare(struct table *table, const char *titles);
 /* Starts a row; its cells follow in the order of the columns, missing ones
  * are empty and surplus ones are dropped. */
 void table_row(struct table *table);
@@ -25,8 +28,9 @@ table_cell_printf(struct table *table, const char *format, ...);
 size_t table_rows(const struct table *table);
 
 /* Appends the table with two blanks between columns, foreign control bytes
- * escaped. When `width` is not 0 the widest cells are cut (with "~") until a
- * line fits, but never below 4 columns each. */
+ * escaped. When `width` is not 0 spare columns are left out until each other
+ * has 10 columns or all that it wants; then the widest cells are cut (with "~")
+ * until a line fits, but never below 4 columns each. */
 void table_print(const struct table *table, size_t width, struct text *out);
 /* Appends the records of cli_csv.h (ended by a bare newline), titles first;
  * nothing is cut. */

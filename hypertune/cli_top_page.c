@@ -77,6 +77,7 @@ struct table *top_page_studies(struct arena *arena,
         table_column(table, titles[i],
                      words_has("TRIALS RUN FAIL ID", titles[i]) ? ALIGN_RIGHT
                                                                 : ALIGN_LEFT);
+    table_spare(table, "PROGRESS LEFT BEST RUN");
     for (size_t i = first; i < overview->n_studies && i - first < most; i++)
         add_study(table, &overview->studies[i], overview->asked_ms, wide);
     return table;
@@ -132,6 +133,7 @@ struct table *top_page_runners(struct arena *arena,
         table_column(table, titles[i],
                      words_has("BUSY STEP", titles[i]) ? ALIGN_RIGHT
                                                        : ALIGN_LEFT);
+    table_spare(table, "ENGINE HOST STEP TIME BUSY");
     for (size_t i = 0; i < overview->n_runners; i++)
         add_runner(table, overview, &overview->runners[i], most);
     return table;

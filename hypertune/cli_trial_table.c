@@ -43,6 +43,7 @@ static struct table *new_table(struct cli *cli, const struct cli_study *study)
                      parameters.items[i].labels ? ALIGN_LEFT : ALIGN_RIGHT);
     table_column(table, "RUNNER", ALIGN_LEFT);
     table_column(table, "TIME", ALIGN_LEFT);
+    table_spare(table, "RUNNER TIME STEP");
     if (cli->format == FORMAT_WIDE || cli->format == FORMAT_CSV) {
         table_column(table, "ATTEMPT", ALIGN_RIGHT);
         table_column(table, "REASON", ALIGN_LEFT);

@@ -47,6 +47,38 @@ static void wide_cells_are_cut_to_the_terminal(void)
     arena_free(arena);
 }
 
+/* A name may begin like another. */
+static void narrow_terminals_do_without_spare_columns(void)
+{
+    struct arena *arena = arena_new();
+    struct text out = {0};
+    struct table *table = table_new(arena);
+    static const char *const titles[] = {"NAME", "STATE", "STATES", "AGE"};
+    for (size_t i = 0; i < 4; i++)
+        table_column(table, titles[i], ALIGN_LEFT);
+    table_spare(table, "STATE AGE");
+    table_row(table);
+    for (size_t i = 0; i < 4; i++)
+        table_cell(table, i == 0 ? "a rather long name" : "RUNNING");
+    table_print(table, 37, &out);
+    CHECK_TEXT(out.data, "NAME        STATE    STATES   AGE\n"
+                         "a rather ~  RUNNING  RUNNING  RUNNING\n");
+    text_clear(&out);
+    table_print(table, 36, &out);
+    CHECK_TEXT(out.data, "NAME                STATES   AGE\n"
+                         "a rather long name  RUNNING  RUNNING\n");
+    text_clear(&out);
+    table_print(table, 18, &out);
+    CHECK_TEXT(out.data, "NAME       STATES\n"
+                         "a rather~  RUNNING\n");
+    text_clear(&out);
+    table_csv(table, &out);
+    CHECK_TEXT(out.data, "NAME,STATE,STATES,AGE\n"
+                         "a rather long name,RUNNING,RUNNING,RUNNING\n");
+    text_free(&out);
+    arena_free(arena);
+}
+
 static void foreign_control_bytes_are_escaped(void)
 {
     struct arena *arena = arena_new();
@@ -102,6 +134,7 @@ int main(void)
 {
     RUN(columns_are_aligned);
     RUN(wide_cells_are_cut_to_the_terminal);
+    RUN(narrow_terminals_do_without_spare_columns);
     RUN(foreign_control_bytes_are_escaped);
     RUN(width_counts_characters_not_bytes);
     RUN(east_asian_characters_take_two_columns);
