@@ -118,27 +118,29 @@ static const struct webhook *find(const struct webhook_standings *shown,
     return NULL;
 }
 
+/* What to write instead, as the end of a sentence: who is refused sees no
+ * hint. */
+static const char *what_there_is(const struct webhook_standings *shown,
+                                 struct arena *arena, const char *name)
+{
+    const char **names = arena_alloc(arena, shown->n + 1, sizeof *names);
+    const char *all = "";
+    for (size_t i = 0; i < shown->n; i++) {
+        names[i] = shown->items[i].webhook.name;
+        all = arena_printf(arena, "%s%s%s", all, i > 0 ? ", " : "", names[i]);
+    }
+    const char *near = diag_nearest(name, names);
+    if (near != NULL)
+        return arena_printf(arena, "did you mean \"%s\"?", near);
+    return shown->n > 0 ? arena_printf(arena, "it has %.200s", all)
+                        : "its webhooks.json names none";
+}
+
 static void refuse(const struct checking *now, const char *path,
                    const char *name)
 {
-    const struct webhook_standings *shown = now->shown;
-    struct text all = {0};
-    const char **names =
-        arena_alloc(now->errors->arena, shown->n + 1, sizeof *names);
-    for (size_t i = 0; i < shown->n; i++) {
-        names[i] = shown->items[i].webhook.name;
-        text_printf(&all, "%s%s", i > 0 ? ", " : "", names[i]);
-    }
-    const char *near = diag_nearest(name, names);
-    diag_error(now->errors, 0, 0, path, "this server has no webhook \"%s\"",
-               name);
-    if (near != NULL)
-        diag_hint(now->errors, "did you mean \"%s\"?", near);
-    else if (shown->n > 0)
-        diag_hint(now->errors, "it has %.400s", all.data);
-    else
-        diag_hint(now->errors, "its webhooks.json names none");
-    text_free(&all);
+    diag_error(now->errors, 0, 0, path, "this server has no webhook \"%s\"; %s",
+               name, what_there_is(now->shown, now->errors->arena, name));
 }
 
 /* The webhook's own filter is the admin's, and stays in force. */

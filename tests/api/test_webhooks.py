@@ -18,9 +18,10 @@ EVENTS = ["study.ended", "study.paused", "trial.ended", "trial.failed",
 
 
 class Receiver:
-    """An HTTP server that keeps letters and answers as it is told."""
+    """An HTTP server that keeps letters and answers as it is told: by the codes
+    in `answers`, then 204; `before` is called ahead of each answer."""
 
-    def __init__(self):
+    def __init__(self, before=None):
         receiver = self
         self.letters = []
         self.answers = []
@@ -31,10 +32,15 @@ class Receiver:
                 code = receiver.answers.pop(0) if receiver.answers else 204
                 receiver.letters.append((dict(self.headers), body, code,
                                          self.path))
+                if before is not None:
+                    before()
                 self.send_response(code)
                 if code == 302:
                     self.send_header("Location", receiver.url + "/elsewhere")
-                self.end_headers()
+                try:
+                    self.end_headers()
+                except OSError:
+                    pass  # who asked was killed
 
             def log_message(self, *_):
                 pass
@@ -59,33 +65,44 @@ class Receiver:
         self.server.server_close()
 
 
-def configure(server, *hooks):
-    path = os.path.join(server.data, "webhooks.json")
+def write_file(server, name, text, mode=0o600):
+    path = os.path.join(server.data, name)
     with open(path + ".new", "w", encoding="utf-8") as file:
-        json.dump(hooks, file)
+        os.fchmod(file.fileno(), mode)
+        file.write(text)
     os.rename(path + ".new", path)
+
+
+def configure(server, *hooks):
+    """Another webhooks.json, and waits until it is in force."""
+    write_file(server, "webhooks.json", json.dumps(hooks))
     harness.wait_until(lambda: "webhooks=%d" % len(hooks)
                        in server.log_text(), "the file is read")
 
 
 def prepare(*hooks):
     server = harness.Server("--runner", "none")
+    os.mkdir(server.data, 0o700)
+    write_file(server, "webhooks.json", json.dumps(hooks))
     server.start()
-    configure(server, *hooks)
     harness.wait_until(lambda: "webhooks.begun" in server.log_text(),
                        "what happens from now on is told")
     return server
 
 
-def make_study(server, name):
-    study = {"displayName": name, "hypertune": {"name": name},
+def post_study(server, name, **ours):
+    study = {"displayName": name, "hypertune": dict(ours, name=name),
              "studySpec": {"metrics": [{"metricId": "loss",
                                         "goal": "MINIMIZE"}],
                            "parameters": [{
                                "parameterId": "x",
                                "doubleValueSpec": {"minValue": 0,
                                                    "maxValue": 1}}]}}
-    answer = api.send(server, "POST", api.STUDIES, study)
+    return api.send(server, "POST", api.STUDIES, study)
+
+
+def make_study(server, name, **ours):
+    answer = post_study(server, name, **ours)
     tap.equal(answer.status, 200, answer.body)
     return name
 
@@ -106,10 +123,28 @@ def hook(receiver, **changes):
     return made
 
 
-def signature(headers, body):
+def signature(headers, body, secret=SECRET):
     told = headers["X-Hypertune-Timestamp"].encode() + b"." + body
-    return "sha256=" + hmac.new(SECRET.encode(), told,
+    return "sha256=" + hmac.new(secret.encode(), told,
                                 hashlib.sha256).hexdigest()
+
+
+def standing(server, name):
+    return {one["name"]: one for one
+            in server.get("/hypertune/v1/server")["webhooks"]}.get(name)
+
+
+def delivered(receiver):
+    """Values of the objective by the letters' numbers, as they came first; an
+    attempt may have taken too long and come again."""
+    return {headers["X-Hypertune-Delivery"]:
+            json.loads(body)["trial"]["objective"]
+            for headers, body, _, _ in list(receiver.letters)}
+
+
+def losses(told):
+    """Values of the objective, as the letters of trials came."""
+    return [letter["trial"]["objective"] for _, letter in told]
 
 
 def each_event_is_told_and_signed():
@@ -231,10 +266,211 @@ def a_place_that_is_not_public_gets_nothing():
         receiver.close()
 
 
+def who_hangs_delays_nobody_and_each_gets_its_letters_in_order():
+    go_on = threading.Event()
+    slow = Receiver(before=lambda: go_on.wait(harness.PATIENCE))
+    quick = Receiver()
+    server = prepare(hook(slow, name="slow", on=["trial.ended"]),
+                     hook(quick, name="quick", on=["trial.ended"]))
+    try:
+        study = make_study(server, "many")
+        add(server, study, 0.1, 1.0)
+        harness.wait_until(lambda: slow.letters, "one that hangs")
+        for i in range(2, 8):
+            add(server, study, i / 10, float(i))
+        harness.wait_until(lambda: len(quick.taken()) == 7, "the others'")
+        tap.equal(len(delivered(slow)), 1, "one is under way at a time")
+        harness.wait_until(
+            lambda: standing(server, "slow")["pending"] == 7, "its line")
+        tap.equal(standing(server, "quick")["pending"], 0)
+        go_on.set()
+        harness.wait_until(lambda: len(delivered(slow)) == 7, "the line")
+        for receiver in (quick, slow):
+            tap.equal(list(delivered(receiver).values()),
+                      [float(i) for i in range(1, 8)])
+    finally:
+        go_on.set()
+        server.close()
+        slow.close()
+        quick.close()
+
+
+def what_failed_keeps_its_place_in_the_line():
+    receiver = Receiver()
+    receiver.answers = [500]
+    server = prepare(hook(receiver, name="odd", on=["trial.ended"]))
+    try:
+        study = make_study(server, "order")
+        for i in (1, 2, 3):
+            add(server, study, i / 10, float(i))
+        harness.wait_until(
+            lambda: standing(server, "odd").get("lastError"), "the failure")
+        failed = standing(server, "odd")
+        tap.equal((failed["lastError"], failed["failures"],
+                   failed["pending"]), ("answered 500", 1, 3))
+        tap.equal("lastSuccessTimeMs" in failed, False)
+        harness.wait_until(lambda: len(receiver.taken()) == 3, "all three")
+        tap.equal(losses(receiver.taken()), [1.0, 2.0, 3.0])
+        harness.wait_until(
+            lambda: standing(server, "odd")["pending"] == 0, "no line")
+        taken = standing(server, "odd")
+        tap.equal(taken["failures"], 0)
+        tap.equal(taken["lastSuccessTimeMs"] >= taken["lastErrorTimeMs"] ==
+                  failed["lastErrorTimeMs"], True, taken)
+    finally:
+        server.close()
+        receiver.close()
+
+
+def a_server_killed_before_the_delivery_loses_nothing():
+    receiver = Receiver()
+    receiver.answers = [500]
+    server = prepare(hook(receiver, on=["trial.ended"]))
+    try:
+        study = make_study(server, "killed")
+        for i in (1, 2, 3):
+            add(server, study, i / 10, float(i))
+        harness.wait_until(lambda: receiver.letters, "the first attempt")
+        server.kill()
+        server.start()
+        harness.wait_until(lambda: len(receiver.taken()) == 3, "all three")
+        tap.equal(losses(receiver.taken()), [1.0, 2.0, 3.0])
+        ids = [headers["X-Hypertune-Delivery"] for headers, _, _, _
+               in receiver.letters]
+        tap.equal(ids[0], ids[1])
+        tap.equal(len(set(ids)), 3)
+    finally:
+        server.close()
+        receiver.close()
+
+
+def a_server_killed_within_the_delivery_sends_the_same_letter_again():
+    kills = []
+
+    def kill():
+        if not kills:
+            kills.append(server.process.pid)
+            server.process.kill()
+    receiver = Receiver(before=kill)
+    server = prepare(hook(receiver, on=["trial.ended"]))
+    try:
+        study = make_study(server, "twice")
+        add(server, study, 0.5, 2.0)
+        harness.wait_until(lambda: kills, "the attempt")
+        server.wait_death()
+        server.start()
+        harness.wait_until(lambda: len(receiver.letters) == 2, "the second")
+        (first, body, _, _), (second, again, _, _) = receiver.letters
+        tap.equal(first["X-Hypertune-Delivery"],
+                  second["X-Hypertune-Delivery"])
+        tap.equal(body, again)
+        harness.wait_until(
+            lambda: standing(server, "127.0.0.1")["pending"] == 0, "no more")
+        tap.equal(len(receiver.letters), 2)
+    finally:
+        server.close()
+        receiver.close()
+
+
+def a_spec_names_who_tells_of_it():
+    receiver, other = Receiver(), Receiver()
+    server = prepare(hook(receiver, name="chat", named=True,
+                          on=["study.ended", "trial.ended"]),
+                     hook(other, name="pager"))
+    try:
+        answer = post_study(server, "wrong", notify=["chatt"])
+        tap.equal(answer.status, 400)
+        tap.equal(answer.error()["message"],
+                  'hypertune.notify[0]: this server has no webhook "chatt"; '
+                  'did you mean "chat"?')
+        named = make_study(server, "named", notify={
+            "chat": ["trial.ended", "best.improved"]})
+        quiet = make_study(server, "quiet", notify=[])
+        usual = make_study(server, "usual")
+        for study in (named, quiet, usual):
+            add(server, study, 0.5, 2.0)
+            api.send(server, "POST", "%s/studies/%s:stop" % (api.OURS, study),
+                     {})
+        harness.wait_until(lambda: other.taken("study.ended", "usual"),
+                           "who named nobody")
+        harness.wait_until(lambda: receiver.taken("trial.ended", "named"),
+                           "who named one")
+        tap.equal({letter["study"]["name"] for _, letter in other.taken()},
+                  {"usual"})
+        tap.equal([(letter["event"], letter["study"]["name"]) for _, letter
+                   in receiver.taken()], [("trial.ended", "named")])
+        job = api.job("tuned")
+        job["hypertune"]["notify"] = ["chat", "pager"]
+        made = api.send(server, "POST", api.JOBS, job)
+        tap.equal(made.status, 200, made.body)
+        shown = api.ask(server, "GET", "/v1/" + made.json()["name"]).json()
+        tap.equal(shown["hypertune"]["notify"], ["chat", "pager"])
+        spec = api.ask(server, "GET", "%s/studies/%s/spec"
+                       % (api.OURS, named)).json()["spec"]
+        tap.equal(spec["notify"], {"chat": ["trial.ended", "best.improved"]})
+        warned = [event["reason"] for event in api.ask(
+            server, "GET", "%s/studies/%s/events" % (api.OURS, named)
+        ).json()["events"] if event["kind"] == "study.warned"]
+        tap.equal(warned, ["hypertune.notify.chat: chat never tells of "
+                           "best.improved"])
+    finally:
+        server.close()
+        receiver.close()
+        other.close()
+
+
+def a_key_in_a_file_may_change_and_must_be_private():
+    receiver = Receiver()
+    server = harness.Server("--runner", "none")
+    os.mkdir(server.data, 0o700)
+    hooks = [hook(receiver, name="chat", on=["trial.ended"],
+                  secretFile="hook.key")]
+    del hooks[0]["secret"]
+    write_file(server, "hook.key", "first\n")
+    write_file(server, "webhooks.json", json.dumps(hooks))
+    server.start()
+    try:
+        harness.wait_until(lambda: "webhooks.begun" in server.log_text(),
+                           "the beginning")
+        study = make_study(server, "signed")
+        add(server, study, 0.1, 1.0)
+        harness.wait_until(lambda: len(receiver.taken()) == 1, "a letter")
+        write_file(server, "hook.key", "other\n", mode=0o644)
+        harness.wait_until(
+            lambda: server.get("/hypertune/v1/server").get("webhooksError"),
+            "the complaint")
+        tap.equal(server.get("/hypertune/v1/server")["webhooksError"],
+                  "line 1: [0].secretFile: hook.key is open to others, its "
+                  "mode is 644: chmod 600")
+        add(server, study, 0.2, 2.0)
+        harness.wait_until(lambda: len(receiver.taken()) == 2,
+                           "one under the old key")
+        os.chmod(os.path.join(server.data, "hook.key"), 0o600)
+        harness.wait_until(
+            lambda: "webhooksError" not in server.get("/hypertune/v1/server"),
+            "no complaint")
+        add(server, study, 0.3, 3.0)
+        harness.wait_until(lambda: len(receiver.taken()) == 3,
+                           "one under the new key")
+        for (headers, body, _, _), key in zip(receiver.letters,
+                                              ("first", "first", "other")):
+            tap.equal(headers["X-Hypertune-Signature"],
+                      signature(headers, body, key))
+    finally:
+        server.close()
+        receiver.close()
+
+
 tap.run([
     each_event_is_told_and_signed,
     only_what_was_asked_for_is_told,
     what_was_not_taken_comes_again_and_after_a_restart,
     one_that_is_gone_is_given_up_with_an_event,
     a_place_that_is_not_public_gets_nothing,
+    who_hangs_delays_nobody_and_each_gets_its_letters_in_order,
+    what_failed_keeps_its_place_in_the_line,
+    a_server_killed_before_the_delivery_loses_nothing,
+    a_server_killed_within_the_delivery_sends_the_same_letter_again,
+    a_spec_names_who_tells_of_it,
+    a_key_in_a_file_may_change_and_must_be_private,
 ])

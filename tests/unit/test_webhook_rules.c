@@ -211,8 +211,6 @@ static const char *complaint_of(struct webhook_board *board,
     CHECK((warns ? errors : warnings).first == NULL);
     text_printf(&out, "%s%s%s", one != NULL ? one->path : "",
                 one != NULL ? ": " : "", one != NULL ? one->text : "");
-    if (one != NULL && one->hint != NULL)
-        text_printf(&out, "; %s", one->hint);
     const char *kept = arena_strdup(arena, out.data != NULL ? out.data : "");
     text_free(&out);
     return kept;
