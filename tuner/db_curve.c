@@ -1,7 +1,12 @@
 #include "tuner/db_curve.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "proto/limits.h"
 #include "tuner/db_internal.h"
+
+enum { NAMING_RECORDS = 1000 };
 
 /* REQUESTED ones that ran before wait to go on. */
 enum ht_status db_curve_trials(struct db *db, struct arena *arena,
@@ -63,22 +68,36 @@ static enum ht_status running_trials(struct db *db, struct arena *arena,
                          "ii", choice->study, (int64_t)choice->running);
 }
 
+static enum ht_status failed_trials(struct db *db, struct arena *arena,
+                                    const struct curve_choice *choice,
+                                    struct trial_list *list,
+                                    struct ht_error *err)
+{
+    return db_ask_trials(db, arena, list, err,
+                         "SELECT " DB_TRIAL_COLUMNS " FROM trials "
+                         "WHERE study=? AND state IN (6, 7) AND confirms=0 "
+                         "ORDER BY id DESC LIMIT ?",
+                         "ii", choice->study, (int64_t)choice->failed);
+}
+
 enum ht_status db_curve_choose(struct db *db, struct arena *arena,
                                const struct curve_choice *choice,
                                struct trial_list *list, struct ht_error *err)
 {
-    struct trial_list best = {0}, running = {0};
-    enum ht_status status = best_trials(db, arena, choice, &best, err);
+    struct trial_list kinds[3] = {0};
+    enum ht_status status = best_trials(db, arena, choice, &kinds[0], err);
     if (status == HT_OK)
-        status = running_trials(db, arena, choice, &running, err);
+        status = running_trials(db, arena, choice, &kinds[1], err);
+    if (status == HT_OK)
+        status = failed_trials(db, arena, choice, &kinds[2], err);
     if (status != HT_OK)
         return status;
     *list = (struct trial_list){
-        .rows = arena_alloc(arena, best.n + running.n + 1, sizeof *list->rows)};
-    for (size_t i = 0; i < best.n; i++)
-        list->rows[list->n++] = best.rows[i];
-    for (size_t i = 0; i < running.n; i++)
-        list->rows[list->n++] = running.rows[i];
+        .rows = arena_alloc(arena, kinds[0].n + kinds[1].n + kinds[2].n + 1,
+                            sizeof *list->rows)};
+    for (size_t k = 0; k < 3; k++)
+        for (size_t i = 0; i < kinds[k].n; i++)
+            list->rows[list->n++] = kinds[k].rows[i];
     return HT_OK;
 }
 
@@ -99,16 +118,40 @@ static void take_point(struct curve_points *curve, struct arena *arena,
 }
 
 /* Keeps a point where the count of kept ones, spread evenly, grows. */
-static void thin(struct curve_points *curve, size_t most)
+static void thin(struct curve_point *points, size_t *n, size_t most)
 {
-    const size_t last = curve->n == 0 ? 0 : curve->n - 1;
+    const size_t last = *n == 0 ? 0 : *n - 1;
     size_t kept = 0;
-    if (curve->n <= most)
+    if (*n <= most)
         return;
-    for (size_t i = 0; i < curve->n; i++)
+    for (size_t i = 0; i < *n; i++)
         if (i == 0 || i * (most - 1) / last > (i - 1) * (most - 1) / last)
-            curve->points[kept++] = curve->points[i];
-    curve->n = kept;
+            points[kept++] = points[i];
+    *n = kept;
+}
+
+/* Takes what is not finite out of the points. */
+static void set_odd_apart(struct curve_points *curve, struct arena *arena)
+{
+    const size_t n = curve->n;
+    curve->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct curve_point point = curve->points[i];
+        if (isfinite(point.value)) {
+            curve->points[curve->n++] = point;
+            continue;
+        }
+        curve->odd = db_grow(arena, curve->odd, curve->n_odd, sizeof point);
+        curve->odd[curve->n_odd++] = point;
+    }
+}
+
+/* NaN and infinities are stored as texts, which strtod() knows. */
+static double read_value(sqlite3_stmt *stmt, int column)
+{
+    if (sqlite3_column_type(stmt, column) != SQLITE_TEXT)
+        return sqlite3_column_double(stmt, column);
+    return strtod((const char *)sqlite3_column_text(stmt, column), NULL);
 }
 
 enum ht_status db_curve_points(struct db *db, struct arena *arena,
@@ -118,29 +161,55 @@ enum ht_status db_curve_points(struct db *db, struct arena *arena,
 {
     sqlite3_stmt *stmt;
     const struct trial_row *trial = question->trial;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT attempt, step, metrics ->> ? FROM measurements "
-                 "WHERE study=? AND trial=? AND replica IN (?, 'client') "
-                 "ORDER BY attempt, step, time_ms, writer, seq",
-                 "siis", arena_printf(arena, "$.\"%s\"", question->metric),
-                 trial->study, trial->id, question->master);
+    enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT attempt, step, "
+        "(SELECT value FROM json_each(metrics) WHERE key=?) "
+        "FROM measurements "
+        "WHERE study=? AND trial=? AND replica IN (?, 'client') "
+        "ORDER BY attempt, step, time_ms, writer, seq",
+        "siis", question->metric, trial->study, trial->id, question->master);
     struct curve_points curve = {0};
     int64_t before = -1;
     bool row = status == HT_OK;
     while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        const int type = sqlite3_column_type(stmt, 2);
         const int64_t attempt = sqlite3_column_int64(stmt, 0);
-        if (type != SQLITE_FLOAT && type != SQLITE_INTEGER)
+        if (sqlite3_column_type(stmt, 2) == SQLITE_NULL)
             continue;
         take_point(&curve, arena, attempt != before,
                    (struct curve_point){sqlite3_column_int64(stmt, 1),
-                                        sqlite3_column_double(stmt, 2)});
+                                        read_value(stmt, 2)});
         before = attempt;
     }
     if (status != HT_OK)
         return status;
-    thin(&curve, question->most);
+    set_odd_apart(&curve, arena);
+    thin(curve.points, &curve.n, question->most);
+    thin(curve.odd, &curve.n_odd, question->most);
     *points = curve;
     return HT_OK;
+}
+
+enum ht_status db_curve_metrics(struct db *db, struct arena *arena,
+                                const struct trial_row *trial,
+                                const char *master, struct metric_names *names,
+                                struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT DISTINCT key FROM ("
+        "SELECT metrics FROM measurements WHERE study=? AND trial=? "
+        "AND replica IN (?, 'client') LIMIT ?) AS m, "
+        "json_each(m.metrics) ORDER BY key",
+        "iisi", trial->study, trial->id, master, (int64_t)NAMING_RECORDS);
+    struct metric_names found = {0};
+    bool row = status == HT_OK;
+    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
+        found.names = db_grow(arena, found.names, found.n, sizeof *found.names);
+        found.names[found.n++] = db_column_text(arena, stmt, 0);
+    }
+    if (status == HT_OK)
+        *names = found;
+    return status;
 }

@@ -24,11 +24,12 @@ enum ht_status db_curve_records(struct db *db, struct arena *arena,
 
 /* The trials whose curves tell most: those with the best objectives that ended
  * with a result, at most `top`, the best first, then those that run, at most
- * `running`, the newest first. Trials that confirm others are left out. */
+ * `running`, then those that ended without a result, at most `failed`, the
+ * newest first. Trials that confirm others are left out. */
 struct curve_choice {
     int64_t study;
     bool maximize;
-    size_t top, running;
+    size_t top, running, failed;
 };
 enum ht_status db_curve_choose(struct db *db, struct arena *arena,
                                const struct curve_choice *choice,
@@ -36,8 +37,8 @@ enum ht_status db_curve_choose(struct db *db, struct arena *arena,
 
 /* What a trial's master (or its client) measured of one metric, by rising
  * step: of a longer curve `most` >= 2 points spread evenly, the first and the
- * last among them. What a further attempt measures again is void, and so is
- * what is no number. */
+ * last among them. What a further attempt measures again is void. NaN and
+ * infinities are apart, at most `most` of them. */
 struct curve_question {
     const struct trial_row *trial;
     const char *master, *metric;
@@ -48,12 +49,23 @@ struct curve_point {
     double value;
 };
 struct curve_points {
-    size_t n;
-    struct curve_point *points;
+    size_t n, n_odd;
+    struct curve_point *points, *odd; /* odd: those that are not finite */
 };
 enum ht_status db_curve_points(struct db *db, struct arena *arena,
                                const struct curve_question *question,
                                struct curve_points *points,
                                struct ht_error *err);
+
+/* Names of the metrics that a trial's master (or its client) measured, as its
+ * first records have them. */
+struct metric_names {
+    size_t n;
+    const char **names;
+};
+enum ht_status db_curve_metrics(struct db *db, struct arena *arena,
+                                const struct trial_row *trial,
+                                const char *master, struct metric_names *names,
+                                struct ht_error *err);
 
 #endif

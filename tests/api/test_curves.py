@@ -125,6 +125,40 @@ def of_one_step_the_newest_value_counts():
     tap.equal((curve["steps"], curve["values"]), ([1, 2, 3], [5, 7, 8]))
 
 
+def values_that_are_not_finite_are_told_apart():
+    study = make_study("diverged")
+    trial = train(study, [1, "NaN", 3, "Infinity", 5], 1, ends=False)
+    curve, = curves(study)["curves"]
+    tap.equal(curve, {"trial": trial, "steps": [1, 3, 5], "values": [1, 3, 5],
+                      "notFinite": [{"step": 2, "value": "NaN"},
+                                    {"step": 4, "value": "Infinity"}]})
+    lost = train(study, ["NaN"] * 9, 2, ends=False)
+    curve, = [one for one in curves(study, "?points=3")["curves"]
+              if one["trial"] == lost]
+    tap.equal((curve["steps"], [one["step"] for one in curve["notFinite"]]),
+              ([], [1, 5, 9]))
+
+
+def metrics_of_no_goal_have_curves_too():
+    made = api.send(server, "POST", api.JOBS, api.job(
+        "misspelt", maxTrialCount=1, hypertune={"name": "misspelt"}))
+    tap.equal(made.status, 200, made.body)
+    tap.equal(curves("misspelt")["metrics"], ["accuracy"])
+    with Runner(server) as runner:
+        lease = runner.one().started()
+        for step, value in ((1, 0.1), (2, 0.2)):
+            lease.report(value, step, metric='acu"racy')
+        lease.ended("succeeded", exit=0)
+        harness.wait_until(lambda: api.ask(
+            server, "GET", api.OURS + "/studies/misspelt/trials/1")
+            .json()["hypertune"]["state"] == "INFEASIBLE", "its end")
+    answer = curves("misspelt")
+    tap.equal((answer["metrics"], answer["curves"]),
+              (["accuracy", 'acu"racy'], []))
+    curve, = curves("misspelt", "?metric=acu%22racy")["curves"]
+    tap.equal(curve, {"trial": 1, "steps": [1, 2], "values": [0.1, 0.2]})
+
+
 def what_is_asked_wrongly_is_refused():
     study = make_study("wrong")
     tap.equal(refusal(study, "?metric=speed"),
@@ -163,6 +197,8 @@ with harness.Server("--runner", "none") as server:
         a_long_curve_is_thinned_evenly_with_both_its_ends,
         a_curve_is_of_one_metric,
         of_one_step_the_newest_value_counts,
+        values_that_are_not_finite_are_told_apart,
+        metrics_of_no_goal_have_curves_too,
         what_is_asked_wrongly_is_refused,
         what_a_further_attempt_measures_again_is_left_out,
     ])
