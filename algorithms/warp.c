@@ -165,7 +165,7 @@ double warp_power(double y, double lambda)
                                   : -expm1(mirrored * log1p(-y)) / mirrored;
 }
 
-double warp_power_undo(double bent, double lambda)
+static double power_undo(double bent, double lambda)
 {
     if (bent >= 0)
         return fabs(lambda) < 1e-12 ? expm1(bent)
@@ -331,7 +331,7 @@ double warping_undo(const struct warping *warping, double place)
     if (warping->spread == 0)
         return warping->median;
     if (warping->bends)
-        place = warp_power_undo(
+        place = power_undo(
             reachable(place * warping->bent_spread + warping->bent_mean,
                       warping->lambda),
             warping->lambda);

@@ -45,7 +45,6 @@ void warp_standardise(size_t n, double y[], double *mean, double *spread);
 /* The power transform of Yeo and Johnson ("A new family of power
  * transformations to improve normality or symmetry", Biometrika 2000). */
 double warp_power(double y, double lambda);
-double warp_power_undo(double bent, double lambda);
 /* Its most likely exponent in [-4, 6]. */
 double warp_power_fit(size_t n, const double y[]);
 

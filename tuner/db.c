@@ -1,7 +1,6 @@
 #include "tuner/db.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +12,10 @@ enum {
     TRUNCATE_BUSY_MS = 20 /* what requests may have to wait for the WAL */
 };
 
-enum ht_status db_fail(struct db *db, int rc, const char *sql,
-                       struct ht_error *err)
+/* Translates what SQLite just answered: a full or failing disk and a lock are
+ * HT_UNAVAILABLE, a damaged file HT_CORRUPT, anything else our own bug. */
+static enum ht_status fail(struct db *db, int rc, const char *sql,
+                           struct ht_error *err)
 {
     const char *why = sqlite3_errmsg(db->handle);
     switch (rc & 0xff) {
@@ -37,7 +38,7 @@ enum ht_status db_fail(struct db *db, int rc, const char *sql,
 enum ht_status db_exec(struct db *db, const char *sql, struct ht_error *err)
 {
     const int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
-    return rc == SQLITE_OK ? HT_OK : db_fail(db, rc, sql, err);
+    return rc == SQLITE_OK ? HT_OK : fail(db, rc, sql, err);
 }
 
 static enum ht_status prepare(struct db *db, const char *sql,
@@ -51,7 +52,7 @@ static enum ht_status prepare(struct db *db, const char *sql,
         const int rc = sqlite3_prepare_v3(
             db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &found->stmt, NULL);
         if (rc != SQLITE_OK)
-            return db_fail(db, rc, sql, err);
+            return fail(db, rc, sql, err);
         found->sql = sql;
     }
     *stmt = found->stmt;
@@ -94,7 +95,7 @@ enum ht_status db_vquery(struct db *db, sqlite3_stmt **out,
     for (int at = 1; format[at - 1] != '\0'; at++) {
         const int rc = bind_one(stmt, at, format[at - 1], args);
         if (rc != SQLITE_OK)
-            return db_fail(db, rc, sql, err);
+            return fail(db, rc, sql, err);
     }
     *out = stmt;
     return HT_OK;
@@ -141,7 +142,7 @@ enum ht_status db_step(struct db *db, sqlite3_stmt *stmt, bool *row,
         *row = false;
         return HT_OK;
     }
-    const enum ht_status status = db_fail(db, rc, sqlite3_sql(stmt), err);
+    const enum ht_status status = fail(db, rc, sqlite3_sql(stmt), err);
     sqlite3_reset(stmt);
     return status;
 }
@@ -310,19 +311,12 @@ enum ht_status db_checkpoint(struct db *db, bool truncate, struct ht_error *err)
         db->wal_pages = 0;
     if (rc == SQLITE_OK || rc == SQLITE_BUSY)
         return HT_OK; /* busy: readers are in the way, a later one does it */
-    return db_fail(db, rc, "checkpoint", err);
+    return fail(db, rc, "checkpoint", err);
 }
 
 int64_t db_wal_pages(const struct db *db)
 {
     return db->wal_pages;
-}
-
-void db_limit_pages(struct db *db, int64_t pages)
-{
-    char sql[64];
-    snprintf(sql, sizeof sql, "PRAGMA max_page_count=%lld", (long long)pages);
-    sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
 }
 
 enum ht_status db_check(struct db *db, struct ht_error *err)

@@ -55,11 +55,6 @@ extern const int db_migration_count;
  * HT_PRECONDITION  newer than this program, or another program's */
 enum ht_status db_migrate(struct db *db, struct ht_error *err);
 
-/* Translates what SQLite just answered: a full or failing disk and a lock are
- * HT_UNAVAILABLE, a damaged file HT_CORRUPT, anything else our own bug. */
-enum ht_status db_fail(struct db *db, int rc, const char *sql,
-                       struct ht_error *err);
-
 enum ht_status db_exec(struct db *db, const char *sql, struct ht_error *err);
 enum ht_status db_run(struct db *db, struct ht_error *err, const char *sql,
                       const char *format, ...);

@@ -23,8 +23,6 @@ bool db_in_transaction(struct db *db);
 int64_t db_total_changes(struct db *db);
 /* Length of the write-ahead log after the last commit of this connection. */
 int64_t db_wal_pages(const struct db *db);
-/* Caps the file's size, as a full disk would. */
-void db_limit_pages(struct db *db, int64_t pages);
 
 /* NULL in *value when the key is absent. */
 enum ht_status db_meta_get(struct db *db, struct arena *arena, const char *key,

@@ -226,6 +226,18 @@ static enum ht_status check_words(const struct options *options,
     return check_engines(options->runner, err);
 }
 
+/* True for localhost and every literal of a loopback address. */
+static bool is_loopback(const char *host)
+{
+    struct in_addr v4;
+    struct in6_addr v6;
+    if (strcmp(host, "localhost") == 0)
+        return true;
+    if (inet_pton(AF_INET, host, &v4) == 1)
+        return ntohl(v4.s_addr) >> 24 == 127;
+    return inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+}
+
 /* What only makes sense when all of it is known. */
 static enum ht_status check(struct options *options, struct ht_error *err)
 {
@@ -236,7 +248,7 @@ static enum ht_status check(struct options *options, struct ht_error *err)
         status = options_split_address(options->listen, host, &port, err);
     if (status != HT_OK)
         return status;
-    if (strcmp(options->auth, "none") == 0 && !options_is_loopback(host))
+    if (strcmp(options->auth, "none") == 0 && !is_loopback(host))
         return ht_fail(err, HT_INVALID,
                        "--auth none is refused on %s: anyone who reaches it "
                        "could run commands here; listen on 127.0.0.1 or keep "
@@ -339,15 +351,4 @@ enum ht_status options_split_address(const char *address,
     host[len] = '\0';
     *port = n;
     return HT_OK;
-}
-
-bool options_is_loopback(const char *host)
-{
-    struct in_addr v4;
-    struct in6_addr v6;
-    if (strcmp(host, "localhost") == 0)
-        return true;
-    if (inet_pton(AF_INET, host, &v4) == 1)
-        return ntohl(v4.s_addr) >> 24 == 127;
-    return inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }

@@ -62,7 +62,4 @@ enum ht_status options_split_address(const char *address,
 enum { OPTIONS_ENGINE_BYTES = 16, OPTIONS_ENGINES = 4 };
 bool options_next_engine(const char **list, char engine[OPTIONS_ENGINE_BYTES]);
 
-/* True for localhost and every literal of a loopback address. */
-bool options_is_loopback(const char *host);
-
 #endif
