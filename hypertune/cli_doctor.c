@@ -155,7 +155,54 @@ static bool check_runner(const struct node *runner, void *context)
     return true;
 }
 
-/* A server that answers at `url`, and its runners. */
+static void check_webhook(struct findings *findings, const struct node *webhook)
+{
+    struct text about = {0};
+    char span[CLOCK_DURATION_BYTES];
+    const int64_t now_ms = clock_wall_ms();
+    const int64_t pending = node_get_int(webhook, "pending", 0);
+    const int64_t failures = node_get_int(webhook, "failures", 0);
+    const int64_t taken_ms = node_get_int(webhook, "lastSuccessTimeMs", 0);
+    const int64_t failed_ms = node_get_int(webhook, "lastErrorTimeMs", 0);
+    text_puts(&about, node_get_string(webhook, "name", "?"));
+    if (taken_ms > 0)
+        text_printf(&about, " took a letter %s ago",
+                    clock_duration(span, now_ms - taken_ms));
+    else
+        text_puts(&about, " took no letter yet");
+    if (pending > 0)
+        text_printf(&about, ", %lld wait%s", (long long)pending,
+                    pending == 1 ? "s" : "");
+    if (failures > 0)
+        text_printf(&about,
+                    "; failed %lld time%s in a row, the last %s ago: %s",
+                    (long long)failures, failures == 1 ? "" : "s",
+                    clock_duration(span, now_ms - failed_ms),
+                    node_get_string(webhook, "lastError", ""));
+    findings_add(findings, failures > 0 ? FINDING_WARN : FINDING_OK, "webhook",
+                 failures > 0
+                     ? "see why its receiver refuses; letters wait and "
+                       "are sent again for a day"
+                     : NULL,
+                 "%s", about.data);
+    text_free(&about);
+}
+
+static void check_webhooks(struct findings *findings, const struct node *server)
+{
+    const struct node *list = node_find(server, "webhooks");
+    const char *wrong = node_get_string(server, "webhooksError", "");
+    if (wrong[0] != '\0')
+        findings_add(findings, FINDING_WARN, "webhook",
+                     "correct webhooks.json in the server's data folder; it is "
+                     "read again by itself",
+                     "what stood there before is in force: %s", wrong);
+    for (const struct node *one = list ? list->first : NULL; one;
+         one = one->next)
+        check_webhook(findings, one);
+}
+
+/* A server that answers at `url`, its runners and its webhooks. */
 static void ask_server(struct findings *findings, const char *whose)
 {
     struct cli *cli = findings->cli;
@@ -178,6 +225,7 @@ static void ask_server(struct findings *findings, const char *whose)
         node_get_string(answer.root, "version", "?"),
         clock_duration(span, node_get_int(answer.root, "uptimeMs", 0)),
         damage[0] != '\0' ? ", read only: " : "", damage);
+    check_webhooks(findings, answer.root);
     if (cli_runners_each(cli, check_runner, findings, &err) != HT_OK)
         findings_add(findings, FINDING_WARN, "runner", NULL, "%s", err.text);
 }

@@ -6,6 +6,7 @@ import hmac
 import http.server
 import json
 import os
+import subprocess
 import threading
 
 import api
@@ -461,6 +462,45 @@ def a_key_in_a_file_may_change_and_must_be_private():
         receiver.close()
 
 
+def doctor(server):
+    """What `hypertune doctor` finds about webhooks, level and text."""
+    ran = subprocess.run(
+        [os.path.join(harness.bin_dir(), "hypertune"), "--server", server.http,
+         "--token-file", server.token_file, "doctor", "-o", "json"],
+        stdout=subprocess.PIPE, check=False, timeout=harness.PATIENCE,
+        env=dict(os.environ, DOCKER_HOST="unix:///nonexistent/engine.sock"))
+    return [(one["level"], one["text"]) for one in json.loads(ran.stdout)
+            if one["subject"] == "webhook"]
+
+
+def a_failing_webhook_is_shown_by_the_doctor():
+    receiver = Receiver()
+    server = prepare(hook(receiver, name="chat", on=["trial.ended"]),
+                     {"name": "dead", "url": "http://127.0.0.1:1/",
+                      "local": True, "on": ["trial.ended"]})
+    try:
+        study = make_study(server, "shown")
+        add(server, study, 0.5, 2.0)
+        harness.wait_until(lambda: standing(server, "chat")["pending"] == 0 and
+                           standing(server, "dead")["failures"] > 0, "both")
+        (good, taken), (bad, why) = doctor(server)
+        tap.equal((good, bad), ("ok", "warn"))
+        tap.equal(taken.startswith("chat took a letter "), True, taken)
+        tap.equal(why.startswith("dead took no letter yet, 1 waits; failed "),
+                  True, why)
+        tap.equal(why.endswith("ago: Couldn't connect to server"), True, why)
+        write_file(server, "webhooks.json", "[{}]")
+        harness.wait_until(
+            lambda: server.get("/hypertune/v1/server").get("webhooksError"),
+            "the complaint")
+        tap.equal(doctor(server)[0],
+                  ("warn", "what stood there before is in force: "
+                   "line 1: [0].on: is missing: a list of events"))
+    finally:
+        server.close()
+        receiver.close()
+
+
 tap.run([
     each_event_is_told_and_signed,
     only_what_was_asked_for_is_told,
@@ -473,4 +513,5 @@ tap.run([
     a_server_killed_within_the_delivery_sends_the_same_letter_again,
     a_spec_names_who_tells_of_it,
     a_key_in_a_file_may_change_and_must_be_private,
+    a_failing_webhook_is_shown_by_the_doctor,
 ])
