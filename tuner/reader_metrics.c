@@ -7,6 +7,7 @@
 #include "tuner/exposition.h"
 #include "tuner/meter.h"
 #include "tuner/reader.h"
+#include "tuner/webhook_board.h"
 
 /* A monitor keeps a series for each study: those that go on, and not more
  * than these. */
@@ -126,6 +127,27 @@ static void write_files(const char *folder, struct arena *arena,
                       (double)disk.f_blocks * (double)disk.f_frsize);
 }
 
+static void write_webhooks(const struct webhook_standings *shown,
+                           struct text *out)
+{
+    exposition_family(out, "hypertune_webhook_pending", "gauge",
+                      "Letters that wait to be delivered.");
+    for (size_t i = 0; i < shown->n; i++) {
+        const struct receiver *receiver = &shown->items[i].receiver;
+        const struct sample_label label = {"webhook", receiver->webhook};
+        exposition_sample(out, "hypertune_webhook_pending", 1, &label,
+                          (double)receiver->pending);
+    }
+    exposition_family(out, "hypertune_webhook_given_up_total", "counter",
+                      "Letters that were not delivered and never will be.");
+    for (size_t i = 0; i < shown->n; i++) {
+        const struct receiver *receiver = &shown->items[i].receiver;
+        const struct sample_label label = {"webhook", receiver->webhook};
+        exposition_sample(out, "hypertune_webhook_given_up_total", 1, &label,
+                          (double)receiver->given_up);
+    }
+}
+
 static void write_server(const struct reader *reader, struct text *out)
 {
     const struct sample_label labels[] = {{"version", HT_VERSION},
@@ -160,6 +182,9 @@ enum ht_status read_metrics(struct reader *reader, struct request *req,
     write_census(&census, &req->reply);
     write_open(&parts, &req->reply);
     write_files(reader->facts->folder, req->arena, &req->reply);
+    const struct webhook_standings webhooks =
+        webhook_board_get(reader->facts->webhooks, req->arena);
+    write_webhooks(&webhooks, &req->reply);
     meter_write(&req->reply);
     /* Every answer gets its last line end when it is sent. */
     req->reply.data[--req->reply.len] = '\0';

@@ -489,6 +489,11 @@ def a_failing_webhook_is_shown_by_the_doctor():
         tap.equal(why.startswith("dead took no letter yet, 1 waits; failed "),
                   True, why)
         tap.equal(why.endswith("ago: Couldn't connect to server"), True, why)
+        metrics = api.ask(server, "GET", "/metrics").body.decode().split("\n")
+        for line in ('hypertune_webhook_pending{webhook="chat"} 0',
+                     'hypertune_webhook_pending{webhook="dead"} 1',
+                     'hypertune_webhook_given_up_total{webhook="dead"} 0'):
+            tap.equal(line in metrics, True, line)
         write_file(server, "webhooks.json", "[{}]")
         harness.wait_until(
             lambda: server.get("/hypertune/v1/server").get("webhooksError"),
