@@ -212,7 +212,6 @@ static enum ht_status begin(struct vizier_call *call, struct ht_error *err)
     struct trial_row *trial = &call->trial;
     if (trial->state != TRIAL_REQUESTED)
         return HT_OK;
-    trial->started_ms = core_wall_ms(call->core);
     return state_move_trial(call->core, trial, TRIAL_ACTIVE, "", err);
 }
 

@@ -1,13 +1,7 @@
 #include "tuner/view.h"
 
 #include "proto/json.h"
-
-/* What is stored is JSON that we wrote, so it is embedded as it is. */
-static void add_raw(cJSON *object, const char *key, const char *json)
-{
-    if (json != NULL && json[0] != '\0')
-        cJSON_AddItemToObject(object, key, cJSON_CreateRaw(json));
-}
+#include "tuner/view_member.h"
 
 cJSON *view_measurement(const struct measurement_row *row)
 {
@@ -17,7 +11,7 @@ cJSON *view_measurement(const struct measurement_row *row)
     json_add_string(object, "replica", row->replica);
     json_add_int_text(object, "step", row->step);
     json_add_int(object, "timeMs", row->time_ms);
-    add_raw(object, "metrics", row->metrics);
+    view_add_stored(object, "metrics", row->metrics);
     if (row->checkpoint != NULL && row->checkpoint[0] != '\0')
         json_add_string(object, "checkpoint", row->checkpoint);
     return object;
@@ -38,7 +32,7 @@ cJSON *view_event(const struct event_row *event)
     if (event->to[0] != '\0')
         json_add_string(object, "to", event->to);
     json_add_string(object, "reason", event->reason);
-    add_raw(object, "data", event->data);
+    view_add_stored(object, "data", event->data);
     return object;
 }
 
@@ -52,6 +46,6 @@ cJSON *view_runner(const struct runner_row *runner, int64_t busy)
     json_add_int(object, "busy", busy);
     json_add_string(object, "state", runner->online ? "ONLINE" : "LOST");
     json_add_int(object, "lastSeenMs", runner->seen_ms);
-    add_raw(object, "rules", runner->rules);
+    view_add_stored(object, "rules", runner->rules);
     return object;
 }

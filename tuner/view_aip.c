@@ -9,13 +9,7 @@
 #include "proto/text.h"
 #include "proto/token.h"
 #include "tuner/ml_units.h"
-
-static void add_stamp(cJSON *object, const char *key, int64_t wall_ms)
-{
-    char stamp[CLOCK_STAMP_BYTES];
-    if (wall_ms > 0)
-        json_add_string(object, key, clock_stamp(stamp, wall_ms));
-}
+#include "tuner/view_member.h"
 
 /* --- states --- */
 
@@ -214,9 +208,9 @@ static void add_state(cJSON *resource, const struct study_row *study,
                       const struct figures *figures)
 {
     json_add_string(resource, "jobId", study->name);
-    add_stamp(resource, "createTime", study->created_ms);
-    add_stamp(resource, "startTime", study->started_ms);
-    add_stamp(resource, "endTime", study->ended_ms);
+    view_add_stamp(resource, "createTime", study->created_ms);
+    view_add_stamp(resource, "startTime", study->started_ms);
+    view_add_stamp(resource, "endTime", study->ended_ms);
     json_add_string(
         resource, "state",
         state_name(study->state, &figures->trials, figures->usage.begun));
@@ -330,8 +324,8 @@ enum ht_status view_aip_trial(struct db *db, struct arena *arena,
     json_add_string(output, "trialId",
                     arena_printf(arena, "%lld", (long long)trial->id));
     json_add_string(output, "state", trial_state(trial, preparing));
-    add_stamp(output, "startTime", trial->started_ms);
-    add_stamp(output, "endTime", trial->ended_ms);
+    view_add_stamp(output, "startTime", trial->started_ms);
+    view_add_stamp(output, "endTime", trial->ended_ms);
     add_point(output, &job->space, point);
     add_final(output, trial);
     /* A person's order to stop leaves no record of a rule. */

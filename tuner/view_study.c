@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "proto/clock.h"
 #include "proto/json.h"
 #include "proto/node.h"
 #include "tuner/db_prior.h"
@@ -10,6 +9,7 @@
 #include "tuner/refusal.h"
 #include "tuner/search_method.h"
 #include "tuner/silence.h"
+#include "tuner/view_member.h"
 
 enum { RPC_CANCELLED = 1 }; /* google.rpc.Code */
 
@@ -66,19 +66,6 @@ static enum ht_status finish(struct viewing *view, cJSON *resource,
 }
 
 /* --- members --- */
-
-static void add_stamp(cJSON *object, const char *key, int64_t wall_ms)
-{
-    char stamp[CLOCK_STAMP_BYTES];
-    if (wall_ms > 0)
-        json_add_string(object, key, clock_stamp(stamp, wall_ms));
-}
-
-static void add_time(cJSON *object, const char *key, int64_t wall_ms)
-{
-    if (wall_ms > 0)
-        json_add_int(object, key, wall_ms);
-}
 
 static void add_counts(cJSON *object, const char *key,
                        const int64_t counts[TRIAL_STATES])
@@ -214,9 +201,9 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
         add_counts(object, "confirming", counts.confirming);
     if (view->job != NULL && view->job->space.open)
         json_add_bool(object, "openSpace", true);
-    add_time(object, "createTimeMs", study->created_ms);
-    add_time(object, "startTimeMs", study->started_ms);
-    add_time(object, "endTimeMs", study->ended_ms);
+    view_add_ms(object, "createTimeMs", study->created_ms);
+    view_add_ms(object, "startTimeMs", study->started_ms);
+    view_add_ms(object, "endTimeMs", study->ended_ms);
     const enum ht_status searched = add_search(object, view, err);
     return searched == HT_OK ? add_priors(resource, view, err) : searched;
 }
@@ -255,10 +242,10 @@ static void add_job_state(cJSON *resource, const struct viewing *view)
 {
     const struct study_row *study = view->study;
     json_add_string(resource, "state", view_job_state(study));
-    add_stamp(resource, "createTime", study->created_ms);
-    add_stamp(resource, "startTime", study->started_ms);
-    add_stamp(resource, "endTime", study->ended_ms);
-    add_stamp(resource, "updateTime", study->updated_ms);
+    view_add_stamp(resource, "createTime", study->created_ms);
+    view_add_stamp(resource, "startTime", study->started_ms);
+    view_add_stamp(resource, "endTime", study->ended_ms);
+    view_add_stamp(resource, "updateTime", study->updated_ms);
     add_error(resource, view);
 }
 
@@ -288,7 +275,7 @@ enum ht_status view_study(struct db *db, struct arena *arena,
         cJSON_AddItemToObject(resource, "studySpec", spec);
     const char *state = study_state_vizier(study->state);
     json_add_string(resource, "state", state);
-    add_stamp(resource, "createTime", study->created_ms);
+    view_add_stamp(resource, "createTime", study->created_ms);
     if (strcmp(state, "INACTIVE") == 0)
         json_add_string(resource, "inactiveReason", study->reason);
     return finish(&view, resource, add_status(resource, &view, err), out);

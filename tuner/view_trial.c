@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "proto/clock.h"
 #include "proto/command.h"
 #include "proto/json.h"
 #include "proto/node.h"
+#include "tuner/view_member.h"
 
 enum {
     VIEW_MEASUREMENTS = 10000, /* shown with one trial; more by pages */
@@ -75,19 +75,6 @@ static void add_final(cJSON *object, struct arena *arena,
     add_metrics(measurement, arena, trial->final_metrics);
 }
 
-static void add_time(cJSON *object, const char *key, int64_t wall_ms)
-{
-    if (wall_ms > 0)
-        json_add_int(object, key, wall_ms);
-}
-
-/* JSON that was printed by ourselves; "" when there is none. */
-static void add_stored(cJSON *object, const char *key, const char *json)
-{
-    if (json != NULL && json[0] != '\0')
-        cJSON_AddItemToObject(object, key, cJSON_CreateRaw(json));
-}
-
 static void add_outputs(cJSON *object, enum outputs_state state)
 {
     static const char *const names[] = {[OUTPUTS_UNWANTED] = "unwanted",
@@ -113,11 +100,11 @@ static void add_attempt(cJSON *array, const struct attempt_row *attempt)
     json_add_string(item, "runner", attempt->runner);
     if (attempt->winner)
         json_add_bool(item, "winner", true);
-    add_stored(item, "facts", attempt->facts);
-    add_stored(item, "doctor", attempt->doctor);
-    add_time(item, "createTimeMs", attempt->created_ms);
-    add_time(item, "startTimeMs", attempt->started_ms);
-    add_time(item, "endTimeMs", attempt->ended_ms);
+    view_add_stored(item, "facts", attempt->facts);
+    view_add_stored(item, "doctor", attempt->doctor);
+    view_add_ms(item, "createTimeMs", attempt->created_ms);
+    view_add_ms(item, "startTimeMs", attempt->started_ms);
+    view_add_ms(item, "endTimeMs", attempt->ended_ms);
 }
 
 /* The member "hypertune": what Google's Trial has no field for. */
@@ -128,8 +115,8 @@ static void add_own(cJSON *object, const struct trial_row *trial,
     cJSON *own = json_add_object(object, "hypertune");
     json_add_string(own, "state", trial_state_name(trial->state));
     json_add_string(own, "reason", trial->reason);
-    add_stored(own, "why", trial->why);
-    add_stored(own, "stop", trial->stop);
+    view_add_stored(own, "why", trial->why);
+    view_add_stored(own, "stop", trial->stop);
     if (trial->replicate > 0)
         json_add_int(own, "replicate", trial->replicate);
     if (trial->confirms > 0)
@@ -147,13 +134,13 @@ static void add_own(cJSON *object, const struct trial_row *trial,
     if (attempts->n > 0) {
         const struct attempt_row *newest = &attempts->rows[attempts->n - 1];
         json_add_string(own, "runner", newest->runner);
-        add_stored(own, "facts", newest->facts);
-        add_stored(own, "doctor", newest->doctor);
+        view_add_stored(own, "facts", newest->facts);
+        view_add_stored(own, "doctor", newest->doctor);
         add_outputs(own, newest->outputs);
     }
-    add_time(own, "createTimeMs", trial->created_ms);
-    add_time(own, "startTimeMs", trial->started_ms);
-    add_time(own, "endTimeMs", trial->ended_ms);
+    view_add_ms(own, "createTimeMs", trial->created_ms);
+    view_add_ms(own, "startTimeMs", trial->started_ms);
+    view_add_ms(own, "endTimeMs", trial->ended_ms);
     if (trial->latest_metrics != NULL) {
         cJSON *latest = json_add_object(own, "latest");
         json_add_int_text(latest, "step", trial->latest_step);
@@ -216,7 +203,6 @@ static void add_vertex(cJSON *object, struct arena *arena,
                        const struct study_row *study,
                        const struct trial_row *trial)
 {
-    char stamp[CLOCK_STAMP_BYTES];
     json_add_string(object, "name",
                     arena_printf(arena,
                                  "projects/%s/locations/%s/studies/%lld/"
@@ -226,11 +212,8 @@ static void add_vertex(cJSON *object, struct arena *arena,
     json_add_string(object, "id",
                     arena_printf(arena, "%lld", (long long)trial->id));
     json_add_string(object, "state", trial_state_vertex(trial->state));
-    if (trial->started_ms > 0)
-        json_add_string(object, "startTime",
-                        clock_stamp(stamp, trial->started_ms));
-    if (trial->ended_ms > 0)
-        json_add_string(object, "endTime", clock_stamp(stamp, trial->ended_ms));
+    view_add_stamp(object, "startTime", trial->started_ms);
+    view_add_stamp(object, "endTime", trial->ended_ms);
     if (trial->client[0] != '\0')
         json_add_string(object, "clientId", trial->client);
     if (strcmp(trial_state_vertex(trial->state), "INFEASIBLE") == 0)

@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "proto/clock.h"
 #include "proto/json.h"
 #include "proto/limits.h"
 #include "tuner/db_write.h"
@@ -13,6 +12,7 @@
 #include "tuner/trial_context.h"
 #include "tuner/trial_create.h"
 #include "tuner/view.h"
+#include "tuner/view_member.h"
 #include "tuner/vizier.h"
 
 enum {
@@ -294,9 +294,6 @@ static struct operation operation_of(const struct suggesting *now)
 static enum ht_status reply(struct suggesting *now, struct ht_error *err)
 {
     struct core *core = now->call.core;
-    char start[CLOCK_STAMP_BYTES], end[CLOCK_STAMP_BYTES];
-    clock_stamp(start, core_wall_ms(core) - now->waited_ms);
-    clock_stamp(end, core_wall_ms(core));
     cJSON *response = operation_message(now->call.req, "SuggestTrialsResponse");
     const enum ht_status status = add_trials(now, response, err);
     if (status != HT_OK) {
@@ -305,8 +302,8 @@ static enum ht_status reply(struct suggesting *now, struct ht_error *err)
     }
     json_add_string(response, "studyState",
                     study_state_vizier(now->call.study.state));
-    json_add_string(response, "startTime", start);
-    json_add_string(response, "endTime", end);
+    view_add_stamp(response, "startTime", core_wall_ms(core) - now->waited_ms);
+    view_add_stamp(response, "endTime", core_wall_ms(core));
     struct operation operation = operation_of(now);
     operation.response = response;
     operation_reply(core, now->call.req, &operation);
