@@ -5,8 +5,9 @@
 # or a script tests/{...}/test_*.py or .sh, started with BUILD-DIR/bin as its
 # argument. It runs in the source tree, with TMPDIR, HOME and HYPERTUNE_STATE in
 # an empty directory of its own, for at most LIMIT seconds, and prints TAP. With
-# NAMEs only tests whose path contains one of them run. Only failing tests show
-# their output; what a test leaves running is killed.
+# NAMEs only tests whose path contains one of them run, and none that contains
+# one written as -NAME. Only failing tests show their output; what a test leaves
+# running is killed.
 set -u
 LIMIT=300
 
@@ -73,6 +74,30 @@ run_one() { # build results test
     rm -rf "$dir"
 }
 
+# Whether a test is to run; says so when it was left out.
+is_wanted() { # test NAME...
+    path=${1##*/tests/}
+    shift
+    chosen=all
+    for name in "$@"; do
+        case $name in
+        -*)
+            case $path in
+            *"${name#-}"*)
+                echo "skip  $path (left out)" >&2
+                return 1
+                ;;
+            esac
+            ;;
+        *)
+            [ $chosen != all ] || chosen=none
+            case $path in *"$name"*) chosen=this ;; esac
+            ;;
+        esac
+    done
+    [ $chosen != none ]
+}
+
 if [ "${1-}" = --one ]; then
     run_one "$2" "$3" "$4"
     exit 0
@@ -90,12 +115,9 @@ for kind in fault e2e google browser api unit; do
         "$source/tests/$kind"/test_*.sh; do
         [ -f "$test" ] || continue
         case $test in *.d) continue ;; esac
-        [ $# -eq 0 ] && echo "$test"
-        for wanted in "$@"; do
-            case $test in *"$wanted"*) echo "$test" ;; esac
-        done
+        is_wanted "$test" "$@" && echo "$test"
     done
-done | uniq | xargs -P 2 -I TEST "$0" --one "$build" "$results" TEST
+done | xargs -P 2 -I TEST "$0" --one "$build" "$results" TEST
 
 awk '{ passed += $1; failed += $2 }
      END { printf "%d passed, %d failed\n", passed, failed
