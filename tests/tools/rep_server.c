@@ -4,8 +4,9 @@
  * it had not, one a line, synced with the answer in the sense that matters
  * here: written before. A new server on the same STORE goes on where the old
  * one was killed. Ends with its stdin, so that no test leaves one behind.
- * MODE: ok (default), silent, gone, denied, invalid, retry (once, then ok),
- * thin=K. It is a program because nng may not live in a process that forks. */
+ * MODE: ok (default), silent, gone, denied, invalid, retry or busy (once, then
+ * ok), thin=K. It is a program because nng may not live in a process that
+ * forks. */
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -114,7 +115,7 @@ static char *answer_to(const char *data, size_t len, const char **mode)
         cJSON_AddStringToObject(answer, "error", "as [\"told\"] {");
         cJSON_AddNumberToObject(answer, "retryMs", 100);
     }
-    if (strcmp(*mode, "retry") == 0)
+    if (strcmp(*mode, "retry") == 0 || strcmp(*mode, "busy") == 0)
         *mode = "ok";
     cJSON_AddItemToObject(answer, "have", have);
     char *text = cJSON_PrintUnformatted(answer);

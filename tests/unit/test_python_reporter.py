@@ -323,6 +323,30 @@ def a_size_limit_leaves_no_torn_line(trial):
     equal(len(trial.records(trial.reports)), 1)
 
 
+def a_foreign_torn_tail_is_not_joined_to_our_line(trial):
+    with open(trial.reports, "w") as torn:
+        torn.write('{"w":"half')
+    trial.run("""
+        import hypertune, os
+        hypertune.report(step=1, a=1)
+        hypertune.report(step=2, a=2)
+        """)
+    with open(trial.reports) as lines:
+        lines = lines.read().split("\n")
+    equal([lines[0], lines[-1], len(lines)], ['{"w":"half', "", 4])
+    equal([json.loads(line)["s"] for line in lines[1:3]], [1, 2])
+
+
+def an_answer_that_is_not_known_is_asked_for_again(trial):
+    trial.serve("busy")
+    trial.run("""
+        import hypertune
+        hypertune.report(a=1)
+        assert hypertune.flush(10)
+        """)
+    equal(len(trial.records(trial.store)), 1)
+
+
 def signals_reach_the_main_thread(trial):
     if not hasattr(signal, "pthread_sigmask"):
         raise Skip("Python 2 has no way to block them")
@@ -397,6 +421,8 @@ CASES = (
     a_trial_that_is_gone_sends_no_more,
     thinning_keeps_every_fourth_and_the_last,
     a_size_limit_leaves_no_torn_line,
+    a_foreign_torn_tail_is_not_joined_to_our_line,
+    an_answer_that_is_not_known_is_asked_for_again,
     signals_reach_the_main_thread,
     pip_installs_it_without_a_network,
 )

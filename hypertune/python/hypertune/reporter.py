@@ -43,6 +43,7 @@ class ReportFile(object):
         self._path = path
         self._fd = -1
         self._identity = None
+        self._end = 0  # of our newest line; there nobody else has written
 
     def close(self):
         fd, self._fd = self._fd, -1
@@ -81,6 +82,7 @@ class ReportFile(object):
             os.close(fd)
             raise OSError(errno.EINVAL, "not a regular file", self._path)
         self._identity = (now.st_dev, now.st_ino)
+        self._end = 0
         self._fd = fd
 
     def _lock(self):
@@ -97,13 +99,24 @@ class ReportFile(object):
                 return False
             time.sleep(0.002)
 
+    def _is_torn(self, size):
+        """Has a writer been killed that had written half a line, which ours
+        must not be joined to?"""
+        if size == 0:
+            return False
+        os.lseek(self._fd, size - 1, os.SEEK_SET)
+        return os.read(self._fd, 1) != b"\n"
+
     def _write(self, line, locked):
         size = os.fstat(self._fd).st_size
         limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
         if limit != resource.RLIM_INFINITY and size >= limit:
             return False  # writing there may end the process by SIGXFSZ
+        if size != self._end and self._is_torn(size):
+            size += os.write(self._fd, b"\n")
         wrote = os.write(self._fd, line)
         if wrote == len(line):
+            self._end = size + wrote
             return True
         if locked:
             os.ftruncate(self._fd, size)

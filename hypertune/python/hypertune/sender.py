@@ -16,6 +16,7 @@ QUEUE_RECORDS = 20000
 BATCH_BYTES = 256 * 1024
 ANSWER_SECONDS = 4.0  # then on a new connection
 ASK_AGAIN_SECONDS = 0.25
+DECIDED = ("ok", "gone", "denied", "invalid")  # all else: ask again
 
 
 def read_token(path):
@@ -172,8 +173,8 @@ class Sender(object):
                 answer = json.loads(raw.decode("utf-8"))
                 status = answer.get("status")
             except (ValueError, AttributeError):
-                answer, status = {}, "retry"
-            if status == "retry":
+                answer, status = {}, None
+            if status not in DECIDED:
                 asked = answer.get("retryMs", 2000) / 1000.0
                 self._spreq.pause(min(max(asked, 0.1), 30.0))
                 if self._ended:
