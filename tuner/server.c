@@ -12,6 +12,7 @@
 #include "tuner/endpoint.h"
 #include "tuner/gate.h"
 #include "tuner/http.h"
+#include "tuner/local_runners.h"
 #include "tuner/log.h"
 #include "tuner/logs.h"
 #include "tuner/notify.h"
@@ -19,7 +20,6 @@
 #include "tuner/session.h"
 #include "tuner/sightings.h"
 #include "tuner/sse.h"
-#include "tuner/supervisor.h"
 #include "tuner/webhooks.h"
 
 enum {
@@ -51,10 +51,7 @@ struct server {
     struct server_facts facts;
     struct readers *readers, *models;
     struct http *http;
-    char *runner_token_file;
-    struct arena *flags; /* of local runners */
-    size_t n_supervisors;
-    struct supervisor *supervisors[OPTIONS_ENGINES];
+    struct local_runners *runners;
 };
 
 /* --- the steps, in order --- */
@@ -179,7 +176,7 @@ static void stop_core(struct server *server)
     core_stop(server->core);
 }
 
-/* "tcp://HOST:PORT" with another port; NULL when it has no port. */
+/* "tcp://HOST:PORT" with another port. */
 static char *with_port(const char *url, int port)
 {
     const char *colon = strrchr(url, ':');
@@ -359,88 +356,17 @@ static void stop_note(struct server *server)
     datadir_retract(&server->dir);
 }
 
-/* What a local runner is told as it was told to us. GPUs belong to the first
- * one alone, or two would give the same away. */
-static struct pairs runner_flags(const struct server *server, bool first)
+static enum ht_status start_runners(struct server *server, struct ht_error *err)
 {
-    const struct options *options = server->options;
-    struct arena *arena = server->flags;
-    const struct {
-        bool given;
-        struct pair flag;
-    } flags[] = {
-        {options->slots > 0,
-         {"slots", arena_printf(arena, "%lld", (long long)options->slots)}},
-        {!first || options->gpus != NULL,
-         {"gpus", first ? options->gpus : "none"}},
-        {options->share, {"share", NULL}},
-        {options->volume_root != NULL, {"volume-root", options->volume_root}},
-        {options->gcs_root != NULL, {"gcs-root", options->gcs_root}},
-        {options->secrets != NULL, {"secrets", options->secrets}},
-        {options->credentials != NULL, {"credentials", options->credentials}},
-        {options->allow != NULL, {"allow", options->allow}},
-        {options->docker_host != NULL, {"docker-host", options->docker_host}},
-    };
-    enum { FLAGS = sizeof flags / sizeof *flags };
-    struct pair *items = arena_alloc(arena, FLAGS, sizeof *items);
-    size_t n = 0;
-    for (size_t i = 0; i < FLAGS; i++)
-        if (flags[i].given)
-            items[n++] = flags[i].flag;
-    return (struct pairs){.n = n, .items = items};
-}
-
-/* Each engine has a state folder of its own, whatever others there are: what
- * is found in it must be its own. */
-static void add_supervisor(struct server *server, const char *engine)
-{
-    const bool processes = strcmp(engine, "process") == 0;
-    char *state = datadir_path(
-        &server->dir,
-        processes ? "runs" : arena_printf(server->flags, "runs/%s", engine));
-    const struct supervisor_options supervised = {
-        .engine = arena_strdup(server->flags, engine),
-        .server_url = server->http_url,
-        .token_file = server->runner_token_file,
-        .state_dir = arena_strdup(server->flags, state),
-        .flags = runner_flags(server, server->n_supervisors == 0),
-    };
-    free(state);
-    server->supervisors[server->n_supervisors++] = supervisor_new(&supervised);
-}
-
-static enum ht_status start_supervisors(struct server *server,
-                                        struct ht_error *err)
-{
-    const char *engines = server->options->runner;
-    char engine[OPTIONS_ENGINE_BYTES];
     (void)err;
-    server->flags = arena_new();
-    server->runner_token_file = datadir_path(&server->dir, "runner-token");
-    if (strcmp(engines, "none") == 0)
-        return HT_OK;
-    while (options_next_engine(&engines, engine))
-        add_supervisor(server, engine);
+    server->runners =
+        local_runners_start(server->options, &server->dir, server->http_url);
     return HT_OK;
 }
 
-static void stop_supervisors(struct server *server)
+static void stop_runners(struct server *server)
 {
-    for (size_t i = 0; i < server->n_supervisors; i++)
-        supervisor_stop(server->supervisors[i], RUNNER_WAIT_MS);
-    free(server->runner_token_file);
-    arena_free(server->flags);
-}
-
-static int64_t tick_supervisors(struct server *server, int64_t now_ms)
-{
-    int64_t next_ms = INT64_MAX;
-    for (size_t i = 0; i < server->n_supervisors; i++) {
-        const int64_t wanted_ms =
-            supervisor_tick(server->supervisors[i], now_ms);
-        next_ms = wanted_ms < next_ms ? wanted_ms : next_ms;
-    }
-    return next_ms;
+    local_runners_stop(server->runners, RUNNER_WAIT_MS);
 }
 
 static const struct step {
@@ -460,7 +386,7 @@ static const struct step {
     {"webhooks", start_webhooks, stop_webhooks},
     {"HTTP", start_http, stop_http},
     {"note", start_note, stop_note},
-    {"runner", start_supervisors, stop_supervisors},
+    {"runner", start_runners, stop_runners},
 };
 enum { N_STEPS = sizeof steps / sizeof *steps };
 
@@ -506,7 +432,7 @@ static const char *serve(struct server *server)
         int64_t next_ms = check_idle(server, now_ms, &busy_ms, &over);
         if (over)
             return "idle";
-        const int64_t wanted_ms = tick_supervisors(server, now_ms);
+        const int64_t wanted_ms = local_runners_tick(server->runners, now_ms);
         next_ms = wanted_ms < next_ms ? wanted_ms : next_ms;
         struct timespec left = until(now_ms, next_ms);
         int sig = sigtimedwait(&awaited, NULL, &left);
