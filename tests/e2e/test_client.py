@@ -320,12 +320,12 @@ def main():
             study = make("given")
             sgd, small = study.suggest(
                 client_id="batch",
-                contexts=[{"opt": "sgd", "momentum": 0.5}, {"lr": 0.002}])
+                contexts=[{"opt": "sgd", "momentum": 0.5}, {"lr": 0.003}])
             tap.equal((sgd.params["opt"], sgd.params["momentum"]),
                       ("sgd", 0.5))
-            tap.equal(small.params["lr"], 0.002)
+            tap.equal(small.params["lr"], 0.003)
             tap.equal([trial.id for trial in study.suggest(
-                client_id="batch", contexts=[{"lr": 0.002}])], [small.id])
+                client_id="batch", contexts=[{"lr": 0.003}])], [small.id])
             for trial in study.ask(5, context={"opt": "adam"}):
                 tap.equal(trial.params["opt"], "adam")
                 trial.complete(loss(**trial.params))
