@@ -141,6 +141,12 @@ workdir: /tmp
     page.wait_text("mute", "h1")
     page.wait_text("ended without reporting accuracy", "#main")
     page.wait_text("paused", "#main .title")
+    page.wait_text("Repair what this names", ".held")
+    page.wait("document.querySelector('.lists').compareDocumentPosition("
+              "document.querySelector('.plots')) === 4", "the reasons first")
+    words = page.text(".figures").split("\n")
+    tap.equal([words[words.index(key) + 1] for key in
+               ("Failed", "Infeasible")], ["0", "1"], words)
     number = int(page.run("return location.hash").split("/")[2])
     show(page, study(number, "trials/1"), "Instead of accuracy")
     card = "[aria-label='Instead of accuracy']"
@@ -148,6 +154,10 @@ workdir: /tmp
                  "<b>loss</b>",
                  "acuracy (reports.jsonl, line 2) may be meant"):
         tap.equal(text in page.text(card), True, page.text(card))
+    page.click(".crumbs a", "mute")
+    page.wait_text("Repair what this names", ".held")
+    page.click(".held button", "Resume the study")
+    page.wait("document.querySelector('.held') === null", "no banner")
     behaves(page, "a trial without its objective")
 
 
@@ -268,8 +278,16 @@ def chosen_columns_are_remembered():
 
 
 def events_are_told_and_chosen_by_kind():
+    """One that lies far back is looked for, whatever came since."""
     number = make_study("events")
-    show(page, study(number, "config"), "study.created")
+    for i in range(260):
+        call("POST", "%s/%d/trials" % (ROOT, number), {
+            "parameters": [{"parameterId": "x", "value": i / 260},
+                           {"parameterId": "opt", "value": "adam"}],
+            "finalMeasurement": {"metrics": [
+                {"metricId": "loss", "value": i}]}})
+    show(page, study(number, "config"), "Read back to event")
+    tap.equal("study.created" in page.text("#main"), False)
     page.run("""const menu = document.querySelector("[aria-label='Kind of event']");
         menu.value = "study.";
         menu.dispatchEvent(new Event("change"));""")

@@ -5,7 +5,8 @@ import {Table} from "./table.js";
 import {trialLink} from "./trial_columns.js";
 import * as format from "./format.js";
 
-const PAGE = 500; // revisions; each has one event at most
+const PAGE = 500;   // revisions; each has one event at most
+const ENOUGH = 100; // events of a kind that are looked for at a time
 
 const KINDS = {"study.": "Study", "trial.created": "Trials made", "trial.moved": "Trials' states", "trial.measured": "Measurements",
   "attempt.": "Attempts", "trial.": "Other of trials"};
@@ -31,19 +32,29 @@ const COLUMNS = store => [
 // ends it.
 export function eventLog(root, store) {
   const events = new Map(); // by revision
-  let oldest = null, newest = 0, asking = false, again = false, ended = false;
-  const menu = element("select", {ariaLabel: "Kind of event", onchange: draw}, element("option", {value: ""}, "All events"),
+  let oldest = null, newest = 0, asking = false, again = false, ended = false, looking = false;
+  let goal = 0; // how many events are to be shown, if there are as many
+  const menu = element("select", {ariaLabel: "Kind of event", onchange: () => {
+    goal = menu.value === "" ? 0 : ENOUGH;
+    lookBack();
+  }}, element("option", {value: ""}, "All events"),
     Object.entries(KINDS).map(([value, label]) => element("option", {value}, label)));
-  const older = element("button", {hidden: true, onclick: () => loadOlder()}, "Older events");
+  const older = element("button", {hidden: true, onclick: () => {
+    goal = chosen().length + (menu.value === "" ? 1 : ENOUGH);
+    lookBack();
+  }}, "Older events");
+  const reach = element("span.quiet", {role: "status"});
   const complaint = element("p.error", {role: "alert"});
   const table = new Table({label: "Events", columns: COLUMNS(store), key: event => event.revision, empty: "Nothing of that kind."});
-  replace(root, element("div.row.between", {}, element("h2", {}, "Events"), element("div.row", {}, menu, older)), complaint, table.element);
+  replace(root, element("div.row.between", {}, element("h2", {}, "Events"), element("div.row", {}, reach, menu, older)), complaint, table.element);
+
+  const chosen = () => [...events.values()].filter(event => menu.value === "" || kindOf(event) === menu.value);
 
   function draw() {
-    const shown = [...events.values()].filter(event => menu.value === "" || kindOf(event) === menu.value)
-      .sort((a, b) => b.revision - a.revision);
-    older.hidden = oldest === null || oldest <= 0;
-    table.show(shown);
+    const more = oldest !== null && oldest > 0;
+    older.hidden = !more || looking;
+    replace(reach, more && `${looking ? "Looking" : "Read"} back to event ${oldest + 1} of ${newest}`);
+    table.show(chosen().sort((a, b) => b.revision - a.revision));
   }
 
   async function load(since, limit) {
@@ -68,17 +79,29 @@ export function eventLog(root, store) {
 
   async function loadOlder() {
     const since = Math.max(0, oldest - PAGE);
-    await guarded(() => load(since, oldest - since));
+    await load(since, oldest - since);
     oldest = since;
-    draw();
   }
 
+  // Reads older events until there are as many of the chosen kind as wanted.
+  async function lookBack() {
+    draw();
+    if (looking) return;
+    looking = true;
+    while (!ended && oldest > 0 && chosen().length < goal && await guarded(loadOlder)) draw();
+    looking = false;
+    if (!ended) draw();
+  }
+
+  // Whether it was done; a refusal is told.
   async function guarded(act) {
     try {
       await act();
       replace(complaint);
+      return true;
     } catch (problem) {
       replace(complaint, problem.message);
+      return false;
     }
   }
 

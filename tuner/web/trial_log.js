@@ -124,7 +124,9 @@ export function trialLog(root, study, id, trial) {
   return {
     follow() {
       offer();
-      const now = `${attempt.value} ${trial().hypertune.attempts?.length ?? 0}`;
+      const n = trial().hypertune.attempts?.length ?? 0;
+      if (n === 0) return draw(); // there is no output to ask for
+      const now = `${attempt.value} ${n}`;
       if (now !== known) restart();
       known = now;
     },
