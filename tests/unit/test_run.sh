@@ -14,10 +14,10 @@ fake() { # name, then the body of a test program on stdin
     chmod +x "$build/tests/unit/test_fake_$1"
 }
 
-# expect "case name" NAME LAST-LINE EXIT [TEXT THAT IS SHOWN]
+# expect "case name" NAMES LAST-LINE EXIT [TEXT THAT IS SHOWN]
 expect() {
     cases=$((cases + 1))
-    output=$("$here/run.sh" "$build" "test_fake_$2")
+    output=$("$here/run.sh" "$build" $2 2>&1)
     code=$?
     if [ "$(echo "$output" | tail -n 1)" = "$3" ] && [ $code -eq "$4" ] &&
         echo "$output" | grep -qF -- "${5-}"; then
@@ -56,18 +56,23 @@ setsid sleep 300 >/dev/null 2>&1 &
 echo "ok 1 - a"; echo 1..1
 END
 
-expect "passed cases are counted" good "2 passed, 0 failed" 0
-expect "a skip is shown" good "2 passed, 0 failed" 0 "b # skip: no engine"
-expect "failed cases fail and are shown" bad "1 passed, 1 failed" 1 \
+expect "passed cases are counted" test_fake_good "2 passed, 0 failed" 0
+expect "a skip is shown" test_fake_good "2 passed, 0 failed" 0 "b # skip: no engine"
+expect "failed cases fail and are shown" test_fake_bad "1 passed, 1 failed" 1 \
     "# the cause"
-expect "a missing plan fails" unplanned "1 passed, 1 failed" 1
-expect "a missing case fails" short "1 passed, 1 failed" 1
-expect "a death after the plan fails" death "1 passed, 1 failed" 1
-expect "not ok fails whatever the exit code" liar "0 passed, 2 failed" 1
-expect "no tests at all fail" absent "0 passed, 0 failed" 1
+expect "a missing plan fails" test_fake_unplanned "1 passed, 1 failed" 1
+expect "a missing case fails" test_fake_short "1 passed, 1 failed" 1
+expect "a death after the plan fails" test_fake_death "1 passed, 1 failed" 1
+expect "not ok fails whatever the exit code" test_fake_liar "0 passed, 2 failed" 1
+expect "no tests at all fail" test_fake_absent "0 passed, 0 failed" 1
 export HYPERTUNE_SERVER=http://127.0.0.1:1
-expect "a test has empty folders and no server" empty "1 passed, 0 failed" 0
-expect "what is left running is killed and named" litter \
+expect "a test has empty folders and no server" test_fake_empty "1 passed, 0 failed" 0
+expect "what is left running is killed and named" test_fake_litter \
     "1 passed, 0 failed" 0 "left running and killed"
+expect "what is not wanted is left out and named" \
+    "test_fake_good test_fake_bad -fake_bad" "2 passed, 0 failed" 0 \
+    "skip  unit/test_fake_bad (left out)"
+expect "the seconds are told" test_fake_good "2 passed, 0 failed" 0 \
+    "unit/test_fake_good (2, 0 s)"
 echo "1..$cases"
 exit $((failures > 0))
