@@ -70,12 +70,16 @@ static int tell_at_once(struct cli_imported *imported, struct arena *arena,
                 &answer);
 }
 
-static int tell_measurement(struct cli_imported *imported, struct arena *arena,
-                            const char *trial, cJSON *measurement)
+/* The next measurements of the curve, as many as surely fit into a request. */
+static int tell_measurements(struct cli_imported *imported, struct arena *arena,
+                             const char *trial, cJSON *curve)
 {
+    enum { AT_ONCE = 100 };
     struct cli_http_answer answer;
-    cJSON *body = cJSON_CreateObject();
-    cJSON_AddItemToObject(body, "measurement", measurement);
+    cJSON *one, *body = cJSON_CreateObject();
+    cJSON *list = json_add_array(body, "measurements");
+    for (int n = 0; n < AT_ONCE && (one = curve->child) != NULL; n++)
+        cJSON_AddItemToArray(list, cJSON_DetachItemViaPointer(curve, one));
     return post(imported->cli, arena,
                 arena_printf(arena, "%s/trials/%s:addTrialMeasurement",
                              imported->path, trial),
@@ -114,10 +118,8 @@ static int tell_with_curve(struct cli_imported *imported, struct arena *arena,
         return code;
     }
     const char *id = node_get_string(answer.root, "id", "");
-    cJSON *one;
-    while (code == CLI_DONE &&
-           (one = cJSON_DetachItemFromArray(trial->curve, 0)) != NULL)
-        code = tell_measurement(imported, arena, id, one);
+    while (code == CLI_DONE && trial->curve->child != NULL)
+        code = tell_measurements(imported, arena, id, trial->curve);
     if (code != CLI_DONE) {
         cJSON_Delete(trial->final);
         return code;

@@ -31,23 +31,76 @@ static enum ht_status check_open(const struct vizier_call *call,
 
 /* --- addTrialMeasurement --- */
 
-static const struct field measure_fields[] = {
-    {.name = "measurement", .read = field_place}, {0}};
+/* One, or several in order. */
+struct telling {
+    struct place one, several;
+};
 
-static enum ht_status read_measurement(struct vizier_call *call,
-                                       struct measurement *measurement,
-                                       struct ht_error *err)
+static const struct field measure_fields[] = {
+    {.name = "measurement",
+     .read = field_place,
+     .offset = offsetof(struct telling, one)},
+    {.name = "measurements",
+     .read = field_place,
+     .offset = offsetof(struct telling, several)},
+    {0}};
+
+struct told {
+    struct place at;
+    struct measurement measurement;
+};
+
+struct told_list {
+    size_t n;
+    struct told *items;
+};
+
+static void read_told(const struct vizier_call *call,
+                      const struct field_reader *reader, struct place at,
+                      struct told_list *list)
 {
-    struct place place = {0};
+    struct told *told = &list->items[list->n];
+    told->at = at;
+    list->n +=
+        trial_body_measurement(reader, at, call->job, &told->measurement);
+}
+
+static void read_several(const struct vizier_call *call,
+                         const struct field_reader *reader, struct place at,
+                         struct told_list *list)
+{
+    size_t index = 0;
+    if (at.node->kind != NODE_LIST) {
+        field_wrong_kind(reader, at, "a list");
+        return;
+    }
+    list->items =
+        arena_alloc(reader->arena, at.node->count + 1, sizeof *list->items);
+    for (const struct node *node = at.node->first; node != NULL;
+         node = node->next)
+        read_told(call, reader, field_item(reader, at, node, index++), list);
+}
+
+static enum ht_status read_measurements(struct vizier_call *call,
+                                        struct told_list *list,
+                                        struct ht_error *err)
+{
+    struct telling telling = {0};
     const enum ht_status status =
-        trial_body_read(call->req, measure_fields, &place, err);
+        trial_body_read(call->req, measure_fields, &telling, err);
     if (!trial_body_is_message(call->req))
         return status;
     const struct field_reader reader = trial_body_reader(call->req);
-    if (place.node == NULL)
+    if (telling.one.node != NULL && telling.several.node != NULL) {
+        field_error(&reader, telling.one, "cannot stand beside measurements");
+    } else if (telling.several.node != NULL) {
+        read_several(call, &reader, telling.several, list);
+    } else if (telling.one.node != NULL) {
+        list->items = arena_alloc(reader.arena, 1, sizeof *list->items);
+        read_told(call, &reader, telling.one, list);
+    } else {
         diag_error(reader.diag, 0, 0, "measurement", "is missing");
-    else
-        trial_body_measurement(&reader, place, call->job, measurement);
+    }
     return trial_body_check(call->req, err);
 }
 
@@ -62,8 +115,8 @@ static bool is_later(const struct vizier_call *call,
 }
 
 static enum ht_status next_seq(struct vizier_call *call,
-                               const struct measurement *measurement,
-                               int64_t *seq, struct ht_error *err)
+                               const struct told *told, int64_t *seq,
+                               struct ht_error *err)
 {
     struct measurement_row last;
     const struct replica_key key = key_of(&call->trial);
@@ -78,10 +131,11 @@ static enum ht_status next_seq(struct vizier_call *call,
     if (last.seq >= MOST_MEASUREMENTS)
         return ht_fail(err, HT_LIMIT, "trial %lld has %d measurements already",
                        (long long)call->trial.id, MOST_MEASUREMENTS);
-    if (!is_later(call, measurement, &last)) {
-        diag_error(trial_body_reader(call->req).diag, 0, 0, "measurement",
-                   "is not later than the one before, of step %lld",
-                   (long long)last.step);
+    if (!is_later(call, &told->measurement, &last)) {
+        const struct field_reader reader = trial_body_reader(call->req);
+        field_error(&reader, told->at,
+                    "is not later than the one before, of step %lld",
+                    (long long)last.step);
         return trial_body_check(call->req, err);
     }
     *seq = last.seq + 1;
@@ -107,13 +161,28 @@ static enum ht_status store(struct vizier_call *call,
                                        measurement->metrics),
         .checkpoint = ""};
     bool inserted;
-    enum ht_status status = db_measurement_insert(db, &row, &inserted, err);
-    if (status != HT_OK)
-        return status;
     trial->latest_step = row.step;
     trial->latest_metrics = row.metrics;
-    status = db_trial_set_latest(db, trial->study, trial->id, row.step,
-                                 row.metrics, err);
+    return db_measurement_insert(db, &row, &inserted, err);
+}
+
+static enum ht_status store_all(struct vizier_call *call,
+                                const struct told_list *list,
+                                struct ht_error *err)
+{
+    const struct trial_row *trial = &call->trial;
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; i < list->n && status == HT_OK; i++) {
+        int64_t seq = 0;
+        status = next_seq(call, &list->items[i], &seq, err);
+        if (status == HT_OK)
+            status = store(call, &list->items[i].measurement, seq, err);
+    }
+    if (status != HT_OK || list->n == 0)
+        return status;
+    status =
+        db_trial_set_latest(core_db(call->core), trial->study, trial->id,
+                            trial->latest_step, trial->latest_metrics, err);
     return status == HT_OK
                ? report_note_measured(call->core, call->req->arena, trial, err)
                : status;
@@ -123,20 +192,17 @@ enum ht_status trial_measure(struct core *core, struct request *req,
                              struct ht_error *err)
 {
     struct vizier_call call = {.core = core, .req = req};
-    struct measurement measurement = {0};
-    int64_t seq = 0;
+    struct told_list list = {0};
     enum ht_status status = vizier_find_trial(&call, err);
     if (status == HT_OK)
-        status = read_measurement(&call, &measurement, err);
+        status = read_measurements(&call, &list, err);
     if (status == HT_OK)
         status = check_open(&call, err);
     if (status == HT_OK && call.trial.state == TRIAL_REQUESTED)
         status = state_move_trial(core, &call.trial, TRIAL_ACTIVE,
                                   "a client measures it", err);
     if (status == HT_OK)
-        status = next_seq(&call, &measurement, &seq, err);
-    if (status == HT_OK)
-        status = store(&call, &measurement, seq, err);
+        status = store_all(&call, &list, err);
     return status == HT_OK ? vizier_reply_trial(&call, err) : status;
 }
 

@@ -160,6 +160,28 @@ def measurements_come_one_after_the_other():
     tap.equal([row["step"] for row in rows], ["1", "2", "2", "5"])
 
 
+def several_measurements_come_at_once_or_not_at_all():
+    study = Study(server)
+    trial = study.one()
+    method = trial + ":addTrialMeasurement"
+    shown = study.good("POST", method, {"measurements": [
+        measured(n, n) for n in range(1, 121)]})
+    tap.equal([int(item["stepCount"]) for item in shown["measurements"]],
+              list(range(1, 121)))
+    tap.equal(server.get(trial)["hypertune"]["latest"]["step"], "120")
+    for wrong, fields in (
+            ([measured(1, 121), measured(1, 122), measured(1, 122)],
+             ["measurements[2]"]),
+            ([measured(1, 121), {}], ["measurements[1].metrics"]),
+            ({}, ["measurements"])):
+        tap.equal(study.refused("POST", method, {"measurements": wrong}),
+                  INVALID + (fields,), wrong)
+    tap.equal(study.refused("POST", method, {
+        "measurement": measured(1, 121), "measurements": []}),
+              INVALID + (["measurement"],))
+    tap.equal(len(server.get(trial)["measurements"]), 120)
+
+
 def a_wrong_measurement_names_every_fault():
     study = Study(server)
     trial = study.one()
@@ -423,6 +445,7 @@ with harness.Server("--runner", "none") as server:
         an_added_trial_is_given_to_the_next_client,
         a_trial_may_be_added_as_infeasible,
         measurements_come_one_after_the_other,
+        several_measurements_come_at_once_or_not_at_all,
         a_wrong_measurement_names_every_fault,
         a_trial_is_completed_once,
         a_wrong_completion_changes_nothing,
