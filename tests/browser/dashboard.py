@@ -21,8 +21,8 @@ PENDING = """
     if (!plot.querySelector(".as-text").hidden) return true;
     if (plot.querySelector("svg rect:not(.overlay, .selection, .handle)")) return true;
     const canvas = plot.querySelector("canvas");
-    if (inked.has(canvas)) return true; // reading it takes as long as drawing
     if (canvas.width === 0) return false;
+    if (inked.has(canvas)) return true; // reading it takes as long as drawing
     const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {willReadFrequently: true});
     copy.drawImage(canvas, 0, 0);
     if (copy.getImageData(0, 0, canvas.width, canvas.height).data.every(byte => byte === 0)) return false;

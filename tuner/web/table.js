@@ -9,6 +9,7 @@ const ROW = 33;      // pixels, as style.css has it
 const AHEAD = 4;     // rows beyond the edges
 const SAMPLE = 300;  // rows that tell how wide a column is
 const PADDING = 22, NARROW = 50, ROOMY = 140, WIDE = 300; // pixels; beyond ROOMY a column gives way to others
+const GOLDEN = 0.618;
 const MARK = 40;     // pixels of the column of marks
 const KEYS = {ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -Infinity, End: Infinity};
 const order = new Intl.Collator(undefined, {numeric: true});
@@ -158,10 +159,12 @@ export class Table {
   // The longest text of a column, of some rows.
   longest(column) {
     if (column.letters) return "0".repeat(column.letters);
-    const step = Math.max(1, Math.floor(this.rows.length / SAMPLE));
+    const step = Math.max(1, this.rows.length / SAMPLE);
     let longest = "";
-    for (let i = 0; i < this.rows.length; i += step) {
-      const text = plain(column.value(this.rows[i]));
+    for (let i = 0; i * step < this.rows.length; i++) {
+      // Not at equal distances, since what is rare may come at equal ones, too.
+      const at = Math.floor((i + i * GOLDEN % 1) * step);
+      const text = plain(column.value(this.rows[Math.min(at, this.rows.length - 1)]));
       if (text.length > longest.length) longest = text;
     }
     return longest;
