@@ -87,25 +87,33 @@ static int show(struct cli *cli, const char *link, const char *until)
     return cli_print(&out);
 }
 
+/* The study as it was named: the pages find it in the same way. */
+static const char *page_of(struct cli *cli, const char *study)
+{
+    return study == NULL ? ""
+                         : arena_printf(cli->arena, "&to=studies/%s",
+                                        cli_http_segment(cli->arena, study));
+}
+
 int cli_ui(struct cli *cli)
 {
     const struct words *words = &cli->args.words;
-    struct cli_study study = {0};
+    struct cli_study study;
     struct cli_http_answer answer;
     struct ht_error err;
     if (words->n > 1 || cli->args.has_rest)
         return cli_wants(cli, 1) ? CLI_DONE : CLI_USAGE;
-    int code = words->n == 1 ? cli_study_open(cli, words->items[0], &study)
-                             : cli_connect(cli);
+    const char *name = words->n == 1 ? words->items[0] : NULL;
+    int code =
+        name != NULL ? cli_study_open(cli, name, &study) : cli_connect(cli);
     if (code != CLI_DONE)
         return code;
     if (cli_call(cli, "POST", "/hypertune/v1/login-links", "{}", &answer,
                  &err) != HT_OK)
         return cli_fail_error(cli, &err);
     const char *link = arena_printf(
-        cli->arena, "%s%s%s%s", cli_http_url(cli->http),
-        node_get_string(answer.root, "path", ""),
-        study.id != NULL ? "&to=studies/" : "", study.id ? study.id : "");
+        cli->arena, "%s%s%s", cli_http_url(cli->http),
+        node_get_string(answer.root, "path", ""), page_of(cli, name));
     code = show(cli, link, node_get_string(answer.root, "expireTime", ""));
     if (code == CLI_DONE && has_screen(cli))
         open_browser(cli, link);

@@ -48,7 +48,7 @@ def a_link_leads_to_a_study():
     with Home() as home:
         home.cli("submit", home.write("spec.json", SPEC), "--wait")
         link = home.cli("ui", "digits", **HERE)[0]
-        tap.equal(LINK.fullmatch(link).group(4), "studies/1")
+        tap.equal(LINK.fullmatch(link).group(4), "studies/digits")
         _, said = home.cli("ui", "digest", want=3, **HERE)
         tap.equal("digest" in said, True, said)
         home.cli("ui", "one", "two", want=2, **HERE)
