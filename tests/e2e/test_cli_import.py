@@ -224,6 +224,27 @@ def a_study_is_the_same_after_export_and_import():
         tap.equal("quick" in out, True)
 
 
+def a_long_curve_comes_in_parts():
+    with Home() as home:
+        home.write("train.sh", TRAIN)
+        home.cli("submit", home.write("spec.json", SPEC), "--wait")
+        folder = os.path.join(home.folder, "out")
+        home.cli("export", "quick", "-o", "dir", "--out", folder)
+        path = os.path.join(folder, "trials.jsonl")
+        with open(path, encoding="utf-8") as file:
+            first = json.loads(file.readline())
+        one = first["measurements"][0]
+        first["measurements"] = [
+            dict(one, step=step, metrics={"accuracy": step / 1000})
+            for step in range(1, 251)]
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(json.dumps(first) + "\n")
+        home.cli("import", folder, "--name", "long")
+        new, = lines(home, "long")
+        tap.equal(bare(new)[2], [(step, step / 1000)
+                                 for step in range(1, 251)])
+
+
 def old_tables_of_optuna_are_read():
     with Home() as home:
         path = a_database(home, "old.db", OLD)
@@ -369,6 +390,7 @@ def a_katib_experiment_is_submitted():
 
 tap.run([
     a_study_is_the_same_after_export_and_import,
+    a_long_curve_comes_in_parts,
     old_tables_of_optuna_are_read,
     of_several_studies_one_is_chosen,
     a_real_database_of_optuna_comes_over,
