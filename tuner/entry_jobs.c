@@ -15,9 +15,6 @@ static void add_job(struct finding *finding, const struct study_row *study,
                     const char *id)
 {
     struct entry_jobs *found = &finding->found;
-    for (size_t i = 0; i < found->n; i++)
-        if (found->items[i].study == study->id)
-            return;
     const char *number =
         arena_printf(finding->arena, "%lld", (long long)study->id);
     const char *name = arena_strdup(finding->arena, study->name);
@@ -35,6 +32,16 @@ static void add_job(struct finding *finding, const struct study_row *study,
         .is_legacy = is_legacy};
 }
 
+/* By its name and by its number it is one job. */
+static bool is_found(const struct finding *finding, int64_t study)
+{
+    const struct entry_jobs *found = &finding->found;
+    for (size_t i = 0; i < found->n; i++)
+        if (found->items[i].study == study)
+            return true;
+    return false;
+}
+
 static enum ht_status add_named(struct finding *finding,
                                 const struct study_scope *scope,
                                 const struct strings *ids, struct ht_error *err)
@@ -44,7 +51,7 @@ static enum ht_status add_named(struct finding *finding,
         struct study_row study;
         status = db_study_find(finding->db, finding->arena, scope,
                                ids->items[i], &study, err);
-        if (status == HT_OK)
+        if (status == HT_OK && !is_found(finding, study.id))
             add_job(finding, &study, ids->items[i]);
         status = status == HT_NOT_FOUND ? HT_OK : status;
     }
@@ -73,6 +80,14 @@ static enum ht_status add_all(struct finding *finding,
     return status;
 }
 
+static bool is_repeated(const struct strings *projects, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (strcmp(projects->items[i], projects->items[at]) == 0)
+            return true;
+    return false;
+}
+
 enum ht_status entry_jobs_find(struct db *db, struct arena *arena,
                                const struct strings *projects,
                                const struct filter *filter,
@@ -84,6 +99,8 @@ enum ht_status entry_jobs_find(struct db *db, struct arena *arena,
         filter_equals(arena, filter, "resource.labels", "job_id", &ids);
     enum ht_status status = HT_OK;
     for (size_t i = 0; status == HT_OK && i < projects->n; i++) {
+        if (is_repeated(projects, i))
+            continue;
         const struct study_scope scope = {.project = projects->items[i],
                                           .kinds = STUDY_KIND(JOB_TUNING) |
                                                    STUDY_KIND(JOB_CUSTOM)};
