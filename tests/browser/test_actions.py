@@ -246,6 +246,25 @@ def marked_trials_are_compared():
     behaves(page, "a comparison")
 
 
+def a_click_is_not_lost_to_rows_that_come_meanwhile():
+    number = make_study("clicked")
+    show(page, study(number, "trials"), "3 trials")
+    x, y = page.run("""const box = document.querySelector("[aria-label='Mark 2']").getBoundingClientRect();
+        return [box.x + box.width / 2, box.y + box.height / 2]""")
+    mouse = {"x": x, "y": y, "button": "left", "clickCount": 1}
+    page.cdp("Input.dispatchMouseEvent", type="mousePressed", **mouse)
+    call("POST", "%s/%d/trials" % (ROOT, number), {"parameters": [
+        {"parameterId": "x", "value": 1}, {"parameterId": "opt",
+                                           "value": "adam"}]})
+    page.wait_text("4 trials", "#main")
+    page.cdp("Input.dispatchMouseEvent", type="mouseReleased", **mouse)
+    page.wait("document.querySelector(\"[aria-label='Mark 2']\").checked",
+              "the mark of what was pressed")
+    tap.equal(page.run("return [...document.querySelectorAll('tbody input')]"
+                       ".filter(one => one.checked).length"), 1)
+    behaves(page, "a click")
+
+
 def what_is_shown_is_saved():
     number = make_study("saved")
     show(page, study(number, "trials"), "3 trials")
@@ -308,6 +327,7 @@ with harness.Server("--auth", "none") as server, browser.Browser() as page:
         the_form_writes_a_spec,
         a_trial_is_added_by_a_form,
         marked_trials_are_compared,
+        a_click_is_not_lost_to_rows_that_come_meanwhile,
         what_is_shown_is_saved,
         chosen_columns_are_remembered,
         events_are_told_and_chosen_by_kind,
