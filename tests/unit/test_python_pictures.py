@@ -71,7 +71,7 @@ def pictures_bear_every_set_of_values():
             check_picture(plot_results.distribution(HOSTILE, HOSTILE,
                                                     maximize, trials))
         check_picture(plot.curves(HOSTILE, HOSTILE, curves, 1))
-        check_picture(plot_results.timeline(HOSTILE, HOSTILE, trials, 2e9))
+        check_picture(plot_results.timeline(HOSTILE, trials, 2e9))
 
 
 def slice_of(specs, *others):
@@ -108,6 +108,25 @@ def pictures_of_the_model_bear_what_it_leaves_out():
     ).findall(".//*[@fill='%s']" % canvas.shade(1.0)) != [], True)
 
 
+def a_trial_stands_at_its_value_of_the_metric_that_is_drawn():
+    trials = trials_of(0.5, 0.7, 0.9)
+    for trial_, size in zip(trials[1:], (10.0, 20.0)):
+        trial_._resource["finalMeasurement"] = {"metrics": [
+            {"metricId": "size", "value": size}]}
+    lr = resource()["studySpec"]["parameters"][0]
+    answer = {**slice_of([lr], [8.0] * 3, [15.0] * 3, [22.0] * 3),
+              "metric": "size"}
+    ys = heights(check_picture(plot_model.slices("q", lr, answer, trials)))
+    tap.equal(len(ys), 2)
+    tap.equal(ys[0] > 200 and ys[1] < 100, True, ys)
+    svg = check_picture(plot_model.contour("q", True, [lr, lr], {
+        **slice_of([lr, lr], [], [[1.0] * 2] * 3, []), "axes": [
+            {"parameter": "lr", "values": [1e-5, 1e-3, 1]},
+            {"parameter": "lr", "values": [1e-5, 1]}]}, trials, 2))
+    tips = [text for text in svg.itertext() if text.startswith("trial ")]
+    tap.equal(len(tips), 0, "no trial has that metric")
+
+
 def importances_are_bars_by_share():
     rows = [{"parameter": HOSTILE, "share": 0.8, "alone": 0.5, "total": 0.9},
             {"parameter": "lr", "share": 0.2, "alone": 0, "total": 0.1},
@@ -137,7 +156,7 @@ def the_front_is_joined_and_lanes_hold_one_trial_at_a_time():
         HOSTILE, [("a", True), (HOSTILE, False)], trials, {1, 2, 3}))
     line, = [node for node in svg.iter() if node.tag.endswith("polyline")]
     tap.equal(len(line.get("points").split()), 3)
-    svg = check_picture(plot_results.timeline("q", "a", trials, 10.0))
+    svg = check_picture(plot_results.timeline("q", trials, 10.0))
     tops = [node.get("y") for node in svg.iter()
             if node.tag.endswith("rect")][1:]
     tap.equal([tops.index(top) for top in tops], [0, 1, 0, 1])
@@ -149,7 +168,7 @@ def pictures_of_nothing_say_so():
     for picture in (plot.history("q", "loss", True, []),
                     plot.curves("q", "loss", {}, None),
                     plot_results.distribution("q", "loss", True, []),
-                    plot_results.timeline("q", "loss", [], 0.0),
+                    plot_results.timeline("q", [], 0.0),
                     plot_results.pareto("q", [("a", True), ("b", True)], [],
                                         set()),
                     plot_model.importances("q", {
@@ -243,7 +262,7 @@ def the_time_axis_has_the_unit_that_fits():
         trials[0]._own.update(startTimeMs=1000, endTimeMs=1000 + seconds * 1e3,
                               state=colour.upper())
         texts = list(check_picture(plot_results.timeline(
-            "q", "a", trials, 0.0)).itertext())
+            "q", trials, 0.0)).itertext())
         tap.equal(word + " since the first trial started" in texts, True)
         tap.equal(colour in texts and "failed" not in texts, True, texts)
 
@@ -274,6 +293,7 @@ if __name__ == "__main__":
     tap.run([
         pictures_bear_every_set_of_values,
         pictures_of_the_model_bear_what_it_leaves_out,
+        a_trial_stands_at_its_value_of_the_metric_that_is_drawn,
         importances_are_bars_by_share,
         the_front_is_joined_and_lanes_hold_one_trial_at_a_time,
         pictures_of_nothing_say_so,

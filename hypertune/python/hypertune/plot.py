@@ -20,9 +20,11 @@ _LEAST_GAP = 64.0  # between two axes of parameters
 COUNTED = ("SUCCEEDED", "STOPPED")  # states in which a result counts
 
 
-def value_of(trial: "Trial") -> float:
-    """Its objective; NaN without one."""
-    return math.nan if trial.value is None else trial.value
+def value_of(trial: "Trial", metric: Optional[str] = None) -> float:
+    """Its result in a metric, by default the objective; NaN without one."""
+    if metric in (None, trial.study.metric):
+        return math.nan if trial.value is None else trial.value
+    return trial.metrics.get(str(metric), math.nan)
 
 
 def is_finite(value: float) -> bool:
@@ -30,14 +32,14 @@ def is_finite(value: float) -> bool:
     return abs(value) < sys.float_info.max / 2.5
 
 
-def counts(trial: "Trial") -> bool:
+def counts(trial: "Trial", metric: Optional[str] = None) -> bool:
     """Has it ended with a result that can be drawn?"""
-    return trial.state in COUNTED and is_finite(value_of(trial))
+    return trial.state in COUNTED and is_finite(value_of(trial, metric))
 
 
-def tip_of(trial: "Trial", metric: str) -> str:
-    return "trial %d: %s=%s\n%s" % (trial.id, metric,
-                                    show.number(value_of(trial)),
+def tip_of(trial: "Trial", metric: Optional[str] = None) -> str:
+    return "trial %d: %s=%s\n%s" % (trial.id, metric or trial.study.metric,
+                                    show.number(value_of(trial, metric)),
                                     show.params(trial.params))
 
 
@@ -90,7 +92,7 @@ def history(name: str, metric: str, maximize: bool,
     canvas.path([(x.at(n), y.at(value))
                  for n, value in _best_so_far(counted, maximize)], BEST, 1.5)
     for trial in valued:
-        canvas.add("circle", tip_of(trial, metric), cx=x.at(trial.id),
+        canvas.add("circle", tip_of(trial), cx=x.at(trial.id),
                    cy=y.at(value_of(trial)), r=3.0,
                    fill=POINT if trial in counted else LOST)
     canvas.legend([("trials", POINT), ("best so far", BEST)] +
@@ -168,7 +170,7 @@ def parallel(name: str, metric: str, maximize: bool,
                   if ruler.name in trial.params]
         points.append((LEFT + gap * len(rulers), last.at(value_of(trial))))
         canvas.path(points, shade(share), 1.0 + 1.2 * (share == 1.0),
-                    tip_of(trial, metric), 0.85)
+                    tip_of(trial), 0.85)
     columns = [(ruler.axis, ruler.name) for ruler in rulers]
     for i, (scale, title) in enumerate(columns + [(last, metric)]):
         _draw_column(canvas, scale, title, LEFT + gap * i, gap)

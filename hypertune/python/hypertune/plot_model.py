@@ -54,9 +54,10 @@ def no_model(name: str, parameters: Sequence[str], why: str) -> Plot:
     return Canvas(name, "expected by " + " and ".join(parameters)).empty(why)
 
 
-def _shown(trials: Sequence["Trial"], names: Sequence[str]) -> List["Trial"]:
-    """Those with a result and all these parameters."""
-    return [trial for trial in trials if counts(trial) and
+def _shown(trials: Sequence["Trial"], metric: str,
+           names: Sequence[str]) -> List["Trial"]:
+    """Those with a result in the metric and all these parameters."""
+    return [trial for trial in trials if counts(trial, metric) and
             all(name in trial.params for name in names)]
 
 
@@ -81,10 +82,10 @@ def slices(name: str, spec: Mapping[str, Any], answer: Mapping[str, Any],
         if median is not None]
     if not known:
         return canvas.empty(_NOTHING)
-    trials = _shown(trials, [along["parameter"]])
+    trials = _shown(trials, metric, [along["parameter"]])
     bottom = HEIGHT - BOTTOM
     x = Ruler(spec, along["values"], LEFT, WIDTH - RIGHT)
-    y = _result_axis([value_of(trial) for trial in trials],
+    y = _result_axis([value_of(trial, metric) for trial in trials],
                      [row[i] for row in known for i in (1, 2, 3)], bottom)
     canvas.frame(x.axis, y, along["parameter"], metric)
     if x.has_order:
@@ -102,7 +103,7 @@ def slices(name: str, spec: Mapping[str, Any], answer: Mapping[str, Any],
     for trial in trials:
         canvas.add("circle", tip_of(trial, metric), r=2.5, fill=POINT,
                    cx=x.at(trial.params[along["parameter"]]),
-                   cy=y.at(value_of(trial)), fill_opacity="0.55")
+                   cy=y.at(value_of(trial, metric)), fill_opacity="0.55")
     canvas.legend([("trials", POINT),
                    ("expected as in trial %s" % answer["trial"], BEST)])
     return canvas.finish()
@@ -136,7 +137,7 @@ def contour(name: str, maximize: bool, specs: Sequence[Mapping[str, Any]],
                        fill=GRID if value is None
                        else shade(colours.at(value)),
                        shape_rendering="crispEdges")
-    for trial in _shown(trials, names):
+    for trial in _shown(trials, metric, names):
         is_best = trial.id == best
         canvas.add("circle", tip_of(trial, metric),
                    cx=x.at(trial.params[names[0]]),

@@ -26,25 +26,29 @@ def pareto(name: str, goals: Sequence[Tuple[str, bool]],
     (first, _), (second, _) = goals
     canvas = Canvas(name, "%s against %s" % (second, first))
     shown = [trial for trial in trials if
-             is_finite(trial.metrics.get(first, float("nan"))) and
-             is_finite(trial.metrics.get(second, float("nan")))]
+             is_finite(value_of(trial, first)) and
+             is_finite(value_of(trial, second))]
     if not shown:
         return canvas.empty("no trial has both results yet")
-    x = axis([trial.metrics[first] for trial in shown], LEFT, WIDTH - RIGHT)
-    y = axis([trial.metrics[second] for trial in shown], HEIGHT - BOTTOM, TOP)
+    x = axis([value_of(trial, first) for trial in shown], LEFT,
+             WIDTH - RIGHT)
+    y = axis([value_of(trial, second) for trial in shown], HEIGHT - BOTTOM,
+             TOP)
     canvas.frame(x, y, "%s (%s is better)" % (
         first, "more" if goals[0][1] else "less"), "%s (%s is better)" % (
         second, "more" if goals[1][1] else "less"))
     front = sorted((trial for trial in shown if trial.id in optimal),
-                   key=lambda trial: trial.metrics[first])
-    canvas.path([(x.at(trial.metrics[first]), y.at(trial.metrics[second]))
-                 for trial in front], BEST, 1.2)
+                   key=lambda trial: value_of(trial, first))
+    canvas.path([(x.at(value_of(trial, first)),
+                  y.at(value_of(trial, second))) for trial in front],
+                BEST, 1.2)
     for trial in [t for t in shown if t.id not in optimal] + front:
         best = trial.id in optimal
         canvas.add("circle", "trial %d: %s" % (
             trial.id, show.params(trial.metrics)),
-            cx=x.at(trial.metrics[first]), cy=y.at(trial.metrics[second]),
-            r=4.0 if best else 3.0, fill=BEST if best else POINT)
+            cx=x.at(value_of(trial, first)),
+            cy=y.at(value_of(trial, second)), r=4.0 if best else 3.0,
+            fill=BEST if best else POINT)
     canvas.legend([("trials", POINT), ("none is better in both", BEST)])
     return canvas.finish()
 
@@ -85,8 +89,7 @@ def _lanes(spans: Sequence[Tuple[float, float, "Trial"]]) -> List[int]:
     return lanes
 
 
-def timeline(name: str, metric: str, trials: Sequence["Trial"],
-             now: float) -> Plot:
+def timeline(name: str, trials: Sequence["Trial"], now: float) -> Plot:
     """When each trial ran, those at one time below each other. `now` in
     seconds since 1970 is where running ones end."""
     spans = sorted(
@@ -111,7 +114,7 @@ def timeline(name: str, metric: str, trials: Sequence["Trial"],
         canvas.text(x.at(value), bottom + 17, label, "middle")
     for lane, (start, end, trial) in zip(lanes, spans):
         left = x.at((start - begin) / unit)
-        canvas.add("rect", "%s\n%s" % (trial.state, tip_of(trial, metric)),
+        canvas.add("rect", "%s\n%s" % (trial.state, tip_of(trial)),
                    x=left, y=TOP + lane * step + 1, height=step - 2,
                    width=max(1.0, x.at((end - begin) / unit) - left - 0.5),
                    fill=_STATES.get(trial.state, _OTHER)[1])

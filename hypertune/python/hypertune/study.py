@@ -9,10 +9,9 @@ import uuid
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator,
                     List, Mapping, Optional, Sequence, Tuple, Union)
 
-from hypertune import export, show, where as conditions
+from hypertune import export, pictures, show, where as conditions
 from hypertune.errors import (FailedPrecondition, NotFound, NoTrialYet,
                               response_of)
-from hypertune.pictures import Pictures
 from hypertune.summary import Summary
 from hypertune.transport import Transport
 from hypertune.trial import Metrics, Trial, measurement
@@ -33,7 +32,7 @@ def _parameters(params: Mapping[str, Any]) -> List[Dict[str, Any]]:
             for name, value in params.items()]
 
 
-class Study(Pictures):
+class Study:
     """A study on the server. Its properties ask the server each time, so
     `while study.state == "RUNNING"` ends."""
 
@@ -275,6 +274,18 @@ class Study(Pictures):
         for curve in curves.values():
             curve.sort(key=lambda point: (point[0], point[2]))
         return curves
+
+    # --- pictures ---
+
+    plot_history = pictures.plot_history
+    plot_curves = pictures.plot_curves
+    plot_parallel = pictures.plot_parallel
+    plot_distribution = pictures.plot_distribution
+    plot_timeline = pictures.plot_timeline
+    plot_pareto = pictures.plot_pareto
+    plot_importances = pictures.plot_importances
+    plot_slice = pictures.plot_slice
+    plot_contour = pictures.plot_contour
 
     # --- waiting ---
 

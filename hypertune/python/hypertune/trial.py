@@ -228,8 +228,8 @@ class Trial:
     def _outcome(self) -> str:
         if self.value is None:
             return self.reason
-        return "%s=%s step=%s" % (self._study.metric, show.number(self.value),
-                                  self.step)
+        return "%s=%s%s" % (self._study.metric, show.number(self.value),
+                            " step=%d" % self.step if self.step else "")
 
     def __repr__(self) -> str:
         first = ("Trial %d %s %s" % (self.id, self.state,
@@ -240,8 +240,9 @@ class Trial:
     def _repr_html_(self) -> str:
         rows = []
         if self.value is not None:
-            rows.append((self._study.metric, "<b>%s</b> (step %s)" % (
-                html.escape(show.number(self.value)), self.step)))
+            rows.append((self._study.metric, "<b>%s</b>%s" % (
+                html.escape(show.number(self.value)),
+                " (step %d)" % self.step if self.step else "")))
         if self.reason:
             rows.append(("reason", html.escape(self.reason)))
         rows.append(("parameters", "<code>%s</code>" %

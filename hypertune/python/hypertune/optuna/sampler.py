@@ -72,10 +72,11 @@ class _Session:
         """Ends what was suggested for trials that have failed untold: their
         process died, and no other goes on with them."""
         kept = {self.number_of(trial) for trial in trials
-                if not trial.state.is_finished()} | self._over | {None}
+                if not trial.state.is_finished()} | self._over
         for trial in trials:
             number = self.number_of(trial)
-            if trial.state != TrialState.FAIL or number in kept:
+            if (number is None or number in kept or
+                    trial.state != TrialState.FAIL):
                 continue
             self._over.add(number)
             try:

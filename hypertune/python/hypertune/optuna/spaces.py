@@ -80,7 +80,7 @@ class Parameter:
 
     def asked(self, value: Any) -> Any:
         """A value of the server's as Optuna takes it."""
-        it = self.distribution
+        it: Any = self.distribution
         if isinstance(it, CategoricalDistribution):
             return it.choices[self._labels.index(value)]
         if isinstance(it, IntDistribution):

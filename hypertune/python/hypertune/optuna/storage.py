@@ -1,7 +1,7 @@
 """A storage of Optuna's behind which this server stands.
 
-An Optuna study is a study of clients with an open space. What Optuna knows of
-its trials is their metadata (record.py), and decides; the trials themselves are
+An Optuna study is a study of clients with an open space. What Optuna knows
+of its trials is their metadata (record.py), and decides; the trials themselves are
 told (mirror.py).
 """
 import copy
