@@ -25,11 +25,8 @@ static void add_json(struct kept_list *list, struct arena *arena,
 
 void keep_silently(const struct field_reader *reader, struct place at)
 {
-    struct text json = {0};
-    json_print(json_of_node(at.node), &json);
     add_json(reader->kept, reader->arena, at,
-             arena_strdup(reader->arena, json.data));
-    text_free(&json);
+             json_text(reader->arena, json_of_node(at.node)));
 }
 
 static void warn(const struct field_reader *reader, struct place at)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/arena.h"
 #include "proto/utf8.h"
 
 static void *allocate(size_t size)
@@ -217,4 +216,13 @@ void json_print_pretty(cJSON *item, struct text *out)
 {
     print_item(item, 0, out);
     cJSON_Delete(item);
+}
+
+const char *json_text(struct arena *arena, cJSON *item)
+{
+    struct text text = {0};
+    json_print(item, &text);
+    const char *kept = arena_strndup(arena, text.data, text.len);
+    text_free(&text);
+    return kept;
 }

@@ -12,6 +12,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "proto/arena.h"
 #include "proto/node.h"
 #include "proto/quote.h"
 #include "proto/text.h"
@@ -46,5 +47,7 @@ cJSON *json_of_node(const struct node *node);
  * outside UTF-8 become U+FFFD, so that what we send our own reader accepts. */
 void json_print(cJSON *item, struct text *out);
 void json_print_pretty(cJSON *item, struct text *out);
+/* The same as a text in the arena, without a line feed or blanks. */
+const char *json_text(struct arena *arena, cJSON *item);
 
 #endif

@@ -45,10 +45,7 @@ static enum ht_status store(struct core *core, struct request *req,
                             struct study_row *row, const struct job *job,
                             const char *differences, struct ht_error *err)
 {
-    struct text spec = {0};
-    json_print(job_write_vertex(job), &spec);
-    row->spec = arena_strndup(req->arena, spec.data, spec.len);
-    text_free(&spec);
+    row->spec = json_text(req->arena, job_write_vertex(job));
     struct event_row event = {.study = row->id,
                               .kind = "study.changed",
                               .from = "",

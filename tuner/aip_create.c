@@ -87,15 +87,13 @@ static struct job *read_job(struct request *req, struct ht_error *err)
  * names in answers, while requests may say their numbers. */
 static const char *submitted(struct request *req, const struct job *job)
 {
-    struct text text = {0};
     cJSON *body = json_of_node(req->body);
     for (const struct kept *kept = job->numbered; kept; kept = kept->next)
         kept_put(body, kept);
-    json_print(cJSON_DetachItemFromObject(body, "trainingInput"), &text);
+    const char *text = json_text(
+        req->arena, cJSON_DetachItemFromObject(body, "trainingInput"));
     cJSON_Delete(body);
-    const char *copy = arena_strndup(req->arena, text.data, text.len);
-    text_free(&text);
-    return copy;
+    return text;
 }
 
 /* --- going on from an earlier job --- */

@@ -267,11 +267,7 @@ static const char *json_of(const struct doctor *doctor,
     cJSON *hints = json_add_array(object, "hints");
     for (size_t i = 0; i < doctor->n_hints; i++)
         json_push_string(hints, doctor->hints[i]);
-    struct text text = {0};
-    json_print(object, &text);
-    const char *json = arena_strndup(doctor->arena, text.data, text.len);
-    text_free(&text);
-    return json;
+    return json_text(doctor->arena, object);
 }
 
 struct diagnosis doctor_examine(struct arena *arena,

@@ -119,11 +119,8 @@ static enum ht_status store_space(struct vizier_call *call,
 {
     struct arena *arena = call->req->arena;
     struct job wide = *call->job, *stored;
-    struct text spec = {0};
     wide.space = *space;
-    json_print(job_write_vertex(&wide), &spec);
-    call->study.spec = arena_strndup(arena, spec.data, spec.len);
-    text_free(&spec);
+    call->study.spec = json_text(arena, job_write_vertex(&wide));
     struct event_row event = {.study = call->study.id,
                               .kind = "study.changed",
                               .from = "",

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "proto/json.h"
-#include "proto/text.h"
 #include "tuner/reason.h"
 
 enum { CURVE_POINTS = 50, DIGITS = 4 };
@@ -81,11 +80,7 @@ const char *stop_record_text(struct arena *arena, const struct job *job,
         json_add_int(object, "rung", verdict->rung);
     add_predicted(object, job, &verdict->prediction);
     add_curve(object, job, curve, goal);
-    struct text text = {0};
-    json_print(object, &text);
-    const char *kept = arena_strdup(arena, text.data);
-    text_free(&text);
-    return kept;
+    return json_text(arena, object);
 }
 
 static double number_of(const cJSON *object, const char *key)

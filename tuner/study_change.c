@@ -216,10 +216,7 @@ static enum ht_status reopen(struct change *change, struct ht_error *err)
 static enum ht_status store(struct change *change, struct ht_error *err)
 {
     struct arena *arena = change->req->arena;
-    struct text spec = {0};
-    json_print(job_write_vertex(change->job), &spec);
-    change->row.spec = arena_strndup(arena, spec.data, spec.len);
-    text_free(&spec);
+    change->row.spec = json_text(arena, job_write_vertex(change->job));
     if (change->job->display != NULL)
         change->row.display = change->job->display;
     struct event_row event = {.study = change->row.id,

@@ -15,15 +15,6 @@
 #include "tuner/trial_create.h"
 #include "tuner/webhook_board.h"
 
-static const char *spec_text(struct arena *arena, const struct job *job)
-{
-    struct text text = {0};
-    json_print(job_write_vertex(job), &text);
-    const char *copy = arena_strndup(arena, text.data, text.len);
-    text_free(&text);
-    return copy;
-}
-
 /* A display name as a name: other bytes than [A-Za-z0-9_.-] become '-', and a
  * name of digits only would be taken for a number. */
 static const char *name_from(struct arena *arena, const char *display,
@@ -105,7 +96,7 @@ static enum ht_status insert(struct core *core, struct request *req,
         .location = making->location,
         .name = job->name,
         .display = job->display == NULL ? job->name : job->display,
-        .spec = spec_text(req->arena, job),
+        .spec = json_text(req->arena, job_write_vertex(job)),
         .state = STUDY_RUNNING,
         .reason = "",
         .seed = seed_of(job),

@@ -150,20 +150,17 @@ static void check_constraints(const struct field_reader *reader,
 
 static const char *text_of(const struct giving *giving, const char *description)
 {
-    struct text text = {0};
     cJSON *object = cJSON_CreateObject();
     if (description != NULL && description[0] != '\0')
         json_add_string(object, "description", description);
     if (giving->n > 0) {
-        point_text(giving->space, giving->values, &text);
-        cJSON_AddItemToObject(object, "parameters", cJSON_CreateRaw(text.data));
-        text_clear(&text);
+        struct text point = {0};
+        point_text(giving->space, giving->values, &point);
+        cJSON_AddItemToObject(object, "parameters",
+                              cJSON_CreateRaw(point.data));
+        text_free(&point);
     }
-    json_print(object, &text);
-    const char *kept =
-        arena_strndup(giving->reader->arena, text.data, text.len);
-    text_free(&text);
-    return kept;
+    return json_text(giving->reader->arena, object);
 }
 
 bool trial_context_read(const struct field_reader *reader, struct place at,

@@ -59,11 +59,7 @@ const char *why_text(struct arena *arena, const struct job *job,
         json_add_double(item, "distance", reason->distance);
     }
     add_origin(object, origin);
-    struct text text = {0};
-    json_print(object, &text);
-    const char *kept = arena_strdup(arena, text.data);
-    text_free(&text);
-    return kept;
+    return json_text(arena, object);
 }
 
 /* --- reading --- */
@@ -88,13 +84,7 @@ static void read_pending(struct arena *arena, const struct node *list,
 
 static const char *read_context(struct arena *arena, const struct node *node)
 {
-    if (node == NULL)
-        return NULL;
-    struct text text = {0};
-    json_print(json_of_node(node), &text);
-    const char *context = arena_strndup(arena, text.data, text.len);
-    text_free(&text);
-    return context;
+    return node == NULL ? NULL : json_text(arena, json_of_node(node));
 }
 
 bool why_read(struct arena *arena, const char *why, struct why_origin *origin)
