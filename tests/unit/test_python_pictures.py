@@ -279,6 +279,10 @@ def the_best_so_far_is_a_staircase():
 
 
 def ticks_are_round_and_inside():
+    layers = {"parameterId": "layers", "integerValueSpec": {}}
+    for values, labels in (([5], ["5"]), ([1, 3], ["1", "2", "3"])):
+        made = axis.Ruler(layers, values, 0.0, 300.0).axis
+        tap.equal([label for _, label in made.ticks], labels)
     for low, high in ((0, 1), (0.93, 0.97), (-3, 12), (1e-7, 3e-7),
                       (0, 123456), (1e-6, 1e3), (1e-300, 1e300)):
         made = axis.axis([low, high], 100.0, 500.0)

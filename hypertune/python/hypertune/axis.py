@@ -115,7 +115,8 @@ class Ruler:
                               for i, label in enumerate(self._labels)])
         else:
             self.axis = axis([float(value) for value in values], start, end,
-                             log=spec.get("scaleType") == _LOG, tight=True)
+                             log=spec.get("scaleType") == _LOG,
+                             whole="integerValueSpec" in spec, tight=True)
 
     @property
     def has_order(self) -> bool:
