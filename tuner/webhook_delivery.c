@@ -7,6 +7,7 @@
 #include <curl/curl.h>
 
 #include "proto/clock.h"
+#include "proto/limits.h"
 #include "proto/token.h"
 #include "tuner/meter.h"
 #include "tuner/webhook_loss.h"
@@ -97,14 +98,10 @@ void webhook_delivery_wake(struct webhook_delivery *delivery)
 static enum ht_status keep_named(const struct webhook_delivery_parts *parts,
                                  struct ht_error *err)
 {
-    const struct webhook_rules *rules = parts->rules;
-    const char **names = ht_xcalloc(rules->n + 1, sizeof *names);
-    for (size_t i = 0; i < rules->n; i++)
-        names[i] = rules->items[i].name;
-    const enum ht_status status =
-        outbox_keep(parts->outbox, rules->n, names, err);
-    free(names);
-    return status;
+    const char *names[HT_MAX_WEBHOOKS];
+    for (size_t i = 0; i < parts->rules->n; i++)
+        names[i] = parts->rules->items[i].name;
+    return outbox_keep(parts->outbox, parts->rules->n, names, err);
 }
 
 static void set_why(struct line *line, const char *why)
@@ -219,12 +216,23 @@ static enum ht_status drop(struct webhook_delivery *delivery, struct line *line,
     return outbox_drop(delivery->parts.outbox, line->arena, &which, lost, err);
 }
 
-/* `sent` tells what became of the letter under way. */
+/* A letter that was refused for good is a loss, too. */
+static void add_refused(const struct line *line, struct loss_list *lost)
+{
+    struct loss *items = arena_alloc(line->arena, lost->n + 1, sizeof *items);
+    if (lost->n > 0)
+        memcpy(items, lost->items, lost->n * sizeof *items);
+    items[lost->n++] = (struct loss){line->letter.study, 1};
+    lost->items = items;
+}
+
+/* `sent` tells what became of the letter that was under way. */
 static enum ht_status store(struct webhook_delivery *delivery,
                             struct line *line, enum ht_status sent,
                             struct loss_list *lost, struct ht_error *err)
 {
     struct outbox *outbox = delivery->parts.outbox;
+    struct receiver receiver = line->receiver;
     enum ht_status status = outbox_begin(outbox, err);
     if (status != HT_OK)
         return status;
@@ -232,24 +240,19 @@ static enum ht_status store(struct webhook_delivery *delivery,
         status = outbox_remove(outbox, line->letter.id, err);
     if (status == HT_OK)
         status = drop(delivery, line, lost, err);
-    for (size_t i = 0; status == HT_OK && i < lost->n; i++)
-        line->receiver.given_up += lost->items[i].letters;
     if (sent == HT_PRECONDITION)
-        line->receiver.given_up++;
+        add_refused(line, lost);
+    for (size_t i = 0; i < lost->n; i++)
+        receiver.given_up += lost->items[i].letters;
     if (status == HT_OK)
-        status = outbox_save_receiver(outbox, &line->receiver, err);
+        status = outbox_save_receiver(outbox, &receiver, err);
     if (status == HT_OK)
         status = outbox_commit(outbox, err);
-    if (status != HT_OK)
+    if (status == HT_OK)
+        line->receiver = receiver;
+    else
         outbox_rollback(outbox);
     return status;
-}
-
-static void announce(const struct webhook_delivery *delivery,
-                     const struct line *line, const struct loss *loss)
-{
-    webhook_loss_announce(delivery->parts.core, line->webhook, &line->receiver,
-                          loss);
 }
 
 static enum ht_status settle(struct webhook_delivery *delivery,
@@ -266,18 +269,13 @@ static enum ht_status settle(struct webhook_delivery *delivery,
         note_failed(line, why.text);
     if (sent == HT_PRECONDITION)
         line->due_ms = 0; /* the next one has a chance of its own */
-    const struct receiver before = line->receiver;
     const enum ht_status status = store(delivery, line, sent, &lost, err);
-    if (status != HT_OK) {
-        line->receiver.given_up = before.given_up;
+    if (status != HT_OK)
         line->due_ms = clock_monotonic_ms() + AGAIN_MS;
-        return status;
-    }
-    if (sent == HT_PRECONDITION)
-        announce(delivery, line, &(struct loss){line->letter.study, 1});
-    for (size_t i = 0; i < lost.n; i++)
-        announce(delivery, line, &lost.items[i]);
-    return HT_OK;
+    for (size_t i = 0; status == HT_OK && i < lost.n; i++)
+        webhook_loss_announce(delivery->parts.core, line->webhook,
+                              &line->receiver, &lost.items[i]);
+    return status;
 }
 
 static enum ht_status settle_all(struct webhook_delivery *delivery,
@@ -302,9 +300,8 @@ enum ht_status webhook_delivery_wait(struct webhook_delivery *delivery,
                                      int64_t pause_ms, struct ht_error *err)
 {
     int running;
-    CURLMcode code = curl_multi_perform(delivery->multi, &running);
-    if (code == CURLM_OK)
-        code = curl_multi_poll(delivery->multi, NULL, 0, (int)pause_ms, NULL);
+    CURLMcode code =
+        curl_multi_poll(delivery->multi, NULL, 0, (int)pause_ms, NULL);
     if (code == CURLM_OK)
         code = curl_multi_perform(delivery->multi, &running);
     if (code != CURLM_OK)
