@@ -224,6 +224,21 @@ def labels_are_replaced_as_a_whole():
     server.cancel("labelled")
 
 
+def other_changes_go_on_from_the_labels():
+    server.tune("grown", {"team": "red"})
+    with server.runner() as one:  # now the job is in the server's memory
+        attempt = one.one()
+        server.good("PATCH", labels_path("grown"), {"labels": {"team": "b"}})
+        server.good("PATCH", api.OURS + "/studies/grown",
+                    {"maxTrialCount": 7})
+        tap.equal(server.job("grown")["labels"], {"team": "b"})
+        told = events("grown", "study.changed")
+        tap.equal(told[1:], ["trials: 3 -> 7\n"])
+        server.cancel("grown")
+        attempt.ended("stopped", signal=15, reason="cancelled")
+    server.wait_job("grown", "CANCELLED")
+
+
 def an_etag_guards_labels():
     first = server.plain("guarded", {"a": "1"})["etag"]
     body = {"labels": {"a": "2"}, "etag": first}
@@ -464,6 +479,7 @@ def main():
             warnings_name_the_fields_that_were_sent,
             other_forms_tell_theirs_too,
             labels_are_replaced_as_a_whole,
+            other_changes_go_on_from_the_labels,
             an_etag_guards_labels,
             a_whole_job_may_come_with_its_new_labels,
             what_has_ended_gets_labels_too,

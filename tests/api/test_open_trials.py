@@ -121,8 +121,19 @@ def a_waiting_trial_begins_when_it_is_defined():
     path = study()
     tap.equal(opened(path, state="REQUESTED")["hypertune"]["state"],
               "REQUESTED")
+    made = get(path)["createTime"]
     begun = define(path, 1, {})
-    tap.equal((begun["state"], "startTime" in begun), ("ACTIVE", True))
+    tap.equal((begun["state"], begun["startTime"] >= made), ("ACTIVE", True),
+              begun)
+
+
+def the_same_point_is_another_replicate():
+    path = study()
+    for number, replicate in ((1, 0), (2, 1), (3, 2)):
+        opened(path)
+        define(path, number, {"x": 0.5}, [double("x", 0, 1)])
+        tap.equal(get("%s/trials/%d" % (path, number))["hypertune"]
+                  .get("replicate", 0), replicate)
 
 
 def trials_are_measured_and_end_as_others_do():
@@ -279,6 +290,7 @@ def main():
             a_wider_space_outlives_a_restart,
             what_does_not_fit_is_refused,
             a_waiting_trial_begins_when_it_is_defined,
+        the_same_point_is_another_replicate,
             trials_are_measured_and_end_as_others_do,
             the_search_has_no_say_there,
             other_studies_have_no_open_trials,

@@ -102,11 +102,12 @@ static void what_a_runner_sends_may_be_anything(void)
 
 /* ---- the pause ---- */
 
-#define SPEC(parallel, more)                                                   \
+#define SPEC_OF(trials, parallel, more)                                        \
     "spec: 1\nname: s\ngoal: maximize accuracy\n"                              \
     "parameters:\n  lr: {type: double, min: 0, max: 1}\n"                      \
-    "algorithm: random\ntrials: 9\nparallel: " parallel "\nseed: 1\n"          \
-    "retries: 0\ncommand: [./train]\n" more
+    "algorithm: random\ntrials: " trials "\nparallel: " parallel               \
+    "\nseed: 1\nretries: 0\ncommand: [./train]\n" more
+#define SPEC(parallel, more) SPEC_OF("9", parallel, more)
 
 static void end_silent(struct fixture *f, const char *more)
 {
@@ -146,6 +147,19 @@ static void a_study_pauses_after_its_first_silent_trials(void)
     fixture_close(&f);
 }
 
+static void the_last_trials_have_nothing_to_wait_for(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    fixture_submit(&f, SPEC_OF("2", "2", ""));
+    fixture_hello(&f, 1);
+    end_silent(&f, "");
+    end_silent(&f, "");
+    CHECK(fixture_study(&f, 1).silent == 2);
+    CHECK(fixture_study(&f, 1).state != STUDY_PAUSED);
+    fixture_close(&f);
+}
+
 static void one_result_is_enough_for_ever(void)
 {
     struct fixture f;
@@ -175,6 +189,23 @@ static void a_late_result_brings_the_study_back(void)
     CHECK(fixture_study(&f, 1).state == STUDY_PAUSED);
     fixture_succeed(&f, &leased, "0.5");
     CHECK(fixture_study(&f, 1).state == STUDY_RUNNING);
+    fixture_close(&f);
+}
+
+static void who_resumed_it_may_pause_it_for_good(void)
+{
+    struct fixture f;
+    struct leased leased;
+    fixture_open(&f);
+    fixture_submit(&f, SPEC("2", ""));
+    fixture_hello(&f, 2);
+    CHECK(fixture_lease(&f, 1, &leased) == 1);
+    end_silent(&f, "");
+    end_silent(&f, "");
+    CHECK(fixture_call(&f, study_resume, "s", NULL)->status == HT_OK);
+    CHECK(fixture_call(&f, study_pause, "s", NULL)->status == HT_OK);
+    fixture_succeed(&f, &leased, "0.5");
+    CHECK(fixture_study(&f, 1).state == STUDY_PAUSED);
     fixture_close(&f);
 }
 
@@ -217,8 +248,10 @@ int main(void)
     RUN(each_wrong_way_has_its_sentence);
     RUN(what_a_runner_sends_may_be_anything);
     RUN(a_study_pauses_after_its_first_silent_trials);
+    RUN(the_last_trials_have_nothing_to_wait_for);
     RUN(one_result_is_enough_for_ever);
     RUN(a_late_result_brings_the_study_back);
+    RUN(who_resumed_it_may_pause_it_for_good);
     RUN(a_study_that_only_warns_goes_on);
     RUN(a_pause_of_the_user_is_his_own);
     arena_free(arena);
