@@ -13,7 +13,7 @@ const FORMS = [["native", "hypertune"], ["vertex", "Vertex AI"], ["aip", "AI Pla
 function settings(store) {
   const {job, status} = store;
   const pairs = [
-    ["Title", store.title], ["Name", status.name], ["Resource", job.name], ["Algorithm", format.state(status.algorithm ?? "none")], ["Seed", status.seed],
+    ["Title", store.title === status.name ? "" : store.title], ["Name", status.name], ["Resource", job.name], ["Algorithm", format.state(status.algorithm ?? "none")], ["Seed", status.seed],
     ["Most trials", mostTrials(store) || null], ["Trials at a time", job.parallelTrialCount],
     ["Failed trials that end it", job.maxFailedTrialCount], ["Target", job.hypertune?.target],
     ["Created", format.moment(status.createTimeMs)], ["Started", format.moment(status.startTimeMs)],

@@ -26,12 +26,12 @@ function compare(a, b, down) {
 
 const plain = value => format.number(value);
 
-// The pixels from which columns give way, so that all fit into `room` if they can.
+// The pixels from which columns give way where all fit into `room` then.
 function widest(widths, room) {
   let most = WIDE;
   const sum = () => widths.reduce((all, width) => all + Math.min(width, most), 0);
   while (most > ROOMY && sum() > room) most -= 10;
-  return most;
+  return sum() > room ? WIDE : most;
 }
 
 // Makes `nodes` all there is in `parent`; those that stay are not touched.
