@@ -24,7 +24,7 @@ def learnt(*space, **spec):
     space = space or (X, Y)
     study = Study(server, *space, **spec)
     for i in range(10):
-        point = {"x": 0.05 + 0.1 * i, "y": 0.95 - 0.1 * i, "layers": 2,
+        point = {"x": (5 + 10 * i) / 100, "y": (95 - 10 * i) / 100, "layers": 2,
                  "opt": "a"}
         own = {one["parameterId"]: point[one["parameterId"]] for one in space}
         trial = study.add(own)
