@@ -201,9 +201,10 @@ int cli_import_folder(struct cli *cli, const char *path)
         return CLI_USAGE;
     int code = cli_imported_open(cli, search_of(cli, &from, folder.job),
                                  &folder.imported);
-    if (code == CLI_DONE)
-        code = add_trials(&folder, content, trials);
-    if (folder.stray)
+    if (code != CLI_DONE)
+        return code;
+    code = add_trials(&folder, content, trials);
+    if (folder.stray && code == CLI_DONE)
         cli_say(cli, "left out: metrics that are no goal of the study");
-    return code == CLI_DONE ? cli_imported_close(&folder.imported) : code;
+    return cli_imported_close(&folder.imported, code);
 }

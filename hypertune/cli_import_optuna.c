@@ -350,9 +350,9 @@ static int import_study(struct source *source)
     if (status != HT_OK)
         return cli_fail_error(cli, &err);
     code = cli_imported_open(cli, make_study(source, open), &imported);
-    if (code == CLI_DONE)
-        code = add_trials(source, &imported);
-    return code == CLI_DONE ? cli_imported_close(&imported) : code;
+    if (code != CLI_DONE)
+        return code;
+    return cli_imported_close(&imported, add_trials(source, &imported));
 }
 
 int cli_import_optuna(struct cli *cli, const char *path)

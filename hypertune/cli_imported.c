@@ -1,6 +1,7 @@
 #include "hypertune/cli_imported.h"
 
 #include <math.h>
+#include <time.h>
 
 #include "hypertune/cli_study.h"
 #include "proto/json.h"
@@ -31,6 +32,26 @@ static int post(struct cli *cli, struct arena *arena, const char *path,
     return status == HT_OK ? CLI_DONE : cli_fail_error(cli, &err);
 }
 
+static sigset_t taken_signals(void)
+{
+    sigset_t taken;
+    sigemptyset(&taken);
+    sigaddset(&taken, SIGINT);
+    sigaddset(&taken, SIGTERM);
+    sigaddset(&taken, SIGHUP);
+    return taken;
+}
+
+/* CLI_DONE unless a signal has come. */
+static int check_signals(void)
+{
+    const sigset_t taken = taken_signals();
+    const int signal = sigtimedwait(&taken, NULL, &(struct timespec){0});
+    if (signal < 0)
+        return CLI_DONE;
+    return signal == SIGINT ? CLI_INTERRUPTED : CLI_TERMINATED;
+}
+
 int cli_imported_open(struct cli *cli, cJSON *study,
                       struct cli_imported *imported)
 {
@@ -49,6 +70,8 @@ int cli_imported_open(struct cli *cli, cJSON *study,
         .cli = cli,
         .name = made.name,
         .path = arena_printf(cli->arena, STUDIES "/%s", made.id)};
+    const sigset_t taken = taken_signals();
+    sigprocmask(SIG_BLOCK, &taken, &imported->before);
     return CLI_DONE;
 }
 
@@ -132,16 +155,28 @@ int cli_imported_add(struct cli_imported *imported,
 {
     struct arena *arena = arena_new();
     const bool has_curve = cJSON_GetArraySize(trial->curve) > 0;
-    const int code = has_curve ? tell_with_curve(imported, arena, trial)
-                               : tell_at_once(imported, arena, trial);
+    int code = has_curve ? tell_with_curve(imported, arena, trial)
+                         : tell_at_once(imported, arena, trial);
     cJSON_Delete(trial->curve);
     arena_free(arena);
     imported->n += code == CLI_DONE;
     imported->infeasible += code == CLI_DONE && trial->final == NULL;
-    return code;
+    return code == CLI_DONE ? check_signals() : code;
 }
 
-int cli_imported_close(struct cli_imported *imported)
+static void drop(const struct cli_imported *imported)
+{
+    struct cli *cli = imported->cli;
+    struct cli_http_answer answer;
+    struct ht_error err;
+    if (cli_call(cli, "DELETE", imported->path, NULL, &answer, &err) == HT_OK)
+        cli_say(cli, "nothing was imported");
+    else
+        cli_say(cli, "study %s has %zu trials and could not be removed: %s",
+                imported->name, imported->n, err.text);
+}
+
+static int finish(const struct cli_imported *imported)
 {
     struct cli *cli = imported->cli;
     struct cli_http_answer answer;
@@ -162,4 +197,14 @@ int cli_imported_close(struct cli_imported *imported)
     text_escape(&out, imported->name);
     text_puts(&out, "\n");
     return cli_print(&out);
+}
+
+int cli_imported_close(struct cli_imported *imported, int code)
+{
+    if (code == CLI_DONE)
+        code = finish(imported);
+    else
+        drop(imported);
+    sigprocmask(SIG_SETMASK, &imported->before, NULL);
+    return code;
 }

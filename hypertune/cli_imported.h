@@ -5,6 +5,8 @@
 #ifndef HT_HYPERTUNE_CLI_IMPORTED_H
 #define HT_HYPERTUNE_CLI_IMPORTED_H
 
+#include <signal.h>
+
 #include <cjson/cJSON.h>
 
 #include "hypertune/cli_context.h"
@@ -15,6 +17,7 @@ struct cli_imported {
     const char *name; /* as the server has it */
     size_t n;         /* trials told */
     size_t infeasible;
+    sigset_t before; /* mask to restore */
 };
 
 struct cli_imported_trial {
@@ -28,13 +31,16 @@ struct cli_imported_trial {
 void cli_imported_metric(cJSON *metrics, const char *name, double value);
 
 /* Connects and creates it; `study`, a Vertex Study, is released. Returns
- * CLI_DONE, or the exit code after having said why. */
+ * CLI_DONE, or the exit code after having said why. Until close() a Ctrl-C is
+ * seen between two trials only. */
 int cli_imported_open(struct cli *cli, cJSON *study,
                       struct cli_imported *imported);
-/* Tells one trial, whose parts are released. */
+/* Tells one trial, whose parts are released. CLI_INTERRUPTED or CLI_TERMINATED
+ * after a signal. */
 int cli_imported_add(struct cli_imported *imported,
                      const struct cli_imported_trial *trial);
-/* Ends the study and says what it has. */
-int cli_imported_close(struct cli_imported *imported);
+/* Ends the study and says what it has; when the import has failed, with `code`,
+ * nothing of it is left. Returns the exit code. */
+int cli_imported_close(struct cli_imported *imported, int code);
 
 #endif

@@ -4,6 +4,7 @@
 import json
 import math
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -245,6 +246,33 @@ def a_long_curve_comes_in_parts():
                                  for step in range(1, 251)])
 
 
+def an_import_that_breaks_off_leaves_nothing():
+    with Home() as home:
+        home.write("train.sh", TRAIN)
+        home.cli("submit", home.write("spec.json", SPEC), "--wait")
+        folder = os.path.join(home.folder, "out")
+        home.cli("export", "quick", "-o", "dir", "--out", folder)
+        path = os.path.join(folder, "trials.jsonl")
+        with open(path, encoding="utf-8") as file:
+            first = file.readline()
+
+        def import_lines(content, want):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(content)
+            process = home.start("import", folder, "--name", "part")
+            if want == 130:
+                harness.wait_until(
+                    lambda: "part" in home.cli("list", "-o", "name")[0],
+                    "the study that is made")
+                process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=harness.PATIENCE)
+            tap.equal((process.returncode, out), (want, ""), err)
+            tap.equal(err.endswith("nothing was imported\n"), True, err)
+            tap.equal(home.cli("list", "-o", "name")[0], "quick\n")
+        import_lines(first + "{", 2)
+        import_lines(first * 5000, 130)
+
+
 def old_tables_of_optuna_are_read():
     with Home() as home:
         path = a_database(home, "old.db", OLD)
@@ -391,6 +419,7 @@ def a_katib_experiment_is_submitted():
 tap.run([
     a_study_is_the_same_after_export_and_import,
     a_long_curve_comes_in_parts,
+    an_import_that_breaks_off_leaves_nothing,
     old_tables_of_optuna_are_read,
     of_several_studies_one_is_chosen,
     a_real_database_of_optuna_comes_over,
