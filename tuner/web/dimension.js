@@ -78,6 +78,12 @@ function readSpecs(specs, found = new Map()) {
   return found;
 }
 
+// Metrics with these names that are none of `metrics`: reported, but no goals.
+export function otherMetrics(names, metrics) {
+  const known = new Set(metrics.map(metric => metric.name));
+  return names.filter(name => !known.has(name)).map(name => new Dimension("metric", name, -1));
+}
+
 // The dimensions of the store's study, in the order of its table; made anew
 // when its spec has come.
 export function dimensionsOf(store) {

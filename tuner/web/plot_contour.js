@@ -117,12 +117,14 @@ export function contourPlot(store, selection) {
     logX.offer(x, trials.map(trial => x.of(trial)));
     logY.offer(y, trials.map(trial => y.of(trial)));
     logColours.offer(metric, results);
-    return {x, y, metric, answer, values: [xs, ys], field, results, trials, next: preview.look().answer?.suggestions ?? []};
+    return {x, y, metric, answer, sides: [{values: xs, isLog: logX.on, trials}, {values: ys, isLog: logY.on, trials}],
+      field, results, trials, next: preview.look().answer?.suggestions ?? []};
   }
 
-  function paint(area, {x, y, metric, values, field, results, trials, next}) {
+  function paint(area, {x, y, metric, sides, field, results, trials, next}) {
     const {pen, theme} = area;
-    const frame = drawAxes(area, modelAxis(x, values[0], logX.on), modelAxis(y, values[1], logY.on), {bar: true});
+    const frame = drawAxes(area, modelAxis(x, sides[0]), modelAxis(y, sides[1]), {bar: true});
+    const values = [placed(sides[0], frame.axes.x), placed(sides[1], frame.axes.y)];
     const minimize = metric.sign < 0 && !deviation.on;
     const share = sharesOfCells(field.told, {isLog: logColours.on, minimize, results});
     const even = !x.isCategory && !y.isCategory && values.every(axis => axis.length > 2) && !field.cells.includes(null);
@@ -157,17 +159,22 @@ export function contourPlot(store, selection) {
     title: "Contour", name: "contour", height: 380, follows: true, prepare, paint,
     controls: [xChoice, yChoice, deviation, logX, logY, logColours].map(control => control.element),
     summary: summarise,
-    table: ({x, y, answer: {low, median, high}, values: [xs, ys]}) => ({
+    table: ({x, y, answer: {low, median, high}, sides: [xs, ys]}) => ({
       heads: [x.name, y.name, "16 %", "Median", "84 %"],
-      rows: xs.flatMap((a, i) => ys.map((b, j) => [a, b, low[i][j] ?? "", median[i][j] ?? "", high[i][j] ?? ""]))}),
+      rows: xs.values.flatMap((a, i) => ys.values.map((b, j) => [a, b, low[i][j] ?? "", median[i][j] ?? "", high[i][j] ?? ""]))}),
     describe: mark => mark.next ? describeNext(mark) : describeTrial(store, mark.trial),
     questions: [model, preview],
   });
   return card;
 }
 
-// From one end of the model's values to the other, without slack.
-function modelAxis(dimension, values, isLog) {
-  const axis = axisOf(dimension, values, isLog);
-  return axis.categories || values.length < 2 ? axis : {...axis, low: values[0], high: values[values.length - 1]};
+// From one end of the model's values to the other, without slack; from the least
+// trial's where a logarithmic axis has no place for the first of them.
+function modelAxis(dimension, {values, isLog, trials}) {
+  if (dimension.isCategory || values.length < 2) return axisOf(dimension, values, isLog);
+  const low = isLog && values[0] <= 0 ? d3.min(trials, trial => dimension.of(trial)) : values[0];
+  return {...axisOf(dimension, values, isLog), low, high: values[values.length - 1]};
 }
+
+// The values as they have a place there.
+const placed = ({values}, axis) => axis.log ? values.map(value => Math.max(value, axis.low)) : values;

@@ -101,7 +101,7 @@ export class Ranges {
     const {dimension, axis, scale, x} = one, stops = stopsOf(one);
     const range = this.selection.ranges.get(dimension.key), ends = endsOf(one, range, stops);
     const told = place => axis.categories ? axis.categories[place] : format.number(place);
-    return ends.map((place, i) => ({one, stops, ends, i, x, key: `${dimension.key} ${i}`,
+    return ends.map((place, i) => ({one, stops, i, x, key: `${dimension.key} ${i}`,
       y: scale(axis.categories ? axis.categories[place] : place),
       name: `${dimension.name}, ${i === 0 ? "from" : "to"}`, place, text: range ? told(place) : `${told(place)}, any`}));
   }
@@ -136,8 +136,9 @@ export class Ranges {
     d3.event.preventDefault();
   }
 
-  // No end passes the other one.
-  move({one, stops, ends, i}, by) {
+  // No end passes the other one. What is drawn may be behind the selection.
+  move({one, stops, i}, by) {
+    const ends = endsOf(one, this.selection.ranges.get(one.dimension.key), stops);
     const other = ends[1 - i], place = stopAfter(ends[i], by, stops);
     const moved = i === 0 ? [Math.min(place, other), other] : [other, Math.max(place, other)];
     this.selection.setRange(one.dimension, rangeBetween(one, moved, stops));

@@ -2,8 +2,9 @@
 // beside the median of the study.
 import {studyPath} from "./api.js";
 import {PlotCard} from "./plot_card.js";
-import {dimensionsOf} from "./dimension.js";
-import {drawAxes, drawLegend, span} from "./plot_axes.js";
+import {dimensionsOf, otherMetrics} from "./dimension.js";
+import {drawAxes, drawLegend, span, within} from "./plot_axes.js";
+import {drawLost, lostMarks, traceUnbroken} from "./plot_lost.js";
 import {zoomable} from "./plot_zoom.js";
 import {logSwitch, metricMenu} from "./plot_controls.js";
 import {Question} from "./question.js";
@@ -17,22 +18,30 @@ const MOST = 1000;
 const COLOURS = ["accent", "warn", "good", "bad", "idle"];
 const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [12, 4]];
 
-// One curve for each attempt of each trial and each replica that reports it.
+// One curve for each attempt of each trial and each replica that reports it; its
+// values that are not finite, which come as texts, are in `lost`.
 function readCurves(answers, metric) {
   const found = new Map();
   for (const {measurements} of answers)
-    for (const {trial, attempt, replica, step, metrics} of measurements) {
-      const value = Number(metrics[metric]);
-      if (!(metric in metrics) || !Number.isFinite(value)) continue;
+    for (const {trial, attempt, replica, step, metrics: {[metric]: value}} of measurements) {
+      if (value === undefined) continue;
       const key = `${trial} ${attempt} ${replica}`;
-      if (!found.has(key)) found.set(key, {trial: Number(trial), attempt, replica, points: []});
-      found.get(key).points.push({step: Number(step), value});
+      if (!found.has(key)) found.set(key, {trial: Number(trial), attempt, replica, points: [], lost: []});
+      found.get(key)[Number.isFinite(value) ? "points" : "lost"].push({step: Number(step), value});
     }
-  return [...found.values()].map(curve => ({...curve, points: curve.points.sort((a, b) => a.step - b.step)}));
+  const byStep = points => points.sort((a, b) => a.step - b.step);
+  return [...found.values()].map(curve => ({...curve, points: byStep(curve.points), lost: byStep(curve.lost)}));
+}
+
+// All metrics, those that were told of in these answers first.
+function offeredOf(answers, metrics) {
+  const told = new Set(answers.flatMap(answer => answer?.measurements ?? []).flatMap(one => Object.keys(one.metrics)));
+  return [...metrics, ...otherMetrics([...told], metrics)]
+    .sort((a, b) => told.has(b.name) - told.has(a.name));
 }
 
 // The median of all curves at each step that enough of them have told.
-export function medianOf(curves) {
+function medianOf(curves) {
   const steps = new Map();
   for (const {steps: told, values} of curves)
     told.forEach((step, i) => steps.has(step) ? steps.get(step).push(values[i]) : steps.set(step, [values[i]]));
@@ -64,9 +73,9 @@ function nameOf(curve, several) {
 // study's is drawn, too.
 export const trialCurvesPlot = ({title, ids, median = false}) => (store, selection) => {
   const metricChoice = metricMenu(selection), log = logSwitch("Log y", selection);
-  const pick = () => metricChoice.pick(dimensionsOf(store).metrics);
+  const pick = () => metricChoice.pick(offeredOf(curvesAsked.questions.map(({answer}) => answer), dimensionsOf(store).metrics));
   const curvesAsked = askCurves(store, ids, () => card.changed());
-  const medianAsked = new Question(store, () => median && pick()
+  const medianAsked = new Question(store, () => median && store.metrics.includes(pick()?.name)
     ? `${studyPath(store.key)}/curves?top=${MOST}&points=${POINTS}&metric=${encodeURIComponent(pick().name)}` : null,
   () => card.changed());
 
@@ -78,7 +87,8 @@ export const trialCurvesPlot = ({title, ids, median = false}) => (store, selecti
     if (!ready) return {missing: "Asking the server …"};
     const curves = readCurves(answers, metric.name);
     if (curves.length === 0) return {missing: "Nothing was reported of this metric."};
-    const others = (medianAsked.look().answer?.curves ?? []).filter(({trial}) => !ids.includes(trial));
+    const known = medianAsked.look().answer;
+    const others = (known?.metric === metric.name ? known.curves : []).filter(({trial}) => !ids.includes(trial));
     const middle = medianOf(others);
     const values = [...curves.flatMap(({points}) => points), ...middle].map(({value}) => value);
     log.offer(metric, values);
@@ -94,25 +104,28 @@ export const trialCurvesPlot = ({title, ids, median = false}) => (store, selecti
 
   function paint(area, {metric, curves, middle, values, several}) {
     const {pen, theme} = area;
-    const steps = [...curves.flatMap(({points}) => points), ...middle].map(({step}) => step);
-    const frame = drawAxes(area, {label: "step", integer: true, ...span(steps)}, {label: metric.name, log: log.on, ...span(values, log.on)});
+    const steps = [...curves.flatMap(({points, lost}) => [...points, ...lost]), ...middle].map(({step}) => step);
+    const frame = drawAxes(area, {label: "step", integer: true, ...span(steps)},
+      {label: metric.name, log: log.on, ...span(values, log.on) ?? {low: 0, high: 1}});
     const {x, y, inner} = frame;
-    const trace = points => to => points.forEach(({step, value}, i) =>
-      i === 0 ? to.moveTo(x(step), y(value)) : to.lineTo(x(step), y(value)));
+    const place = points => points.map(({step, value}) => ({step, value, x: x(step), y: y(value)}));
+    const placed = curves.map(curve => ({...curve, points: place(curve.points), lost: lostMarks(curve.lost, frame)}));
     pen.inside(inner, () => {
-      pen.path(trace(middle), {stroke: theme.quiet, width: 3, alpha: 0.6});
-      for (const curve of curves) {
+      pen.path(to => traceUnbroken(to, place(middle), []), {stroke: theme.quiet, width: 3, alpha: 0.6});
+      for (const curve of placed) {
         const {colour, dash, alpha} = lookOf(theme, curve);
-        pen.path(trace(curve.points), {stroke: colour, width: 2, dash, alpha});
-        pen.path(to => curve.points.forEach(({step, value}) => shapes.circle(to, x(step), y(value), 2.2)), {fill: colour, alpha});
+        pen.path(to => traceUnbroken(to, curve.points, curve.lost), {stroke: colour, width: 2, dash, alpha});
+        pen.path(to => curve.points.forEach(({x, y}) => shapes.circle(to, x, y, 2.2)), {fill: colour, alpha});
+        drawLost(pen, curve.lost, theme.bad);
       }
     });
     drawLegend(area, [...curves.slice(0, 8).map(curve => ({label: nameOf(curve, several), colour: lookOf(theme, curve).colour})),
+      ...placed.some(({lost}) => lost.length > 0) ? [{label: "not finite", colour: theme.bad, shape: shapes.cross, hollow: true}] : [],
       ...middle.length > 0 ? [{label: "median of the study", colour: theme.quiet}] : []]);
     zoomable(area, frame);
-    return curves.flatMap(curve => curve.points.map(({step, value}) => ({curve, step, value, trial: store.trial(curve.trial),
-      label: `${nameOf(curve, true)} ${step}`, x: x(step), y: y(value)})))
-      .filter(mark => mark.x >= inner.left && mark.x <= inner.left + inner.width);
+    return placed.flatMap(curve => [...curve.points, ...curve.lost].map(mark =>
+      ({...mark, curve, trial: store.trial(curve.trial), label: `${nameOf(curve, true)} ${mark.step}`})))
+      .filter(within(inner));
   }
 
   const card = new PlotCard(store, selection, {
@@ -120,7 +133,8 @@ export const trialCurvesPlot = ({title, ids, median = false}) => (store, selecti
     summary: ({middle, others}) => middle.length === 0 ? "" :
       `The median is that of ${others < MOST - 1 ? "" : "the best "}${format.plural(others, "other trial")}.`,
     table: ({curves, metric}) => ({heads: ["Trial", "Attempt", "Replica", "Step", metric.name],
-      rows: curves.flatMap(curve => curve.points.map(({step, value}) => [curve.trial, curve.attempt, curve.replica, step, value]))}),
+      rows: curves.flatMap(({trial, attempt, replica, points, lost}) => d3.merge([points, lost]).sort((a, b) => a.step - b.step)
+        .map(({step, value}) => [trial, attempt, replica, step, value]))}),
     describe: ({curve, step, value}) => [["Trial", String(curve.trial)], ["Attempt", String(curve.attempt)],
       ["Replica", curve.replica], ["Step", String(step)], ["Value", format.number(value)]],
     questions: [...curvesAsked.questions, medianAsked],
