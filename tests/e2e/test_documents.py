@@ -189,9 +189,10 @@ def commands_and_flags_are_those_of_the_programs():
 def said_by_the_programs():
     """All texts in their sources, with neighbouring ones joined."""
     texts = []
-    for folder in ("algorithms", "hypertune", "proto", "runner", "tuner"):
+    for folder in ("algorithms", "hypertune", "hypertune/python/hypertune",
+                   "proto", "runner", "tuner"):
         for name in sorted(os.listdir(os.path.join(ROOT, folder))):
-            if name.endswith(".c"):
+            if name.endswith((".c", ".py")):
                 with open(os.path.join(ROOT, folder, name),
                           encoding="utf-8") as file:
                     texts.append(re.sub(r'"\s*"', "", file.read()))
