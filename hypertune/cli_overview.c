@@ -206,83 +206,74 @@ int64_t overview_slots(const struct overview *overview, int64_t *busy)
 
 /* ---- orders ---- */
 
+/* What a study is ordered by, the least first. */
+typedef int64_t study_key(const struct overview_study *study);
+
+static int64_t rank_key(const struct overview_study *study)
+{
+    int64_t rank = 0;
+    while (cli_study_states[rank] != NULL &&
+           strcmp(cli_study_states[rank], study->state) != 0)
+        rank++;
+    return rank;
+}
+
+static int64_t trials_key(const struct overview_study *study)
+{
+    return -study->ended;
+}
+
+static int64_t running_key(const struct overview_study *study)
+{
+    return -study->running;
+}
+
+static int64_t failed_key(const struct overview_study *study)
+{
+    return -study->failed;
+}
+
+/* What ends next first; what nobody can tell last. */
+static int64_t left_key(const struct overview_study *study)
+{
+    return study->left_ms < 0 ? INT64_MAX : study->left_ms;
+}
+
+/* The newest first; ids grow, times may be equal. */
+static int64_t age_key(const struct overview_study *study)
+{
+    return -strtoll(study->id, NULL, 10);
+}
+
+const char *const overview_orders[] = {"state",  "name", "trials", "running",
+                                       "failed", "left", "age",    NULL};
+static study_key *const keys[] = {rank_key,   NULL, /* the name itself */
+                                  trials_key, running_key, failed_key,
+                                  left_key,   age_key};
+
 static int compare(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
 }
 
-/* The newest first; ids grow, times may be equal. */
-static int by_age(const void *a, const void *b)
+static int compare_studies(const void *a, const void *b, void *context)
 {
+    study_key *const *key = context;
     const struct overview_study *x = a, *y = b;
-    return compare(strtoll(y->id, NULL, 10), strtoll(x->id, NULL, 10));
+    const int order =
+        *key == NULL ? strcmp(x->name, y->name) : compare((*key)(x), (*key)(y));
+    return order != 0 ? order : compare(age_key(x), age_key(y));
 }
-
-static int64_t rank_of(const char *state)
-{
-    int64_t rank = 0;
-    while (cli_study_states[rank] != NULL &&
-           strcmp(cli_study_states[rank], state) != 0)
-        rank++;
-    return rank;
-}
-
-static int by_state(const void *a, const void *b)
-{
-    const struct overview_study *x = a, *y = b;
-    const int order = compare(rank_of(x->state), rank_of(y->state));
-    return order != 0 ? order : by_age(a, b);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    const struct overview_study *x = a, *y = b;
-    const int order = strcmp(x->name, y->name);
-    return order != 0 ? order : by_age(a, b);
-}
-
-static int by_trials(const void *a, const void *b)
-{
-    const struct overview_study *x = a, *y = b;
-    const int order = compare(y->ended, x->ended);
-    return order != 0 ? order : by_age(a, b);
-}
-
-static int by_running(const void *a, const void *b)
-{
-    const struct overview_study *x = a, *y = b;
-    const int order = compare(y->running, x->running);
-    return order != 0 ? order : by_age(a, b);
-}
-
-static int by_failed(const void *a, const void *b)
-{
-    const struct overview_study *x = a, *y = b;
-    const int order = compare(y->failed, x->failed);
-    return order != 0 ? order : by_age(a, b);
-}
-
-/* What ends next first; what nobody can tell last. */
-static int by_left(const void *a, const void *b)
-{
-    const struct overview_study *x = a, *y = b;
-    const int64_t left = x->left_ms < 0 ? INT64_MAX : x->left_ms;
-    const int order = compare(left, y->left_ms < 0 ? INT64_MAX : y->left_ms);
-    return order != 0 ? order : by_age(a, b);
-}
-
-const char *const overview_orders[] = {"state",  "name", "trials", "running",
-                                       "failed", "left", "age",    NULL};
-static int (*const comparisons[])(const void *, const void *) = {
-    by_state, by_name, by_trials, by_running, by_failed, by_left, by_age};
 
 void overview_sort(struct overview *overview, const char *order, bool reversed)
 {
     size_t n = overview->n_studies, at = 0;
     while (strcmp(overview_orders[at], order) != 0)
         at++;
+    study_key *key = keys[at];
     if (n > 0)
-        qsort(overview->studies, n, sizeof *overview->studies, comparisons[at]);
+        qsort_r(overview->studies, n, sizeof *overview->studies,
+                compare_studies, &key);
     for (size_t i = 0; reversed && i < n / 2; i++) {
         struct overview_study other = overview->studies[i];
         overview->studies[i] = overview->studies[n - 1 - i];
