@@ -204,9 +204,10 @@ def results_over_decades_are_seen_apart():
     tap.equal(ys[0] - ys[2] < 1, True, "0 has no logarithm")
     # A model that knows no logarithms may expect less than 0.
     lr = resource()["studySpec"]["parameters"][0]
-    ys = heights(check_picture(plot_model.slices("q", lr, slice_of(
-        [lr], [-1.0, -1.0, -1.0], [1e-6, -0.5, 1.0], [1.0, 1.0, 1e3]),
-        trials_of(1e-6, 1e-3, 1e3))))
+    line = {**slice_of([lr], [-1.0, -1.0, -1.0], [1e-6, -0.5, 1.0],
+                       [1.0, 1.0, 1e3]), "metric": "accuracy"}
+    ys = heights(check_picture(plot_model.slices(
+        "q", lr, line, trials_of(1e-6, 1e-3, 1e3))))
     tap.equal(ys[0] - ys[1] > 50, True, ys)
 
 
