@@ -1,58 +1,8 @@
-/* The AI Platform form: what users bring along, what is wrong in it and where,
- * and the way through all forms and back. Runs in the source tree. */
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "proto/job.h"
-#include "proto/json.h"
+/* The AI Platform form: what users bring along and what is wrong in it and
+ * where. Runs in the source tree. */
 #include "tests/check.h"
 
-#define SAMPLES "tests/specs/aip"
-
-static struct arena *arena;
-
-static const struct node *read_node(const char *text, struct diag *diag)
-{
-    diag_init(diag, arena, "spec", text, strlen(text));
-    return node_read(arena, text, strlen(text), diag);
-}
-
-static struct job *read_text(const char *text, struct diag *diag)
-{
-    const struct node *root = read_node(text, diag);
-    return root ? job_read_aip(root, diag) : NULL;
-}
-
-static char *read_sample(const char *name)
-{
-    char path[300];
-    struct text text = {0};
-    char buffer[4096];
-    size_t n;
-    snprintf(path, sizeof path, "%s/%s", SAMPLES, name);
-    FILE *file = fopen(path, "r");
-    CHECK(file != NULL);
-    while (file && (n = fread(buffer, 1, sizeof buffer, file)) > 0)
-        text_append(&text, buffer, n);
-    if (file)
-        fclose(file);
-    char *copy = arena_strdup(arena, text.data ? text.data : "");
-    text_free(&text);
-    return copy;
-}
-
-static struct job *sample(const char *name, struct diag *diag)
-{
-    struct job *job = read_text(read_sample(name), diag);
-    if (job == NULL) {
-        struct text out = {0};
-        diag_print(diag, &out);
-        CHECK_TEXT(out.data, name);
-        text_free(&out);
-    }
-    return job;
-}
+#include "tests/unit/aip_samples.h"
 
 /* ---- what is read ---- */
 
@@ -283,15 +233,6 @@ static void another_rule_than_decay_is_told_as_a_loss(void)
     CHECK(loses(job, "earlyStopping"));
 }
 
-static const struct node *parse(cJSON *tree, struct diag *diag)
-{
-    struct text json = {0};
-    json_print(tree, &json);
-    const char *text = arena_strdup(arena, json.data);
-    text_free(&json);
-    return read_node(text, diag);
-}
-
 /* The member of "scheduling" when the job is written, NULL without one. */
 static const char *scheduled(const struct job *job, const char *member)
 {
@@ -498,101 +439,6 @@ static void every_fault_has_its_place(void)
     }
 }
 
-/* ---- through all forms ---- */
-
-static const char *as_aip(const struct job *job)
-{
-    struct diag diag;
-    struct text json = {0};
-    diag_init(&diag, arena, "job", NULL, 0);
-    json_print_pretty(job_write_aip(job, &diag), &json);
-    const char *text = arena_strdup(arena, json.data);
-    text_free(&json);
-    return text;
-}
-
-/* Members of two documents may come in another order. */
-static bool is_same_document(const char *a, const char *b)
-{
-    cJSON *one = cJSON_Parse(a), *other = cJSON_Parse(b);
-    bool same = cJSON_Compare(one, other, true);
-    cJSON_Delete(one);
-    cJSON_Delete(other);
-    return same;
-}
-
-static void same_job(const struct job *a, const struct job *b,
-                     const char *where)
-{
-    struct text lines = {0};
-    if (b == NULL)
-        CHECK_TEXT("cannot be read back", where);
-    else if (job_diff(a, b, &lines) != 0)
-        CHECK_TEXT(lines.data, where);
-    text_free(&lines);
-}
-
-/* A config whose command is a flag of gcloud gets one here. */
-static void give_command(struct job *job)
-{
-    static const char *const words[] = {"python3", "train.py"};
-    for (size_t i = 0; i < job->n_pools; i++)
-        if (job->pools[i].image == NULL && job->pools[i].command.n == 0)
-            job->pools[i].command = (struct strings){2, words};
-}
-
-/* The native form has no words for what is kept, and replaces ${name} where
- * AI Platform does not; no sample has one. */
-static void goes_through_native(const struct job *job, const char *name)
-{
-    struct diag diag;
-    struct job plain = *job;
-    plain.kept = NULL;
-    plain.substitute = true;
-    same_job(&plain,
-             job_read_native(parse(job_write_native(&plain), &diag), &diag),
-             arena_printf(arena, "%s: native", name));
-}
-
-static void goes_through_all_forms(const char *name)
-{
-    struct diag diag;
-    struct job *job = sample(name, &diag);
-    if (job == NULL)
-        return;
-    give_command(job);
-    const char *first = as_aip(job);
-    const struct job *back = read_text(first, &diag);
-    same_job(job, back, arena_printf(arena, "%s: AI Platform", name));
-    if (back)
-        CHECK_TEXT(as_aip(back), first);
-    const struct job *vertex =
-        job_read_vertex(parse(job_write_vertex(job), &diag), job->kind, &diag);
-    same_job(job, vertex, arena_printf(arena, "%s: Vertex", name));
-    if (vertex && !is_same_document(as_aip(vertex), first))
-        CHECK_TEXT(as_aip(vertex), first);
-    if (job->kind == JOB_TUNING)
-        goes_through_native(job, name);
-}
-
-static int is_sample(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
-}
-
-static void every_sample_survives_all_forms(void)
-{
-    struct dirent **entries;
-    int n = scandir(SAMPLES, &entries, is_sample, alphasort);
-    CHECK(n >= 10);
-    for (int i = 0; i < n; i++) {
-        goes_through_all_forms(entries[i]->d_name);
-        free(entries[i]);
-    }
-    if (n >= 0)
-        free(entries);
-}
-
 int main(void)
 {
     json_init();
@@ -614,7 +460,6 @@ int main(void)
     RUN(the_machine_of_no_replica_is_echoed);
     RUN(presets_run_one_replica_and_say_so);
     RUN(every_fault_has_its_place);
-    RUN(every_sample_survives_all_forms);
     arena_free(arena);
     return check_done();
 }
