@@ -38,7 +38,7 @@ struct core_options {
     void (*on_seen)(void *context, const char *runner, int64_t wall_ms);
     void *context;
     struct webhook_board *webhooks; /* that specs may name; NULL: none */
-    const char *fail; /* "name:n", see failpoint.h; or NULL */
+    const char *fail;               /* "name:n", see failpoint.h; or NULL */
 };
 
 /* Opens the database (creating or migrating it), recovers what a crash left,

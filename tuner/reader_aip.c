@@ -125,14 +125,9 @@ static size_t look_up(void *item, const char *field, const char *key,
 {
     const struct candidate *candidate = item;
     const struct study_row *study = candidate->study;
-    if (strcmp(field, "labels") == 0)
-        return candidate_label(candidate, key, values);
-    if (strcmp(field, "createTime") == 0)
-        return candidate_time(candidate, study->created_ms, values);
-    if (strcmp(field, "startTime") == 0)
-        return candidate_time(candidate, study->started_ms, values);
-    if (strcmp(field, "endTime") == 0)
-        return candidate_time(candidate, study->ended_ms, values);
+    size_t n;
+    if (candidate_has(candidate, field, key, values, &n))
+        return n;
     if (strcmp(field, "state") == 0)
         return view_aip_state(candidate->db, study, &values[0], NULL) == HT_OK;
     values[0] = study->name;

@@ -19,12 +19,9 @@ static size_t look_up(void *item, const char *field, const char *key,
 {
     const struct candidate *candidate = item;
     const struct study_row *study = candidate->study;
-    if (strcmp(field, "labels") == 0)
-        return candidate_label(candidate, key, values);
-    if (strcmp(field, "createTime") == 0)
-        return candidate_time(candidate, study->created_ms, values);
-    if (strcmp(field, "updateTime") == 0)
-        return candidate_time(candidate, study->updated_ms, values);
+    size_t n;
+    if (candidate_has(candidate, field, key, values, &n))
+        return n;
     if (strcmp(field, "state") == 0) {
         values[0] = view_job_state(study);
         values[1] = study_state_name(study->state);

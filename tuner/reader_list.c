@@ -9,8 +9,8 @@
 
 /* --- what a filter may ask for --- */
 
-size_t candidate_label(const struct candidate *candidate, const char *key,
-                       const char *values[FILTER_VALUES])
+static size_t find_label(const struct candidate *candidate, const char *key,
+                         const char *values[FILTER_VALUES])
 {
     struct job *job;
     if (job_parse(candidate->arena, candidate->study->spec, &job, NULL) !=
@@ -25,14 +25,33 @@ size_t candidate_label(const struct candidate *candidate, const char *key,
     return 0;
 }
 
-size_t candidate_time(const struct candidate *candidate, int64_t wall_ms,
-                      const char *values[FILTER_VALUES])
+bool candidate_has(const struct candidate *candidate, const char *field,
+                   const char *key, const char *values[FILTER_VALUES],
+                   size_t *n)
 {
-    if (wall_ms == 0)
-        return 0;
-    char *stamp = arena_alloc(candidate->arena, CLOCK_STAMP_BYTES, 1);
-    values[0] = clock_stamp(stamp, wall_ms);
-    return 1;
+    const struct study_row *study = candidate->study;
+    const struct {
+        const char *field;
+        int64_t wall_ms; /* 0: not yet */
+    } times[] = {{"createTime", study->created_ms},
+                 {"startTime", study->started_ms},
+                 {"endTime", study->ended_ms},
+                 {"updateTime", study->updated_ms}};
+    if (strcmp(field, "labels") == 0) {
+        *n = find_label(candidate, key, values);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        if (strcmp(field, times[i].field) != 0)
+            continue;
+        *n = times[i].wall_ms > 0;
+        if (*n > 0)
+            values[0] =
+                clock_stamp(arena_alloc(candidate->arena, CLOCK_STAMP_BYTES, 1),
+                            times[i].wall_ms);
+        return true;
+    }
+    return false;
 }
 
 /* --- lists --- */

@@ -3,6 +3,7 @@
 #ifndef HT_TUNER_READER_LIST_H
 #define HT_TUNER_READER_LIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <cjson/cJSON.h>
@@ -32,13 +33,12 @@ struct collection {
     struct page_sizes sizes;
 };
 
-/* The value of a label for look_up; a study whose spec is damaged has no
- * labels any more. */
-size_t candidate_label(const struct candidate *candidate, const char *key,
-                       const char *values[FILTER_VALUES]);
-/* A moment for look_up; 0 ms: it has none. */
-size_t candidate_time(const struct candidate *candidate, int64_t wall_ms,
-                      const char *values[FILTER_VALUES]);
+/* What all kinds of resources have, for look_up: labels, createTime, startTime,
+ * endTime and updateTime; false for any other field. *n: how many values it
+ * has. A study whose spec is damaged has no labels any more. */
+bool candidate_has(const struct candidate *candidate, const char *field,
+                   const char *key, const char *values[FILTER_VALUES],
+                   size_t *n);
 
 enum ht_status reader_list(struct reader *reader, struct request *req,
                            const struct collection *collection,
