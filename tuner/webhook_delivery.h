@@ -1,9 +1,8 @@
 /* webhook_delivery.h - letters on their way, all receivers at once.
  *
- * Each webhook has a line: its oldest letter is under way or waits for the next
- * attempt, and the others wait behind it. So letters arrive in their order, and
- * who is slow or dead delays nobody else. A letter is removed once it was
- * taken: whatever dies, it is sent at least once. One thread, but for
+ * Of each webhook the first letter of its line (webhook_line.h) is under way,
+ * so that who is slow or dead delays nobody else. A letter is removed once it
+ * was taken: whatever dies, it is sent at least once. One thread, but for
  * webhook_delivery_wake(). */
 #ifndef HT_TUNER_WEBHOOK_DELIVERY_H
 #define HT_TUNER_WEBHOOK_DELIVERY_H
@@ -27,7 +26,7 @@ struct webhook_delivery_parts {
     struct outbox *outbox;
     struct core *core; /* keeps the event that letters were given up */
 };
-/* Breaks off what is under way and makes a line for each webhook. Letters of
+/* Breaks off what is under way and opens the line of each webhook. Letters of
  * others are dropped. After a failure there is no line. */
 enum ht_status webhook_delivery_set(struct webhook_delivery *delivery,
                                     const struct webhook_delivery_parts *parts,
@@ -45,9 +44,5 @@ enum ht_status webhook_delivery_wait(struct webhook_delivery *delivery,
                                      int64_t pause_ms, struct ht_error *err);
 /* Any thread. */
 void webhook_delivery_wake(struct webhook_delivery *delivery);
-
-/* Milliseconds until the next attempt after so many in a row that failed: 1 s,
- * doubled each time up to an hour, and up to half of it more by `random`. */
-int64_t webhook_delivery_pause(int64_t failures, uint64_t random);
 
 #endif

@@ -8,7 +8,7 @@
 #include "proto/json.h"
 #include "tests/check.h"
 #include "tuner/db_outbox.h"
-#include "tuner/webhook_delivery.h"
+#include "tuner/webhook_line.h"
 
 static struct arena *arena;
 static char folder[] = "/tmp/ht-outbox-XXXXXX";
@@ -149,11 +149,78 @@ static void letters_of_an_older_file_are_delivered_still(void)
 
 static void pauses_double_up_to_an_hour(void)
 {
-    CHECK(webhook_delivery_pause(1, 0) == 1000);
-    CHECK(webhook_delivery_pause(1, 499) == 1499);
-    CHECK(webhook_delivery_pause(3, 0) == 4000);
-    CHECK(webhook_delivery_pause(40, 0) == 3600000);
-    CHECK(webhook_delivery_pause(40, 1799999) == 5399999);
+    CHECK(webhook_line_pause(1, 0) == 1000);
+    CHECK(webhook_line_pause(1, 499) == 1499);
+    CHECK(webhook_line_pause(3, 0) == 4000);
+    CHECK(webhook_line_pause(40, 0) == 3600000);
+    CHECK(webhook_line_pause(40, 1799999) == 5399999);
+}
+
+enum { DAY_MS = 86400000 };
+
+/* Settles an attempt at that moment, on both clocks; returns what was lost. */
+static struct loss_list attempt(struct webhook_line *line, enum ht_status sent,
+                                int64_t at_ms)
+{
+    struct loss_list lost = {0};
+    const struct webhook_attempt made = {
+        .sent = sent, .why = "answered 500", .now_ms = at_ms, .wall_ms = at_ms};
+    CHECK(webhook_line_first(line, NULL) == HT_OK);
+    CHECK(webhook_line_settle(line, &made, &lost, NULL) == HT_OK);
+    return lost;
+}
+
+static void after_a_day_of_failures_old_letters_are_given_up(void)
+{
+    static const struct webhook webhook = {.name = "a"};
+    struct outbox *outbox = open_outbox();
+    struct webhook_line line;
+    add(outbox, "a", 7, 0);
+    add(outbox, "a", 7, 1000);
+    add(outbox, "a", 8, 2000);
+    add(outbox, "a", 8, DAY_MS);
+    CHECK(webhook_line_open(&webhook, outbox, &line, NULL) == HT_OK);
+    /* They are old, but it failed for the first time just now. */
+    const int64_t begun_ms = DAY_MS + 1500;
+    CHECK(attempt(&line, HT_UNAVAILABLE, begun_ms).n == 0);
+    CHECK(line.due_ms == begun_ms + 1000 && line.receiver.failures == 1);
+    CHECK(attempt(&line, HT_UNAVAILABLE, begun_ms + DAY_MS - 1).n == 0);
+    CHECK(line.letter.id == 1 && line.receiver.failures == 2);
+    const struct loss_list lost =
+        attempt(&line, HT_UNAVAILABLE, begun_ms + DAY_MS);
+    CHECK(lost.n == 2 && lost.items[0].study == 7 &&
+          lost.items[0].letters == 2 && lost.items[1].study == 8 &&
+          lost.items[1].letters == 2);
+    CHECK(line.receiver.given_up == 4);
+    CHECK(first(outbox, "a").id == 0);
+    webhook_line_close(&line);
+    close_outbox(outbox);
+}
+
+static void one_success_ends_the_failing(void)
+{
+    static const struct webhook webhook = {.name = "a"};
+    struct outbox *outbox = open_outbox();
+    struct webhook_line line;
+    struct receiver stored;
+    for (int64_t i = 1; i <= 4; i++)
+        add(outbox, "a", i, 0);
+    CHECK(webhook_line_open(&webhook, outbox, &line, NULL) == HT_OK);
+    attempt(&line, HT_UNAVAILABLE, 1);
+    CHECK(attempt(&line, HT_OK, DAY_MS).n == 0 && line.due_ms == 0);
+    CHECK(attempt(&line, HT_UNAVAILABLE, 2 * (int64_t)DAY_MS).n == 0);
+    CHECK(line.letter.id == 2 && line.receiver.failures == 1);
+    /* Refused for good: the next one has a chance at once. */
+    const struct loss_list lost =
+        attempt(&line, HT_PRECONDITION, 2 * (int64_t)DAY_MS + 1);
+    CHECK(lost.n == 1 && lost.items[0].study == 2 && line.due_ms == 0);
+    CHECK(first(outbox, "a").id == 3);
+    CHECK(outbox_receiver(outbox, arena, "a", &stored, NULL) == HT_OK);
+    CHECK(stored.pending == 2 && stored.given_up == 1 &&
+          stored.taken_ms == DAY_MS && stored.failures == 2);
+    CHECK_TEXT(stored.why, "answered 500");
+    webhook_line_close(&line);
+    close_outbox(outbox);
 }
 
 int main(void)
@@ -168,6 +235,8 @@ int main(void)
     RUN(what_is_known_of_a_receiver_outlives_the_server);
     RUN(letters_of_an_older_file_are_delivered_still);
     RUN(pauses_double_up_to_an_hour);
+    RUN(after_a_day_of_failures_old_letters_are_given_up);
+    RUN(one_success_ends_the_failing);
     CHECK(rmdir(folder) == 0);
     arena_free(arena);
     return check_done();
