@@ -233,6 +233,38 @@ def a_study_is_paused_changed_stopped_and_deleted():
     refused("404")
 
 
+def an_added_trial_is_told_short_and_whole():
+    number = make_study("short")
+    call("POST", "%s/%d/trials" % (ROOT, number), {
+        "parameters": [{"parameterId": "x", "value": 0.0000012327653643729431},
+                       {"parameterId": "opt", "value": "adam"}],
+        "finalMeasurement": {"metrics": [{"metricId": "loss", "value": 1}]}})
+    show(page, study(number, "trials/4"), "Trial 4")
+    page.wait_text("1.233e-6", "[aria-label=Parameters]")
+    tap.equal(page.run("return document.querySelector("
+                       "'[aria-label=Parameters] bdi[title]').title"),
+              "0.0000012327653643729431")
+    tap.equal(page.count(".plot"), 0, "there is no curve")
+    behaves(page, "an added trial")
+
+
+def reasons_are_alike_but_for_their_numbers():
+    number = make_study("alike")
+    for i, reason in enumerate((
+            "exit 1: 2.50 GiB wanted", "exit 2", "exit 1: 2.25 GiB wanted")):
+        call("POST", "%s/%d/trials" % (ROOT, number), {
+            "parameters": [{"parameterId": "x", "value": i / 8},
+                           {"parameterId": "opt", "value": "adam"}],
+            "infeasibleReason": reason})
+    show(page, study(number), "exit 2")
+    rows = page.run("return [...document.querySelectorAll("
+                    "'[aria-label^=Failures] tr')].map(one => one.innerText)")
+    tap.equal([row.split("\t") for row in rows], [
+        ["2 ×", "infeasible", "exit 1: 2.25 GiB wanted", "newest: 6, 4"],
+        ["1 ×", "infeasible", "exit 2", "newest: 5"]])
+    behaves(page, "reasons")
+
+
 def marked_trials_are_compared():
     number = make_study("compared")
     show(page, study(number, "trials"), "3 trials")
@@ -326,6 +358,8 @@ with harness.Server("--auth", "none") as server, browser.Browser() as page:
         a_trial_without_its_objective_tells_what_came,
         the_form_writes_a_spec,
         a_trial_is_added_by_a_form,
+        an_added_trial_is_told_short_and_whole,
+        reasons_are_alike_but_for_their_numbers,
         marked_trials_are_compared,
         a_click_is_not_lost_to_rows_that_come_meanwhile,
         what_is_shown_is_saved,

@@ -84,6 +84,8 @@ def names_of_studies():
     numbers = {name: make_study(name) for name in STRINGS}
     show(page, "#/studies", "toString")
     harmless("the list")
+    tap.equal(page.run("""const box = document.querySelector(".long");
+        return box.scrollWidth - box.clientWidth"""), 0, "its columns fit")
     page.type("input", "gpj", "Search by name")
     page.wait("document.querySelectorAll('table[role=grid] tbody tr')"
               ".length === 1", "the study that is looked for")
