@@ -38,13 +38,13 @@ static void read_end(const char *folder, struct text *end)
 /* Bytes of the terminal's command that begins here with an ESC. */
 static size_t count_command(const char *bytes, size_t len)
 {
-    const char kind = len > 1 ? bytes[1] : '\0';
+    const char kind = (char)(len > 1 ? bytes[1] : '\0');
     size_t n = kind == '[' || kind == ']' ? 2 : 1;
     if (kind == ']') { /* a text up to BEL or ESC \ */
         while (n < len && bytes[n] != '\a' && bytes[n - 1] != '\033')
             n++;
     } else { /* parameters, then one final byte */
-        const char end = kind == '[' ? 0x40 : 0x30;
+        const char end = kind == '[' ? '@' : '0';
         while (n < len && bytes[n] >= 0x20 && bytes[n] < end)
             n++;
     }
