@@ -6,6 +6,7 @@
 #include "proto/job_plan.h"
 #include "proto/json.h"
 #include "proto/yaml_write.h"
+#include "tuner/webhook_board.h"
 
 enum { EXAMPLES = 3 }; /* commands of a plan */
 
@@ -207,7 +208,6 @@ enum ht_status read_draft(struct reader *reader, struct request *req,
     const char *text = node_get_string(req->body, "text", NULL);
     struct job *job = NULL;
     struct diag diag;
-    (void)reader;
     if (text == NULL)
         return ht_fail(err, HT_INVALID,
                        "the body must be {\"text\":\"a spec\"}");
@@ -215,8 +215,10 @@ enum ht_status read_draft(struct reader *reader, struct request *req,
     const struct node *root = node_read(req->arena, text, strlen(text), &diag);
     if (root != NULL)
         job = job_read(root, &diag);
-    if (job != NULL)
+    if (job != NULL) {
         check_alone(root, job, &diag);
+        webhook_board_check(reader->facts->webhooks, job, "", &diag, &diag);
+    }
     cJSON *object = cJSON_CreateObject();
     json_add_bool(object, "ok", diag.errors == 0);
     add_findings(object, &diag);

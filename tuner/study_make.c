@@ -143,8 +143,8 @@ static enum ht_status check_server(struct core *core, struct request *req,
     struct diag *errors = study_diag(req);
     diag_init(&making->warnings, req->arena, "request", NULL, 0);
     fitting_check(core, making->job, errors, &making->warnings);
-    webhook_board_check(core_options_of(core)->webhooks, making->job, errors,
-                        &making->warnings);
+    webhook_board_check(core_options_of(core)->webhooks, making->job,
+                        "hypertune.", errors, &making->warnings);
     return errors->errors == 0 ? HT_OK : study_fail_by_diag(errors, err);
 }
 

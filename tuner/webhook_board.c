@@ -161,7 +161,8 @@ static void check_filter(const struct checking *now, const char *path,
 }
 
 void webhook_board_check(struct webhook_board *board, const struct job *job,
-                         struct diag *errors, struct diag *warnings)
+                         const char *at, struct diag *errors,
+                         struct diag *warnings)
 {
     const struct notify *notify = &job->notify;
     struct webhook_standings shown = {0};
@@ -172,7 +173,7 @@ void webhook_board_check(struct webhook_board *board, const struct job *job,
         const struct notify_item *item = &notify->items[i];
         const struct webhook *webhook = find(&shown, item->webhook);
         const char *path =
-            arena_printf(errors->arena, "hypertune.%s",
+            arena_printf(errors->arena, "%s%s", at,
                          job_notify_path(errors->arena, notify, i));
         if (webhook == NULL)
             refuse(&now, path, item->webhook);

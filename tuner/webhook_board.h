@@ -42,10 +42,11 @@ struct webhook_standings webhook_board_get(struct webhook_board *board,
 void webhook_board_write(struct webhook_board *board, struct arena *arena,
                          cJSON *object);
 
-/* Looks at what a job that is being created says in `notify`, under its path as
- * it is sent. A webhook that there is not is an error; one that will hardly
+/* Looks at what a job says in `notify`; `at` stands before that in paths, such
+ * as "hypertune." A webhook that there is not is an error; one that will hardly
  * tell a warning. A board of NULL has none. */
 void webhook_board_check(struct webhook_board *board, const struct job *job,
-                         struct diag *errors, struct diag *warnings);
+                         const char *at, struct diag *errors,
+                         struct diag *warnings);
 
 #endif

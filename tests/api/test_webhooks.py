@@ -384,6 +384,14 @@ def a_spec_names_who_tells_of_it():
         tap.equal(answer.error()["message"],
                   'hypertune.notify[0]: this server has no webhook "chatt"; '
                   'did you mean "chat"?')
+        drafted = api.send(server, "POST", api.OURS + "/specs:check", {
+            "text": "name: d\ngoal: minimize x\nparameters: {a: [1, 2]}\n"
+                    "command: [\"true\"]\nworkdir: /\nnotify: chatt\n"})
+        tap.equal([(one["severity"], one["path"], one["message"])
+                   for one in drafted.json()["findings"]],
+                  [("ERROR", "notify[0]",
+                    'this server has no webhook "chatt"; '
+                    'did you mean "chat"?')])
         named = make_study(server, "named", notify={
             "chat": ["trial.ended", "best.improved"]})
         quiet = make_study(server, "quiet", notify=[])

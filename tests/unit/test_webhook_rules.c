@@ -206,7 +206,7 @@ static const char *complaint_of(struct webhook_board *board,
     const struct job job = {.name = "digits", .notify = *notify};
     diag_init(&errors, arena, "request", NULL, 0);
     diag_init(&warnings, arena, "request", NULL, 0);
-    webhook_board_check(board, &job, &errors, &warnings);
+    webhook_board_check(board, &job, "hypertune.", &errors, &warnings);
     const struct diag_item *one = warns ? warnings.first : errors.first;
     CHECK((warns ? errors : warnings).first == NULL);
     text_printf(&out, "%s%s%s", one != NULL ? one->path : "",
