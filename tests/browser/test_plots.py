@@ -1,7 +1,6 @@
-"""The plots of a study in a real browser: what they draw, tell, pick and save,
-and that they follow a study that goes on."""
+"""The cards of plots in a real browser: what they draw, tell, zoom and save, and
+that they follow a study that goes on."""
 
-import json
 import math
 import os
 import random
@@ -13,309 +12,15 @@ import xml.dom.minidom
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import browser as driven  # noqa: E402
 import harness  # noqa: E402
+import plots  # noqa: E402
 import tap  # noqa: E402
+from plots import (  # noqa: E402
+    add, asked, behaves, call, choose, GOALS, ground, in_card, ink, look,
+    make_studies, make_study, point, press, reach, studies, STUDIES, ticks,
+    wait_contour, wait_missing, wait_note, words, words_of)
 
-driven.need()
 server = None
 browser = None
-studies = {}
-
-STUDIES = "/v1/projects/local/locations/local/studies"
-OURS = "/hypertune/v1/studies"
-RESULTS, STEPS = 40, 12
-SGD = 0.5  # share of trials that have the conditional parameter
-
-PARAMETERS = [
-    {"parameterId": "lr", "scaleType": "UNIT_LOG_SCALE",
-     "doubleValueSpec": {"minValue": 1e-5, "maxValue": 0.1}},
-    {"parameterId": "layers",
-     "integerValueSpec": {"minValue": "1", "maxValue": "8"}},
-    {"parameterId": "opt", "categoricalValueSpec": {"values": ["adam", "sgd"]},
-     "conditionalParameterSpecs": [{
-         "parentCategoricalValues": {"values": ["sgd"]},
-         "parameterSpec": {
-             "parameterId": "momentum",
-             "doubleValueSpec": {"minValue": 0, "maxValue": 0.99}}}]}]
-GOALS = [{"metricId": "accuracy", "goal": "MAXIMIZE"},
-         {"metricId": "cost", "goal": "MINIMIZE"}]
-MEMORY = {"metricId": "memory", "goal": "MINIMIZE",
-          "safetyConfig": {"safetyThreshold": 6}}
-
-
-# --- studies to be looked at ---
-
-def call(path, body):
-    status, answer = server.call("POST", path, body)
-    tap.equal(status, 200, answer)
-    return answer
-
-
-def make_study(name, metrics, algorithm="ALGORITHM_UNSPECIFIED"):
-    made = call(STUDIES, {"displayName": name, "studySpec": {
-        "metrics": metrics, "parameters": PARAMETERS, "algorithm": algorithm}})
-    studies[name] = int(made["name"].rsplit("/", 1)[1])
-    return studies[name]
-
-
-def point(draw):
-    made = {"lr": 10 ** draw.uniform(-5, -1), "layers": draw.randint(1, 8),
-            "opt": "sgd" if draw.random() < SGD else "adam"}
-    if made["opt"] == "sgd":
-        made["momentum"] = draw.uniform(0, 0.99)
-    return made
-
-
-def values_of(made):
-    """Good near lr 0.001; more layers cost more; adam is better."""
-    return {"accuracy": 0.9 - 0.05 * (math.log10(made["lr"]) + 3) ** 2 +
-                        0.01 * made["layers"] + 0.02 * (made["opt"] == "adam"),
-            "cost": made["layers"] * 2 + 0.1, "memory": made["layers"] - 0.5}
-
-
-def words(values):
-    return [{"metricId": name, "value": value}
-            for name, value in values.items()]
-
-
-def add(study, made, metrics=GOALS, steps=0, **more):
-    """A trial with its result, after so many steps."""
-    path = "%s/%d/trials" % (STUDIES, study)
-    names = {metric["metricId"] for metric in metrics}
-    final = {name: value for name, value in values_of(made).items()
-             if name in names}
-    body = {"parameters": [{"parameterId": key, "value": value}
-                           for key, value in made.items()], **more}
-    if steps == 0:
-        if not more:
-            body["finalMeasurement"] = {"stepCount": "1",
-                                        "metrics": words(final)}
-        return int(call(path, body)["id"])
-    trial = call(path, {**body, "state": "ACTIVE", "clientId": "c"})["id"]
-    for step in range(1, steps + 1):
-        part = 1 - math.exp(-step / 4)
-        call("%s/%s:addTrialMeasurement" % (path, trial), {"measurement": {
-            "stepCount": str(step), "metrics": words(
-                {**final, "accuracy": final["accuracy"] * part})}})
-    call("%s/%s:complete" % (path, trial), {"finalMeasurement": {
-        "stepCount": str(steps), "metrics": words(final)}})
-    return int(trial)
-
-
-def make_studies():
-    draw = random.Random(1)
-    goals = make_study("goals", GOALS)
-    for i in range(RESULTS):
-        add(goals, point(draw), steps=STEPS if i < 12 else 0)
-    for _ in range(3):
-        add(goals, point(draw), infeasibleReason="the loss is NaN")
-    bounded = make_study("bounded", GOALS + [MEMORY])
-    for _ in range(RESULTS):
-        add(bounded, point(draw), GOALS + [MEMORY])
-    random_search = make_study("drawn", GOALS[:1], "RANDOM_SEARCH")
-    for _ in range(12):
-        add(random_search, point(draw), GOALS[:1])
-    few = make_study("few", GOALS)
-    for _ in range(2):
-        add(few, point(draw))
-    make_study("none", GOALS)
-    failed = make_study("failed", GOALS)
-    for reason in ("exit 1", "out of memory", "out of memory"):
-        add(failed, point(draw), infeasibleReason=reason)
-
-
-# --- the page ---
-
-# The card with that title, in `card`.
-CARD = """const card = [...document.querySelectorAll(".plot")]
-    .find(one => one.ariaLabel === arguments[0]);"""
-
-
-def look(study, tab=""):
-    browser.open("%s/#/studies/%s%s" % (server.http, studies[study], tab))
-    browser.wait("document.querySelector('.plot')")
-
-
-def in_card(title, script, *arguments):
-    return browser.run(CARD + script, title, *arguments)
-
-
-def reach(title):
-    """Brings a plot in sight and waits until it is drawn."""
-    in_card(title, "card.scrollIntoView({block: 'center'})")
-    browser.wait("(() => { %s return !card.querySelector('.ground').hidden &&"
-                 " card.querySelector('canvas').height > 0 &&"
-                 " card.querySelector('.axes').childElementCount > 0; })()"
-                 % CARD.replace("arguments[0]", json.dumps(title)),
-                 "the plot " + title)
-
-
-def ground(title):
-    return in_card(title, """
-        const box = card.querySelector(".ground").getBoundingClientRect();
-        return [box.left, box.top, box.width, box.height];""")
-
-
-def ink(title):
-    """A text that differs when the picture does; None: nothing is drawn."""
-    return in_card(title, """
-        const {width, height} = card.querySelector("canvas");
-        const copy = Object.assign(document.createElement("canvas"),
-          {width, height}).getContext("2d", {willReadFrequently: true});
-        copy.drawImage(card.querySelector("canvas"), 0, 0);
-        const {data} = copy.getImageData(0, 0, width, height);
-        let sum = 0, drawn = 0;
-        for (let i = 3; i < data.length; i += 4) {
-          if (data[i] === 0) continue;
-          drawn++;
-          sum = (sum * 31 + i + data[i - 1] * 7 + data[i] * 3) % 1000000007;
-        }
-        return drawn === 0 ? null : `${drawn} ${sum}`;""")
-
-
-def press(title, label):
-    in_card(title, """
-        [...card.querySelectorAll("button, summary")].find(
-          one => one.textContent === arguments[1]).click();""", label)
-
-
-def table(title):
-    """[heads, rows] of the text form, which is shown for the time being."""
-    press(title, "As table")
-    browser.wait("(() => { %s return !card.querySelector('.as-text').hidden;"
-                 " })()" % CARD.replace("arguments[0]", json.dumps(title)))
-    found = in_card(title, """
-        const texts = row => [...row.children].map(cell => cell.textContent);
-        return [texts(card.querySelector("thead tr")),
-                [...card.querySelectorAll("tbody tr")].map(texts)];""")
-    press(title, "As plot")
-    reach(title)
-    return found
-
-
-def choose(title, label, value):
-    in_card(title, """
-        const menu = [...card.querySelectorAll("select")].find(
-          one => one.ariaLabel === arguments[1]);
-        menu.value = arguments[2];
-        menu.dispatchEvent(new Event("change"));""", label, value)
-
-
-def missing(title):
-    return in_card(title, "return card.querySelector('.missing').textContent")
-
-
-def wait_missing(title, text):
-    in_card(title, "card.scrollIntoView({block: 'center'})")
-    browser.wait("(() => { %s return card.querySelector('.missing')"
-                 ".textContent === %s; })()"
-                 % (CARD.replace("arguments[0]", json.dumps(title)),
-                    json.dumps(text)), "%s: %s" % (title, text))
-
-
-def wait_note(title, text):
-    browser.wait("(() => { %s return card.querySelector('.note')"
-                 ".textContent.includes(%s); })()"
-                 % (CARD.replace("arguments[0]", json.dumps(title)),
-                    json.dumps(text)), "%s notes: %s" % (title, text))
-
-
-def ticks(title, axis):
-    return in_card(title, """return [...card.querySelectorAll(
-        `.${arguments[1]}-axis text`)].map(one => Number(one.textContent));""",
-                   axis)
-
-
-def brush(dimension, from_part, to_part):
-    """Drags along an axis of the parallel coordinates, parts of its height
-    from above."""
-    left, top, width, height = browser.run("""
-        const at = [...document.querySelectorAll(".parallel")].findIndex(
-          one => one.querySelector("title").textContent === arguments[0]);
-        const box = document.querySelectorAll(".brush-y .overlay")[at]
-          .getBoundingClientRect();
-        return [box.left, box.top, box.width, box.height];""", dimension)
-    x = left + width / 2
-    browser.drag((x, top + height * from_part), (x, top + height * to_part))
-    # d3 swallows the click that may follow a drag in the same turn.
-    browser.run("return new Promise(done => setTimeout(done, 0))")
-
-
-def behaves():
-    """A case's last line."""
-    tap.equal(browser.complaints(), [], "the browser's complaints")
-
-
-def asked(part):
-    return [url for url in browser.requests() if part in url]
-
-
-# --- the cases ---
-
-def every_plot_draws_and_says_the_same_as_text():
-    look("goals")
-    for title in ("Optimisation history", "Metric curves", "Pareto front"):
-        reach(title)
-        tap.equal(ink(title) is None, False, title)
-    heads, rows = table("Optimisation history")
-    tap.equal((heads, len(rows)),
-              (["Trial", "State", "accuracy", "Best so far"], RESULTS))
-    best = [row[0] for row in rows if row[3] == "yes"][-1]
-    _, job = server.call("GET", "%s/%d" % (OURS, studies["goals"]))
-    tap.equal(best, job["hypertuneStatus"]["best"]["id"])
-    _, rows = table("Metric curves")
-    tap.equal((len(rows) > 0, {tuple(row[1:3]) for row in rows}),
-              (True, {("1", str(STEPS))}))
-    reach("Importances")
-    _, rows = table("Importances")
-    tap.equal(({row[0] for row in rows}, rows[0][0]),
-              ({"lr", "layers", "opt", "momentum"}, "lr"))
-    look("goals", "/parameters")
-    for title in ("Parallel coordinates", "Contour", "Distribution of results",
-                  "lr", "layers", "opt", "momentum"):
-        reach(title)
-        tap.equal(ink(title) is None, False, title)
-    _, rows = table("Distribution of results")
-    tap.equal((len(rows), rows[-1][2]), (RESULTS, "1"))
-    look("goals", "/timeline")
-    reach("Timeline")
-    tap.equal(len(table("Timeline")[1]), 12)
-    behaves()
-
-
-def the_front_is_that_of_the_server_and_keeps_the_bounds():
-    look("bounded")
-    reach("Pareto front")
-    heads, rows = table("Pareto front")
-    tap.equal(heads[3:], ["Beaten by none", "Within bounds"])
-    _, job = server.call("GET", "%s/%d" % (OURS, studies["bounded"]))
-    status = job["hypertuneStatus"]
-    tap.equal(sorted(row[0] for row in rows if row[3] == "yes"),
-              sorted(status["optimal"]))
-    outside = {row[0] for row in rows if row[4] == "no"}
-    _, answer = server.call("GET", "%s/%d/table" % (OURS, studies["bounded"]))
-    at = [answer["columns"].index(name) for name in ("id", "metrics")]
-    tap.equal(outside, {str(row[at[0]]) for row in answer["rows"]
-                        if row[at[1]][2] > 6})
-    tap.equal(len(outside) > 0, True)
-    listed = browser.run("return [...document.querySelectorAll("
-                         "'[aria-label=\"Best 5\"] tbody a')]"
-                         ".map(one => one.textContent)")
-    tap.equal((listed[0], outside & set(listed)),
-              (status["best"]["id"], set()))
-    behaves()
-
-
-def a_metric_that_is_chosen_is_chosen_in_all_plots():
-    look("goals")
-    reach("Optimisation history")
-    reach("Metric curves")
-    choose("Optimisation history", "Metric", "metric:cost")
-    wait_note("Optimisation history", "Best cost 2.1")
-    browser.wait("[...document.querySelectorAll('.y-label')]"
-                 ".filter(one => one.firstChild.data === 'cost')[1]")
-    reach("Importances")
-    wait_note("Importances", "For cost")
-    tap.equal(table("Importances")[1][0][0], "layers")
 
 
 def the_pointer_and_the_arrow_keys_tell_of_a_trial():
@@ -350,40 +55,6 @@ def the_pointer_and_the_arrow_keys_tell_of_a_trial():
     behaves()
 
 
-def a_range_that_is_brushed_holds_for_every_plot_and_tab():
-    look("goals", "/parameters")
-    reach("Parallel coordinates")
-    reach("Distribution of results")
-    before = {title: ink(title) for title in
-              ("Parallel coordinates", "Distribution of results", "Contour")}
-    in_card("Parallel coordinates", "card.scrollIntoView({block: 'start'})")
-    brush("layers", 0.02, 0.45)
-    browser.wait_text("picked:", ".ranges")
-    n = int(browser.text(".ranges").split()[0])
-    _, rows = table("Parallel coordinates")
-    layers = [int(row[2]) for row in rows]
-    tap.equal((min(layers) > 1, max(layers), 0 < len(rows) < RESULTS),
-              (True, 8, True))
-    tap.equal(n >= len(rows), True)  # those that failed count, too
-    reach("Distribution of results")
-    for title in before:
-        tap.equal(ink(title) != before[title], True, title)
-    in_card("Parallel coordinates", "card.scrollIntoView({block: 'start'})")
-    brush("opt", 0.02, 0.5)
-    browser.wait("document.querySelectorAll('.chip').length === 2")
-    tap.equal({row[3] for row in table("Parallel coordinates")[1]}, {"sgd"})
-    browser.run("location.hash = arguments[0]",
-                "#/studies/%d/overview" % studies["goals"])
-    browser.wait("document.querySelectorAll('.chip').length === 2")
-    reach("Optimisation history")
-    picked = ink("Optimisation history")
-    browser.click(".ranges button", "All trials")
-    browser.wait("document.querySelectorAll('.chip').length === 0")
-    harness.wait_until(lambda: ink("Optimisation history") != picked,
-                       "the history of all")
-    behaves()
-
-
 def a_part_that_is_zoomed_stays_while_the_study_goes_on():
     study = make_study("live", GOALS)
     draw = random.Random(2)
@@ -413,6 +84,122 @@ def a_part_that_is_zoomed_stays_while_the_study_goes_on():
     behaves()
 
 
+HISTORY = "Optimisation history"
+
+
+def seen():
+    """The ends of what the history shows of both axes."""
+    return [(min(one), max(one)) for one in
+            (ticks(HISTORY, "x"), ticks(HISTORY, "y"))]
+
+
+def wait_seen(condition, what):
+    harness.wait_until(lambda: condition(*seen()), what)
+
+
+def a_wheel_zooms_with_control_and_else_scrolls():
+    look("goals")
+    reach(HISTORY)
+    in_card(HISTORY, "card.scrollIntoView({block: 'start'})")
+    x, y = whole = seen()
+    left, top, width, height = ground(HISTORY)
+    middle = (left + width / 2, top + height / 2)
+    at = browser.run("return scrollY")
+    browser.wheel(middle, -400, "Control")
+    wait_seen(lambda a, b: a[0] > x[0] and a[1] < x[1] and b[0] > y[0],
+              "a part of both axes")
+    tap.equal(browser.run("return scrollY"), at)
+    part = seen()
+    browser.wheel(middle, 120)
+    browser.wait("scrollY > %d" % at)
+    tap.equal(seen(), part)
+    in_card(HISTORY, "card.scrollIntoView({block: 'start'})")
+    browser.wait("scrollY === %d" % at)
+    browser.wheel(middle, 4000, "Control")
+    wait_seen(lambda *now: list(now) == whole, "the whole, and no more")
+    tap.equal(in_card(HISTORY, """return [...card.querySelectorAll("button")]
+        .find(one => one.textContent === "Whole range").hidden;"""), True)
+    behaves()
+
+
+def a_part_is_moved_by_dragging_with_shift():
+    look("goals")
+    reach(HISTORY)
+    in_card(HISTORY, "card.scrollIntoView({block: 'start'})")
+    left, top, width, height = ground(HISTORY)
+    middle = (left + width / 2, top + height / 2)
+    whole = seen()
+    browser.wheel(middle, -400, "Control")
+    wait_seen(lambda *now: list(now) != whole, "a part")
+    (low, high), _ = seen()
+    hash_ = browser.run("return location.hash")
+    browser.drag(middle, (left + width, top + height / 2), "Shift")
+    wait_seen(lambda a, b: a[0] < low and a[1] < high, "what lies at its left")
+    tap.equal(browser.run("return location.hash"), hash_)
+    browser.run("""
+        const box = document.querySelector(".brushes .overlay");
+        box.dispatchEvent(new MouseEvent("dblclick", {bubbles: true}));""")
+    wait_seen(lambda *now: list(now) == whole, "the whole")
+    behaves()
+
+
+def keys_zoom_and_move():
+    look("goals")
+    reach(HISTORY)
+    whole = seen()
+    in_card(HISTORY, "card.querySelector('.ground').focus()")
+    browser.press("+")
+    wait_seen(lambda a, b: a[0] > whole[0][0] and a[1] < whole[0][1], "a part")
+    part = seen()
+    browser.press("Shift+ArrowRight")
+    wait_seen(lambda a, b: a[0] > part[0][0] or a[1] > part[0][1], "the right")
+    browser.press("Shift+ArrowLeft")
+    wait_seen(lambda *now: list(now) == part, "where it was")
+    browser.press("-", "-", "-")
+    wait_seen(lambda *now: list(now) == whole, "the whole")
+    browser.press("+")
+    wait_seen(lambda *now: list(now) != whole, "a part")
+    browser.press("0")
+    wait_seen(lambda *now: list(now) == whole, "the whole")
+    told = in_card(HISTORY, "return card.querySelector('.help').textContent")
+    for what in ("Ctrl or \u2318 and the wheel", "Shift while dragging",
+                 "Double click, 0", "arrow keys"):
+        tap.equal(what in told, True, what)
+    behaves()
+
+
+def fingers_zoom_scroll_and_tell():
+    look("goals")
+    reach(HISTORY)
+    in_card(HISTORY, "card.scrollIntoView({block: 'start'})")
+    whole = seen()
+    left, top, width, height = ground(HISTORY)
+    x, y = left + width / 2, top + height / 2
+    apart = [(10, 0), (60, 0), (120, 0)]
+    browser.touch([(x - a, y) for a, _ in apart], [(x + a, y) for a, _ in apart])
+    wait_seen(lambda a, b: a[0] > whole[0][0] and a[1] < whole[0][1], "a part")
+    press(HISTORY, "Whole range")
+    wait_seen(lambda *now: list(now) == whole, "the whole")
+    at = browser.run("return scrollY")
+    browser.touch([(x, y + 60), (x, y), (x, y - 60)])
+    browser.wait("scrollY > %d" % at)
+    tap.equal(seen(), whole)
+    in_card(HISTORY, "card.querySelector('.ground').focus()")
+    browser.press("Home")
+    browser.wait_text("1, succeeded", ".tip")
+    mark = in_card(HISTORY, """
+        const box = card.querySelector(".ring").getBoundingClientRect();
+        return [box.left + box.width / 2, box.top + box.height / 2];""")
+    browser.press("Escape")
+    browser.wait("document.querySelector('.tip').hidden")
+    browser.touch([mark])
+    browser.wait_text("1, succeeded", ".tip")
+    tap.equal("/trials/" in browser.run("return location.hash"), False)
+    browser.touch([mark])
+    browser.wait("location.hash.endsWith('/trials/1')")
+    behaves()
+
+
 def models_are_asked_again_only_now_and_then():
     look("live")
     reach("Importances")
@@ -425,51 +212,6 @@ def models_are_asked_again_only_now_and_then():
     wait_note("Importances", "from %d results" % last)
     tap.equal(1 <= len(asked("/importances")) - before <= 2, True,
               asked("/importances"))
-
-
-def a_slice_goes_through_a_trial_that_has_the_parameter():
-    look("goals", "/parameters")
-    reach("momentum")
-    wait_note("momentum", "The model is cut through trial ")
-    _, rows = table("momentum")
-    tap.equal((len(rows), float(rows[0][0]), float(rows[-1][0])),
-              (50, 0, 0.99))
-    tap.equal(all(float(low) < float(middle) < float(high)
-                  for _, low, middle, high in rows), True)
-    tap.equal({"trial=" in url for url in asked("/slice?x=momentum")}, {True})
-    tap.equal(any("trial=" in url for url in asked("/slice?x=lr")), False)
-
-
-def wait_contour():
-    wait_note("Contour", "The model's median of accuracy")
-    browser.wait("[...document.querySelectorAll('.legend text')]"
-                 ".some(one => one.textContent === 'comes next')")
-
-
-def a_contour_shows_the_model_its_doubt_and_what_comes_next():
-    look("goals", "/parameters")
-    reach("Contour")
-    wait_contour()
-    heads, rows = table("Contour")
-    tap.equal((heads[:2], len(rows)), (["lr", "layers"], 36 * 8))
-    expected = {(row[0], row[1]): float(row[3]) for row in rows}
-    best = max(expected, key=expected.get)
-    tap.equal(1e-4 < float(best[0]) < 1e-2, True, best)
-    median = ink("Contour")
-    in_card("Contour", "card.querySelector('input[type=checkbox]').click()")
-    wait_note("Contour", "How unsure the model is of accuracy")
-    tap.equal(ink("Contour") != median, True)
-    in_card("Contour", "card.querySelector('input[type=checkbox]').click()")
-    choose("Contour", "y", "parameter:opt")
-    wait_note("Contour", "The model's median")
-    harness.wait_until(lambda: len(table("Contour")[1]) == 36 * 2,
-                       "cells of two categories")
-    choose("Contour", "x", "parameter:opt")
-    wait_missing("Contour", "Choose two different parameters.")
-    look("drawn", "/parameters")
-    reach("Contour")
-    wait_note("Contour", "drawn without it (random search)")
-    behaves()
 
 
 def too_few_results_are_told_and_nothing_is_asked():
@@ -539,11 +281,6 @@ def a_log_axis_is_on_where_values_span_decades():
     tap.equal(in_card(title, is_log), False, "what the reader chose")
 
 
-def words_of(made):
-    return [{"parameterId": key, "value": value}
-            for key, value in made.items()]
-
-
 def a_plot_is_saved_as_a_picture_of_its_own():
     look("goals", "/parameters")
     reach("Contour")
@@ -599,40 +336,6 @@ def light_and_dark_are_drawn_in_colours_of_their_own():
         browser.dark(False)
 
 
-def many_parameters_keep_room_to_be_brushed():
-    names = ["parameter_%02d" % i for i in range(20)]
-    study = studies["wide"] = int(call(STUDIES, {
-        "displayName": "wide", "studySpec": {
-            "metrics": GOALS[:1], "parameters": [
-                {"parameterId": name,
-                 "doubleValueSpec": {"minValue": 0, "maxValue": 1}}
-                for name in names]}})["name"].rsplit("/", 1)[1])
-    draw = random.Random(4)
-    for _ in range(12):
-        made = {name: draw.random() for name in names}
-        call("%s/%d/trials" % (STUDIES, study), {
-            "parameters": words_of(made),
-            "finalMeasurement": {"stepCount": "1", "metrics": words(
-                {"accuracy": made["parameter_07"]})}})
-    look("wide", "/parameters")
-    reach("Parallel coordinates")
-    inner, outer, page = in_card("Parallel coordinates", """
-        const ground = card.querySelector(".ground");
-        return [ground.clientWidth, ground.parentElement.clientWidth,
-                document.documentElement.scrollWidth];""")
-    tap.equal((inner > outer, page <= 1400), (True, True))
-    labels = browser.run("""return [...document.querySelectorAll(
-        ".parallel .label")].map(one => one.firstChild.data)""")
-    tap.equal(len(set(labels)), 21, labels)
-    look("wide")
-    reach("Importances")
-    wait_note("Importances", "The first 16 of 20 parameters.")
-    tap.equal(browser.count("rect.share"), 16)
-    heads, rows = table("Importances")
-    tap.equal((len(rows), rows[0][0]), (20, "parameter_07"))
-    behaves()
-
-
 def a_study_that_is_not_there_is_told():
     browser.open(server.http + "/#/studies/none-such")
     browser.wait_text("There is no such study.")
@@ -647,22 +350,20 @@ def a_study_that_is_not_there_is_told():
 
 with harness.Server("--runner", "none", "--auth", "none") as server, \
         driven.Browser() as browser:
+    plots.begin(server, browser)
     make_studies()
     tap.run([
-        every_plot_draws_and_says_the_same_as_text,
-        the_front_is_that_of_the_server_and_keeps_the_bounds,
-        a_metric_that_is_chosen_is_chosen_in_all_plots,
         the_pointer_and_the_arrow_keys_tell_of_a_trial,
-        a_range_that_is_brushed_holds_for_every_plot_and_tab,
         a_part_that_is_zoomed_stays_while_the_study_goes_on,
+        a_wheel_zooms_with_control_and_else_scrolls,
+        a_part_is_moved_by_dragging_with_shift,
+        keys_zoom_and_move,
+        fingers_zoom_scroll_and_tell,
         models_are_asked_again_only_now_and_then,
-        a_slice_goes_through_a_trial_that_has_the_parameter,
-        a_contour_shows_the_model_its_doubt_and_what_comes_next,
         too_few_results_are_told_and_nothing_is_asked,
         a_log_axis_is_for_positive_values_only,
         a_log_axis_is_on_where_values_span_decades,
         a_plot_is_saved_as_a_picture_of_its_own,
         light_and_dark_are_drawn_in_colours_of_their_own,
-        many_parameters_keep_room_to_be_brushed,
         a_study_that_is_not_there_is_told,
     ])

@@ -23,7 +23,8 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the key of WebDriver's answer
 KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004",
         "Backspace": "\ue003", "ArrowLeft": "\ue012", "ArrowUp": "\ue013",
         "ArrowRight": "\ue014", "ArrowDown": "\ue015", "Home": "\ue011",
-        "End": "\ue010", "Space": " "}
+        "End": "\ue010", "Delete": "\ue017", "Space": " ",
+        "Shift": "\ue008", "Control": "\ue009"}
 
 # What the browser says of all it has asked when an interface of the machine
 # comes or goes, as those of containers do; not a fault of the page.
@@ -56,6 +57,12 @@ def need():
         print("ok 1 - the dashboard in a browser # skip: needs chromium and"
               " chromedriver\n1..1")
         raise SystemExit(0)
+
+
+def _moved(place, ms=0):
+    """A pointer's way to a point of the window."""
+    return {"type": "pointerMove", "duration": ms,
+            "x": round(place[0]), "y": round(place[1])}
 
 
 class Browser:
@@ -269,22 +276,47 @@ class Browser:
         self._send("POST", self.session + "/actions", {"actions": [
             {"type": "key", "id": "keys", "actions": actions}]})
 
-    def drag(self, start, end):
-        """The pointer, pressed, from one point of the window to another."""
-        move = lambda place, ms: {"type": "pointerMove", "duration": ms,
-                                  "x": round(place[0]), "y": round(place[1])}
+    def drag(self, start, end, holding=None):
+        """The pointer, pressed, from one point of the window to another, while
+        a key is held."""
         middle = [(a + b) / 2 for a, b in zip(start, end)]
+        self._hold(holding, {
+            "type": "pointer", "id": "mouse", "actions": [
+                _moved(start), {"type": "pointerDown", "button": 0},
+                _moved(middle, 30), _moved(end, 30),
+                {"type": "pointerUp", "button": 0}]})
+
+    def wheel(self, place, pixels, holding=None):
+        """Turns the wheel over a point; below 0 away from the reader."""
+        self._hold(holding, {"type": "wheel", "id": "wheel", "actions": [
+            {"type": "scroll", "x": round(place[0]), "y": round(place[1]),
+             "deltaX": 0, "deltaY": pixels, "duration": 0}]})
+
+    def touch(self, *fingers):
+        """Each finger along its points, all of them at once."""
         self._send("POST", self.session + "/actions", {"actions": [
-            {"type": "pointer", "id": "mouse", "actions": [
-                move(start, 0), {"type": "pointerDown", "button": 0},
-                move(middle, 30), move(end, 30),
-                {"type": "pointerUp", "button": 0}]}]})
+            {"type": "pointer", "id": "finger%d" % i,
+             "parameters": {"pointerType": "touch"}, "actions": [
+                 _moved(points[0]), {"type": "pointerDown", "button": 0},
+                 *[_moved(point, 30) for point in points[1:]],
+                 {"type": "pointerUp", "button": 0}]}
+            for i, points in enumerate(fingers)]})
+
+    def _hold(self, key, source):
+        """What a device does, while a key is held."""
+        sources = [source]
+        if key:
+            pause = {"type": "pause"}
+            source["actions"].insert(0, pause)
+            sources.append({"type": "key", "id": "keys", "actions": [
+                {"type": "keyDown", "value": KEYS[key]},
+                *[pause] * len(source["actions"]),
+                {"type": "keyUp", "value": KEYS[key]}]})
+        self._send("POST", self.session + "/actions", {"actions": sources})
 
     def hover(self, place):
         self._send("POST", self.session + "/actions", {"actions": [
-            {"type": "pointer", "id": "mouse", "actions": [
-                {"type": "pointerMove", "duration": 0, "x": round(place[0]),
-                 "y": round(place[1])}]}]})
+            {"type": "pointer", "id": "mouse", "actions": [_moved(place)]}]})
 
     # --- its surroundings ---
 

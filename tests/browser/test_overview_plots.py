@@ -1,0 +1,153 @@
+"""What the plots of a study's results tell in a real browser."""
+
+import os
+import sys
+
+for folder in ("lib", "api"):
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", folder))
+import browser as driven  # noqa: E402
+import harness  # noqa: E402
+import plots  # noqa: E402
+import tap  # noqa: E402
+from fake_runner import Runner  # noqa: E402
+from plots import (  # noqa: E402
+    behaves, call, choose, GOALS, in_card, look, make_studies, make_study,
+    OURS, PARAMETERS, press, reach, studies, STUDIES, table, wait_missing,
+    wait_note, words, words_of)
+
+server = None
+browser = None
+
+
+def the_front_is_that_of_the_server_and_keeps_the_bounds():
+    look("bounded")
+    reach("Pareto front")
+    heads, rows = table("Pareto front")
+    tap.equal(heads[3:], ["Beaten by none", "Within bounds"])
+    _, job = server.call("GET", "%s/%d" % (OURS, studies["bounded"]))
+    status = job["hypertuneStatus"]
+    tap.equal(sorted(row[0] for row in rows if row[3] == "yes"),
+              sorted(status["optimal"]))
+    outside = {row[0] for row in rows if row[4] == "no"}
+    _, answer = server.call("GET", "%s/%d/table" % (OURS, studies["bounded"]))
+    at = [answer["columns"].index(name) for name in ("id", "metrics")]
+    tap.equal(outside, {str(row[at[0]]) for row in answer["rows"]
+                        if row[at[1]][2] > 6})
+    tap.equal(len(outside) > 0, True)
+    listed = browser.run("return [...document.querySelectorAll("
+                         "'[aria-label=\"Best 5\"] tbody a')]"
+                         ".map(one => one.textContent)")
+    tap.equal((listed[0], outside & set(listed)),
+              (status["best"]["id"], set()))
+    behaves()
+
+
+def a_metric_that_is_chosen_is_chosen_in_all_plots():
+    look("goals")
+    reach("Optimisation history")
+    reach("Metric curves")
+    choose("Optimisation history", "Metric", "metric:cost")
+    wait_note("Optimisation history", "Best cost 2.1")
+    browser.wait("[...document.querySelectorAll('.y-label')]"
+                 ".filter(one => one.firstChild.data === 'cost')[1]")
+    reach("Importances")
+    wait_note("Importances", "For cost")
+    tap.equal(table("Importances")[1][0][0], "layers")
+
+
+HISTORY = "Optimisation history"
+
+
+def steps_that_were_not_finite_are_crossed():
+    study = make_study("diverged", GOALS[:1])
+    path = "%s/%d/trials" % (STUDIES, study)
+    made = {"lr": 0.1, "layers": 1, "opt": "adam"}
+    trial = call(path, {"parameters": words_of(made), "state": "ACTIVE",
+                        "clientId": "c"})["id"]
+    for step, value in enumerate((0.5, "NaN", 0.7, "Infinity"), 1):
+        call("%s/%s:addTrialMeasurement" % (path, trial), {"measurement": {
+            "stepCount": str(step), "metrics": words({"accuracy": value})}})
+    look("diverged")
+    reach("Metric curves")
+    heads, rows = table("Metric curves")
+    tap.equal((heads[-1], rows),
+              ("Not finite", [[trial, "1", "3", "0.5", "0.7",
+                               "NaN at 2; Infinity at 4"]]))
+    legend = "return [...card.querySelectorAll('.legend text')].map(" \
+             "one => one.textContent)"
+    tap.equal("not finite" in in_card("Metric curves", legend), True)
+    in_card("Metric curves", "card.querySelector('.ground').focus()")
+    browser.press("End")
+    harness.wait_until(lambda: "Step 4, Value there Infinity" in in_card(
+        "Metric curves", "return card.querySelector('.unseen').textContent"),
+        "what the last step told")
+    look("diverged", "/trials/" + trial)
+    reach("Curves")
+    tap.equal([row[3:] for row in table("Curves")[1]],
+              [["1", "0.5"], ["2", "NaN"], ["3", "0.7"], ["4", "Infinity"]])
+    behaves()
+
+
+def a_metric_that_is_no_goal_has_curves():
+    job = {"displayName": "misspelt", "maxTrialCount": 1,
+           "parallelTrialCount": 1, "hypertune": {"name": "misspelt"},
+           "studySpec": {"metrics": GOALS[:1], "parameters": PARAMETERS[:1]},
+           "trialJobSpec": {"workerPoolSpecs": [{
+               "replicaCount": 1, "containerSpec": {"command": ["train"]}}]}}
+    made = call(harness.JOBS.rstrip("/"), job)
+    studies["misspelt"] = int(made["name"].rsplit("/", 1)[1])
+    with Runner(server) as runner:
+        lease = runner.one().started()
+        for step, value in ((1, 0.25), (2, 0.5)):
+            lease.report(value, step, metric="acuracy")
+        lease.ended("succeeded", exit=0)
+        harness.wait_until(lambda: server.call(
+            "GET", "%s/misspelt/trials/1" % OURS)[1]["hypertune"]["state"] ==
+            "INFEASIBLE", "the trial's end")
+    look("misspelt", "/trials/1")
+    reach("Curves")
+    heads, rows = table("Curves")
+    tap.equal((heads[-1], [row[3:] for row in rows]),
+              ("acuracy", [["1", "0.25"], ["2", "0.5"]]))
+    look("misspelt")
+    wait_missing("Metric curves",
+                 "No trial has told this metric more than once.")
+    choose("Metric curves", "Metric", "metric:acuracy")
+    reach("Metric curves")
+    heads, rows = table("Metric curves")
+    tap.equal((heads[3:5], rows),
+              (["First acuracy", "Last acuracy"],
+               [["1", "1", "2", "0.25", "0.5", ""]]))
+    behaves()
+
+
+def no_quarter_of_the_page_is_left_empty():
+    look("drawn")
+    reach(HISTORY)
+    reach("Importances")
+    wait_missing("Metric curves",
+                 "No trial has told this metric more than once.")
+    boxes = browser.run("""
+        const of = {};
+        for (const one of document.querySelectorAll(".plot")) {
+          const box = one.getBoundingClientRect();
+          of[one.ariaLabel] = [box.left, box.right, box.height];
+        }
+        return of;""")
+    history, curves, bars = (boxes[title] for title in (
+        HISTORY, "Metric curves", "Importances"))
+    tap.equal((history[0], history[1]), (curves[0], bars[1]))
+    tap.equal(curves[2] < 0.8 * bars[2], True, boxes)
+
+
+with harness.Server("--runner", "none", "--auth", "none") as server, \
+        driven.Browser() as browser:
+    plots.begin(server, browser)
+    make_studies()
+    tap.run([
+        the_front_is_that_of_the_server_and_keeps_the_bounds,
+        a_metric_that_is_chosen_is_chosen_in_all_plots,
+        steps_that_were_not_finite_are_crossed,
+        a_metric_that_is_no_goal_has_curves,
+        no_quarter_of_the_page_is_left_empty,
+    ])

@@ -1,0 +1,302 @@
+"""What the plots of parameters draw and pick in a real browser."""
+
+import math
+import os
+import random
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import browser as driven  # noqa: E402
+import harness  # noqa: E402
+import plots  # noqa: E402
+import tap  # noqa: E402
+from plots import (  # noqa: E402
+    asked, behaves, brush, call, choose, GOALS, in_card, ink, look,
+    make_studies, PARAMETERS, press, reach, RESULTS, studies, STUDIES,
+    table, ticks, wait_contour, wait_missing, wait_note, words, words_of)
+
+server = None
+browser = None
+
+
+def a_range_that_is_brushed_holds_for_every_plot_and_tab():
+    look("goals", "/parameters")
+    reach("Parallel coordinates")
+    reach("Distribution of results")
+    before = {title: ink(title) for title in
+              ("Parallel coordinates", "Distribution of results", "Contour")}
+    in_card("Parallel coordinates", "card.scrollIntoView({block: 'start'})")
+    brush("layers", 0.02, 0.45)
+    browser.wait_text("picked:", ".ranges")
+    n = int(browser.text(".ranges").split()[0])
+    _, rows = table("Parallel coordinates")
+    layers = [int(row[2]) for row in rows]
+    tap.equal((min(layers) > 1, max(layers), 0 < len(rows) < RESULTS),
+              (True, 8, True))
+    tap.equal(n >= len(rows), True)  # those that failed count, too
+    reach("Distribution of results")
+    for title in before:
+        tap.equal(ink(title) != before[title], True, title)
+    in_card("Parallel coordinates", "card.scrollIntoView({block: 'start'})")
+    brush("opt", 0.02, 0.5)
+    browser.wait("document.querySelectorAll('.chip').length === 2")
+    tap.equal({row[3] for row in table("Parallel coordinates")[1]}, {"sgd"})
+    browser.run("location.hash = arguments[0]",
+                "#/studies/%d/overview" % studies["goals"])
+    browser.wait("document.querySelectorAll('.chip').length === 2")
+    reach("Optimisation history")
+    picked = ink("Optimisation history")
+    browser.click(".ranges button", "All trials")
+    browser.wait("document.querySelectorAll('.chip').length === 0")
+    harness.wait_until(lambda: ink("Optimisation history") != picked,
+                       "the history of all")
+    behaves()
+
+
+def a_slice_goes_through_a_trial_that_has_the_parameter():
+    look("goals", "/parameters")
+    reach("momentum")
+    wait_note("momentum", "The model is cut through trial ")
+    _, rows = table("momentum")
+    tap.equal((len(rows), float(rows[0][0]), float(rows[-1][0])),
+              (50, 0, 0.99))
+    tap.equal(all(float(low) < float(middle) < float(high)
+                  for _, low, middle, high in rows), True)
+    tap.equal({"trial=" in url for url in asked("/slice?x=momentum")}, {True})
+    tap.equal(any("trial=" in url for url in asked("/slice?x=lr")), False)
+
+
+def a_contour_shows_the_model_its_doubt_and_what_comes_next():
+    look("goals", "/parameters")
+    reach("Contour")
+    wait_contour()
+    heads, rows = table("Contour")
+    tap.equal((heads[:2], len(rows)), (["lr", "layers"], 36 * 8))
+    expected = {(row[0], row[1]): float(row[3]) for row in rows}
+    best = max(expected, key=expected.get)
+    tap.equal(1e-4 < float(best[0]) < 1e-2, True, best)
+    median = ink("Contour")
+    in_card("Contour", "card.querySelector('input[type=checkbox]').click()")
+    wait_note("Contour", "How unsure the model is of accuracy")
+    tap.equal(ink("Contour") != median, True)
+    in_card("Contour", "card.querySelector('input[type=checkbox]').click()")
+    choose("Contour", "y", "parameter:opt")
+    wait_note("Contour", "The model's median")
+    harness.wait_until(lambda: len(table("Contour")[1]) == 36 * 2,
+                       "cells of two categories")
+    choose("Contour", "x", "parameter:opt")
+    wait_missing("Contour", "Choose two different parameters.")
+    look("drawn", "/parameters")
+    reach("Contour")
+    wait_note("Contour", "drawn without it (random search)")
+    behaves()
+
+
+def checked(title, label):
+    """Whether that switch of a plot is on; None: it is not to be seen."""
+    return in_card(title, """
+        const found = [...card.querySelectorAll("label.choice")].find(
+          one => one.textContent.trim() === arguments[1]);
+        return found === undefined || found.hidden ? null
+          : found.querySelector("input").checked;""", label)
+
+
+def axis_ticks(title, name):
+    """Of an axis of the parallel coordinates."""
+    return in_card(title, """
+        const axis = [...card.querySelectorAll(".parallel")].find(
+          one => one.querySelector("title").textContent === arguments[1]);
+        return [...axis.querySelectorAll(".ticks text")].map(
+          one => Number(one.textContent));""", name)
+
+
+def powers(numbers):
+    return len(numbers) > 1 and all(
+        one > 0 and abs(math.log10(one) - round(math.log10(one))) < 1e-9
+        for one in numbers)
+
+
+def bar(title):
+    """The values beside a bar of colours, from its foot."""
+    return in_card(title, "return [...card.querySelectorAll('.bar text')]"
+                          ".map(one => Number(one.textContent))")
+
+
+def make_decades():
+    """A loss over six decades, and a parameter over four that says nothing of
+    a scale."""
+    made = studies["decades"] = int(call(STUDIES, {
+        "displayName": "decades", "studySpec": {
+            "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
+            "parameters": [PARAMETERS[0], {
+                "parameterId": "decay",
+                "doubleValueSpec": {"minValue": 0, "maxValue": 10}},
+                {"parameterId": "n" * 128,
+                 "integerValueSpec": {"minValue": "1", "maxValue": "9"}}]}}
+        )["name"].rsplit("/", 1)[1])
+    draw = random.Random(5)
+    for i in range(60):
+        lr, decay = draw.uniform(-5, -1), draw.uniform(-6, 1)
+        call("%s/%d/trials" % (STUDIES, made), {
+            "parameters": words_of({"lr": 10 ** lr, "decay": 10 ** decay,
+                                    "n" * 128: 1 + i % 9}),
+            "finalMeasurement": {"stepCount": "1", "metrics": words({
+                "loss": 10 ** (1.5 * abs(lr + 3) + 0.4 * abs(decay + 3) - 4)
+            })}})
+
+
+def decades_are_logarithmic_on_axes_and_in_colours():
+    make_decades()
+    look("decades", "/parameters")
+    title = "Parallel coordinates"
+    reach(title)
+    for name in ("lr", "decay", "loss"):
+        tap.equal(powers(axis_ticks(title, name)), True, name)
+    tap.equal(powers(axis_ticks(title, "n" * 128)), False)
+    foot, middle, head = bar(title)
+    tap.equal(abs(math.log10(foot * head) / 2 - math.log10(middle)) < 0.01,
+              True, (foot, middle, head))
+    tap.equal(head < foot, True, "the smallest loss is the best")
+    wait_contour("loss")
+    tap.equal([checked("Contour", "Log " + one)
+               for one in ("x", "y", "colours")], [None, True, True])
+    tap.equal(powers(ticks("Contour", "y")), True)
+    foot, middle, head = bar("Contour")
+    tap.equal(head < middle < 0.1 * foot, True, (foot, middle, head))
+    # What is said in one plot holds for all of the page, and says so.
+    in_card("Contour", """
+        [...card.querySelectorAll("label.choice")].find(
+          one => one.textContent.trim() === "Log colours").click();""")
+    harness.wait_until(lambda: not powers(axis_ticks(title, "loss")),
+                       "a linear axis")
+    reach("decay")
+    harness.wait_until(lambda: checked("decay", "Log y") is False,
+                       "its switch in another plot")
+    foot, middle, head = bar(title)
+    tap.equal(abs((foot + head) / 2 - middle) < 0.01 * foot, True)
+    behaves()
+
+
+def a_title_that_is_long_takes_one_line():
+    look("decades", "/parameters")
+    reach("n" * 128)
+    heights = in_card("n" * 128, """
+        return [card, ...document.querySelectorAll(".small .plot")].map(
+          one => one.querySelector("h2").offsetHeight);""")
+    tap.equal(len(set(heights)), 1, heights)
+    tap.equal(in_card("n" * 128, "return card.querySelector('h2').title"),
+              "n" * 128)
+
+
+def slider():
+    """The slider that has the focus: its name, what it tells, its role."""
+    return browser.run("""const at = document.activeElement;
+        return [at.ariaLabel, at.getAttribute("aria-valuetext"),
+                at.getAttribute("role")];""")
+
+
+def picked():
+    """How many trials of how many the ranges leave."""
+    found = browser.text(".ranges").split()
+    return (int(found[0]), int(found[3])) if found else None
+
+
+def ends_of_ranges_are_moved_by_keys():
+    look("goals", "/parameters")
+    title = "Parallel coordinates"
+    reach(title)
+    in_card(title, "card.querySelector('.ground').focus()")
+    browser.press("Tab")
+    name, text, role = slider()
+    tap.equal((name, text.endswith(", any"), role), ("lr, from", True,
+                                                     "slider"))
+    browser.press("ArrowRight", "ArrowRight")
+    tap.equal(slider(), ["layers, from", "1, any", "slider"])
+    browser.press("ArrowUp", "ArrowUp")
+    browser.wait_text("layers 3 to 8", ".ranges")
+    tap.equal(slider(), ["layers, from", "3", "slider"])
+    browser.press("ArrowRight", "ArrowDown")
+    browser.wait_text("layers 3 to 7", ".ranges")
+    layers = {int(row[2]) for row in table(title)[1]}
+    tap.equal((min(layers), max(layers)), (3, 7))
+    # No end passes the other one.
+    in_card(title, "card.querySelector('[aria-label=\"layers, to\"]').focus()")
+    browser.press("Home")
+    browser.wait_text("layers 3 to 3", ".ranges")
+    browser.press("Delete")
+    harness.wait_until(lambda: picked() is None, "no range")
+    browser.press("ArrowRight", "ArrowUp")
+    browser.wait_text("opt sgd", ".ranges")
+    # Tab comes back to the end that it has left.
+    browser.press("Tab")
+    tap.equal(slider()[2], None)
+    browser.press("Shift+Tab")
+    tap.equal(slider(), ["opt, from", "sgd", "slider"])
+    browser.press("ArrowDown")
+    harness.wait_until(lambda: picked() is None, "the whole axis")
+    behaves()
+
+
+def a_finger_picks_a_range():
+    look("goals", "/parameters")
+    reach("Parallel coordinates")
+    x, top, height = browser.run("""
+        const box = document.querySelectorAll(".brush-y .overlay")[1]
+          .getBoundingClientRect();
+        return [box.left + box.width / 2, box.top, box.height];""")
+    browser.touch([(x, top + 10), (x, top + height / 4),
+                   (x, top + height / 2)])
+    browser.wait_text("picked:", ".ranges")
+    few, all_ = picked()
+    tap.equal(0 < few < all_, True, (few, all_))
+    behaves()
+
+
+def many_parameters_keep_room_to_be_brushed():
+    names = ["parameter_%02d" % i for i in range(20)]
+    study = studies["wide"] = int(call(STUDIES, {
+        "displayName": "wide", "studySpec": {
+            "metrics": GOALS[:1], "parameters": [
+                {"parameterId": name,
+                 "doubleValueSpec": {"minValue": 0, "maxValue": 1}}
+                for name in names]}})["name"].rsplit("/", 1)[1])
+    draw = random.Random(4)
+    for _ in range(12):
+        made = {name: draw.random() for name in names}
+        call("%s/%d/trials" % (STUDIES, study), {
+            "parameters": words_of(made),
+            "finalMeasurement": {"stepCount": "1", "metrics": words(
+                {"accuracy": made["parameter_07"]})}})
+    look("wide", "/parameters")
+    reach("Parallel coordinates")
+    inner, outer, page = in_card("Parallel coordinates", """
+        const ground = card.querySelector(".ground");
+        return [ground.clientWidth, ground.parentElement.clientWidth,
+                document.documentElement.scrollWidth];""")
+    tap.equal((inner > outer, page <= 1400), (True, True))
+    labels = browser.run("""return [...document.querySelectorAll(
+        ".parallel .label")].map(one => one.firstChild.data)""")
+    tap.equal(len(set(labels)), 21, labels)
+    look("wide")
+    reach("Importances")
+    wait_note("Importances", "The first 16 of 20 parameters.")
+    tap.equal(browser.count("rect.share"), 16)
+    heads, rows = table("Importances")
+    tap.equal((len(rows), rows[0][0]), (20, "parameter_07"))
+    behaves()
+
+
+with harness.Server("--runner", "none", "--auth", "none") as server, \
+        driven.Browser() as browser:
+    plots.begin(server, browser)
+    make_studies()
+    tap.run([
+        a_range_that_is_brushed_holds_for_every_plot_and_tab,
+        a_slice_goes_through_a_trial_that_has_the_parameter,
+        a_contour_shows_the_model_its_doubt_and_what_comes_next,
+        decades_are_logarithmic_on_axes_and_in_colours,
+        a_title_that_is_long_takes_one_line,
+        ends_of_ranges_are_moved_by_keys,
+        a_finger_picks_a_range,
+        many_parameters_keep_room_to_be_brushed,
+    ])
