@@ -191,6 +191,11 @@ def main():
             tap.equal(keep._get_stale_trial_ids(study._study_id), [])
             keep._set(trial._trial_id, {"beat": "1"})
             others = [storage(heartbeat_interval=60) for _ in range(3)]
+            records = [other._synced(study._study_id) for other in others]
+            won = [other._takes_over(record, record.trials[0])
+                   for other, record in zip(others, records)]
+            tap.equal(won, [True, False, False])
+            keep._set(trial._trial_id, {"beat": "1"})
             found = [other._get_stale_trial_ids(study._study_id)
                      for other in others]
             tap.equal(found, [[trial._trial_id], [], []])
