@@ -90,8 +90,11 @@ def every_page_follows():
     page.wait_text("active", "#main .title")
     report(number, trial, 1, 0.625)
     page.wait_text("0.625", "#main")
+    page.run("window.kept = document.querySelector("
+             "'[aria-label=Parameters] button')")
     report(number, trial, 2, 0.375)
     page.wait_text("0.375", "#main")
+    tap.equal(page.run("return kept.isConnected"), True, "what did not change")
     show(page, "#/studies", "follow")
     make_study("newcomer")
     page.wait_text("newcomer", "#main")

@@ -37,15 +37,19 @@ export function replace(parent, ...children) {
   parent.replaceChildren(...contents(children));
 }
 
-// The same where what is there may be as it should be already: then nothing is
-// touched, and else the link or button that has the focus keeps it.
+// The same where much of what is there may be as it should be already: that is not
+// touched, so that no click is lost, and the link or button that has the focus keeps it.
 export function renew(parent, ...children) {
-  const made = element("div", {}, ...children);
-  if (made.childNodes.length === parent.childNodes.length &&
-      [...made.childNodes].every((child, i) => child.isEqualNode(parent.childNodes[i]))) return;
+  const made = [...element("div", {}, ...children).childNodes];
   const at = [...parent.querySelectorAll("a, button")].indexOf(document.activeElement);
-  parent.replaceChildren(...made.childNodes);
-  if (at >= 0) parent.querySelectorAll("a, button")[at]?.focus({preventScroll: true});
+  made.forEach((child, i) => {
+    const old = parent.childNodes[i];
+    if (!old) parent.append(child);
+    else if (!child.isEqualNode(old)) old.replaceWith(child);
+  });
+  while (parent.childNodes.length > made.length) parent.lastChild.remove();
+  if (at >= 0 && !parent.contains(document.activeElement))
+    parent.querySelectorAll("a, button")[at]?.focus({preventScroll: true});
 }
 
 // A short message at the edge of the page that goes away by itself.

@@ -1,6 +1,6 @@
 // page_trial.js - one trial: what it ran, why it was chosen and how it ended,
 // its curves and its output.
-import {element, exact, replace, notice, pairList} from "./dom.js";
+import {element, exact, renew, replace, notice, pairList} from "./dom.js";
 import {ApiError, get, post, trialPath} from "./api.js";
 import {openStudy} from "./open_study.js";
 import {Selection} from "./selection.js";
@@ -187,8 +187,8 @@ class TrialPage {
     document.title = `Trial ${trial.id}, ${format.visible(this.store.title)} - hypertune`;
     if (first) this.build();
     this.showPlots();
-    replace(this.head, heading(this.store, trial, () => this.load()));
-    replace(this.cards, [resultCard(this.store, trial), doctorCard(trial), parametersCard(trial), commandCard(trial), whyCard(trial),
+    renew(this.head, heading(this.store, trial, () => this.load()));
+    renew(this.cards, [resultCard(this.store, trial), doctorCard(trial), parametersCard(trial), commandCard(trial), whyCard(trial),
       stopCard(trial), attemptsCard(trial)]);
     this.log?.follow();
   }
