@@ -9,7 +9,7 @@
 # one written as -NAME. Only failing tests show their output; what a test leaves
 # running is killed.
 set -u
-LIMIT=300
+LIMIT=600
 
 source=$(cd "$(dirname "$0")/.." && pwd)
 
