@@ -12,7 +12,7 @@ import tap  # noqa: E402
 from fake_runner import Runner  # noqa: E402
 from plots import (  # noqa: E402
     behaves, call, choose, GOALS, in_card, look, make_studies, make_study,
-    OURS, PARAMETERS, press, reach, studies, STUDIES, table, wait_missing,
+    OURS, PARAMETERS, reach, studies, STUDIES, table, wait_missing,
     wait_note, words, words_of)
 
 server = None

@@ -12,7 +12,7 @@ import plots  # noqa: E402
 import tap  # noqa: E402
 from plots import (  # noqa: E402
     asked, behaves, brush, call, choose, GOALS, in_card, ink, look,
-    make_studies, PARAMETERS, press, reach, RESULTS, studies, STUDIES,
+    make_studies, PARAMETERS, reach, RESULTS, studies, STUDIES,
     table, ticks, wait_contour, wait_missing, wait_note, words, words_of)
 
 server = None

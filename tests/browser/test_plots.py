@@ -16,11 +16,43 @@ import plots  # noqa: E402
 import tap  # noqa: E402
 from plots import (  # noqa: E402
     add, asked, behaves, call, choose, GOALS, ground, in_card, ink, look,
-    make_studies, make_study, point, press, reach, studies, STUDIES, ticks,
-    wait_contour, wait_missing, wait_note, words, words_of)
+    make_studies, make_study, OURS, point, press, reach, RESULTS, STEPS,
+    STUDIES, studies, table, ticks, wait_contour, wait_missing, wait_note,
+    words, words_of)
 
 server = None
 browser = None
+
+
+def every_plot_draws_and_says_the_same_as_text():
+    look("goals")
+    for title in ("Optimisation history", "Metric curves", "Pareto front"):
+        reach(title)
+        tap.equal(ink(title) is None, False, title)
+    heads, rows = table("Optimisation history")
+    tap.equal((heads, len(rows)),
+              (["Trial", "State", "accuracy", "Best so far"], RESULTS))
+    best = [row[0] for row in rows if row[3] == "yes"][-1]
+    _, job = server.call("GET", "%s/%d" % (OURS, studies["goals"]))
+    tap.equal(best, job["hypertuneStatus"]["best"]["id"])
+    _, rows = table("Metric curves")
+    tap.equal((len(rows) > 0, {tuple(row[1:3]) for row in rows}),
+              (True, {("1", str(STEPS))}))
+    reach("Importances")
+    _, rows = table("Importances")
+    tap.equal(({row[0] for row in rows}, rows[0][0]),
+              ({"lr", "layers", "opt", "momentum"}, "lr"))
+    look("goals", "/parameters")
+    for title in ("Parallel coordinates", "Contour", "Distribution of results",
+                  "lr", "layers", "opt", "momentum"):
+        reach(title)
+        tap.equal(ink(title) is None, False, title)
+    _, rows = table("Distribution of results")
+    tap.equal((len(rows), rows[-1][2]), (RESULTS, "1"))
+    look("goals", "/timeline")
+    reach("Timeline")
+    tap.equal(len(table("Timeline")[1]), 12)
+    behaves()
 
 
 def the_pointer_and_the_arrow_keys_tell_of_a_trial():
@@ -353,6 +385,7 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
     plots.begin(server, browser)
     make_studies()
     tap.run([
+        every_plot_draws_and_says_the_same_as_text,
         the_pointer_and_the_arrow_keys_tell_of_a_trial,
         a_part_that_is_zoomed_stays_while_the_study_goes_on,
         a_wheel_zooms_with_control_and_else_scrolls,
