@@ -77,7 +77,7 @@ def main():
             workers = [start(SHARE, worker=n, each=EACH)
                        for n in range(WORKERS)]
             for worker in workers:
-                tap.equal(worker.wait(240), 0)
+                tap.equal(worker.wait(harness.PATIENCE), 0)
             trials = optuna.load_study(study_name="shared",
                                        storage=storage()).trials
             tap.equal([trial.number for trial in trials],
@@ -131,7 +131,8 @@ def main():
                       [t.value for t in study.trials])
 
         def after_a_kill_the_study_goes_on():
-            tap.equal(start(DIE, name="killed", interval=None).wait(120), -9)
+            died = start(DIE, name="killed", interval=None)
+            tap.equal(died.wait(harness.PATIENCE), -9)
             study = optuna.load_study(study_name="killed", storage=storage())
             study.optimize(lambda t: t.suggest_float("x", 0, 1), n_trials=2)
             tap.equal([t.state.name for t in study.trials],
@@ -140,7 +141,8 @@ def main():
             tap.equal(left.intermediate_values, {1: left.params["x"]})
 
         def a_dead_trial_is_failed_and_tried_again():
-            tap.equal(start(DIE, name="retried", interval=60).wait(120), -9)
+            died = start(DIE, name="retried", interval=60)
+            tap.equal(died.wait(harness.PATIENCE), -9)
             keep = storage(
                 heartbeat_interval=60, grace_period=100,
                 failed_trial_callback=optuna.storages.RetryFailedTrialCallback(
@@ -169,7 +171,8 @@ def main():
                        if t.params == dead.params], [dead.params["x"]])
 
         def what_was_suggested_to_a_dead_trial_is_given_up():
-            tap.equal(start(DIE, name="dropped", interval=60).wait(120), -9)
+            died = start(DIE, name="dropped", interval=60)
+            tap.equal(died.wait(harness.PATIENCE), -9)
             keep = storage(heartbeat_interval=60)
             study = optuna.load_study(
                 study_name="dropped", storage=keep,
