@@ -34,7 +34,7 @@ class Clusters:
         name = "thirteen"
         trial = self._server.run(spec(
             name, greeter(), PYTHON,
-            replicas={"worker": {"count": 9}, "ps": {"count": 3}}), 120)
+            replicas={"worker": {"count": 9}, "ps": {"count": 3}}))
         failed = trial["reason"].split(":")[0]
         tap.equal(trial["state"], "SUCCEEDED", trial["reason"] +
                   self._server.output(name, failed, stream="stderr"))
