@@ -18,7 +18,11 @@ struct asked {
     size_t metric;
 };
 
-enum ht_status reader_find_metric(const struct request *req,
+/* The metric that the query names, its first one without a name; its place in
+ * job->metrics.
+ * HT_INVALID       there is none of that name
+ * HT_PRECONDITION  the study has no metric */
+static enum ht_status find_metric(const struct request *req,
                                   const struct job *job, size_t *metric,
                                   struct ht_error *err)
 {
@@ -43,10 +47,9 @@ static enum ht_status find_asked(struct reader *reader, struct request *req,
     if (status == HT_OK)
         status = insight_of(reader->insight, reader->db, &asked->study,
                             &asked->insight, err);
-    return status == HT_OK
-               ? reader_find_metric(req, insight_job(asked->insight),
-                                    &asked->metric, err)
-               : status;
+    return status == HT_OK ? find_metric(req, insight_job(asked->insight),
+                                         &asked->metric, err)
+                           : status;
 }
 
 /* --- importances --- */

@@ -46,14 +46,6 @@ enum ht_status reader_find_trial(struct reader *reader, struct request *req,
                                  const char *text, struct trial_row *trial,
                                  struct ht_error *err);
 
-/* The metric that the query names, its first one without a name; its place in
- * job->metrics.
- * HT_INVALID       there is none of that name
- * HT_PRECONDITION  the study has no metric */
-enum ht_status reader_find_metric(const struct request *req,
-                                  const struct job *job, size_t *metric,
-                                  struct ht_error *err);
-
 /* Appends trials to the reply, with commas between them, none in front unless
  * the list continues. *more: the page is full or the slice is used up, and
  * there may be trials behind walk->last. */
