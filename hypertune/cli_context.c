@@ -104,8 +104,10 @@ static enum ht_status read_format(struct cli *cli, struct ht_error *err)
         return ht_fail(err, HT_INVALID,
                        "no output format \"%s\" (did you mean %s?)",
                        cli->set.output, near);
-    return ht_fail(err, HT_INVALID, "no output format \"%s\"; there are %s",
-                   cli->set.output, cli_formats);
+    const char *own = cli->command ? cli_own_formats(cli->command) : "";
+    return ht_fail(err, HT_INVALID, "no output format \"%s\"; there are %s%s%s",
+                   cli->set.output, cli_formats, own[0] != '\0' ? " " : "",
+                   own);
 }
 
 enum ht_status cli_settle(struct cli *cli, struct ht_error *err)

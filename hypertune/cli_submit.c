@@ -148,9 +148,10 @@ static void say_created(struct cli *cli, const struct job *job,
         return;
     }
     cli_say(cli,
-            "created study %s (id %s): %lld trials, %lld at a time, %s, %s %s",
+            "created study %s (id %s): %lld trial%s, %lld at a time, %s, %s %s",
             study->name, study->id, (long long)job->max_trials,
-            (long long)job->parallel, job_plan_algorithm(job->algorithm),
+            job->max_trials == 1 ? "" : "s", (long long)job->parallel,
+            job_plan_algorithm(job->algorithm),
             job->metrics[0].maximize ? "maximize" : "minimize",
             job->metrics[0].name);
 }

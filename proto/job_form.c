@@ -92,6 +92,20 @@ static bool is_unwrapped(const struct field_reader *reader,
     return false;
 }
 
+/* Is it an object of Kubernetes? Katib's experiments have a "spec", too. */
+static bool is_kubernetes(const struct field_reader *reader,
+                          const struct node *root)
+{
+    const struct node *version = node_find(root, "apiVersion");
+    if (version == NULL)
+        return false;
+    field_key_error(reader, (struct place){version, version->key},
+                    "belongs to an object of Kubernetes");
+    diag_hint(reader->diag,
+              "\"hypertune import FILE\" makes a spec of a Katib Experiment");
+    return true;
+}
+
 /* `gcloud ai custom-jobs create --config` takes what stands in jobSpec alone.
  */
 static struct job *read_custom_spec(const struct node *root, struct diag *diag)
@@ -112,7 +126,8 @@ struct job *job_read(const struct node *root, struct diag *diag)
 {
     const struct field_reader reader = {.diag = diag, .arena = diag->arena};
     enum form form = FORM_NONE;
-    if (root->kind == NODE_MAP && !find_form(&reader, root, &form))
+    if (root->kind == NODE_MAP &&
+        (is_kubernetes(&reader, root) || !find_form(&reader, root, &form)))
         return NULL;
     switch (form) {
     case FORM_NONE:

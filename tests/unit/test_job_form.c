@@ -68,6 +68,8 @@ static const struct {
      "belongs into trainingInput"},
     {"scaleTier: BASIC\nhyperparameters:\n  goal: MAXIMIZE\n", 2, 1,
      "hyperparameters", "belongs into trainingInput"},
+    {"apiVersion: kubeflow.org/v1beta1\nkind: Experiment\nspec: {}\n", 1, 1,
+     "apiVersion", "belongs to an object of Kubernetes"},
     {"[]\n", 1, 1, "", "must be a map"},
     {"{}\n", 1, 1, "goal", "is missing"},
     {"trialJobSpec: {}\n", 1, 1, "studySpec", "is missing"},
