@@ -237,7 +237,8 @@ def brush(dimension, from_part, to_part):
     from above."""
     left, top, width, height = page.run("""
         const at = [...document.querySelectorAll(".parallel")].findIndex(
-          one => one.querySelector("title").textContent === arguments[0]);
+          one => one.querySelector(".label title").textContent ===
+            arguments[0]);
         const box = document.querySelectorAll(".brush-y .overlay")[at]
           .getBoundingClientRect();
         return [box.left, box.top, box.width, box.height];""", dimension)

@@ -105,7 +105,8 @@ def axis_ticks(title, name):
     """Of an axis of the parallel coordinates."""
     return in_card(title, """
         const axis = [...card.querySelectorAll(".parallel")].find(
-          one => one.querySelector("title").textContent === arguments[1]);
+          one => one.querySelector(".label title").textContent ===
+            arguments[1]);
         return [...axis.querySelectorAll(".ticks text")].map(
           one => Number(one.textContent));""", name)
 
@@ -286,6 +287,76 @@ def many_parameters_keep_room_to_be_brushed():
     behaves()
 
 
+def tick_labels(title, axis):
+    """[shown, whole, box] of each label within that element of a plot."""
+    return in_card(title, """
+        return [...card.querySelectorAll(arguments[1] + " .tick text")].map(
+          one => {
+            const {left, top, right, bottom} = one.getBoundingClientRect();
+            return [one.firstChild.data,
+                    one.querySelector("title").textContent,
+                    {left, top, right, bottom}];
+          });""", axis)
+
+
+def check_labels(title, axis, names):
+    """They can be read, told apart, and are those of the ends, too."""
+    labels = tick_labels(title, axis)
+    told = [whole for _, whole, _ in labels]
+    tap.equal((told[0], told[-1]), (names[0], names[-1]), title)
+    tap.equal(2 < len(labels) < len(names), True, labels)
+    tap.equal(len({shown for shown, _, _ in labels}), len(labels), labels)
+    for shown, whole, _ in labels:
+        tap.equal(whole.endswith(shown.rsplit("\u2026", 1)[-1]), True, shown)
+    boxes = [box for _, _, box in labels]
+    for a, b in zip(boxes, boxes[1:]):
+        tap.equal(a["right"] < b["left"] or b["bottom"] <= a["top"], True,
+                  (title, a, b))
+    left, right = in_card(title, """
+        const box = card.getBoundingClientRect();
+        return [box.left, box.right];""")
+    tap.equal(left < min(box["left"] for box in boxes) and
+              max(box["right"] for box in boxes) < right, True, title)
+
+
+def many_values_have_labels_that_can_be_read():
+    names = ["resnet_block_variant_%02d_large" % i for i in range(60)]
+    seeds = ["s%02d" % i for i in range(60)]
+    study = studies["values"] = int(call(STUDIES, {
+        "displayName": "values", "studySpec": {
+            "metrics": GOALS[:1], "parameters": [
+                {"parameterId": name, "categoricalValueSpec": {
+                    "values": values}}
+                for name, values in (("architecture", names),
+                                     ("seed", seeds))]}}
+        )["name"].rsplit("/", 1)[1])
+    for i in range(4):
+        call("%s/%d/trials" % (STUDIES, study), {
+            "parameters": words_of({"architecture": names[-i],
+                                    "seed": seeds[i]}),
+            "finalMeasurement": {"stepCount": "1",
+                                 "metrics": words({"accuracy": i})}})
+    look("values", "/parameters")
+    title = "Parallel coordinates"
+    reach(title)
+    check_labels(title, ".parallel:nth-child(1)", names)
+    check_labels(title, ".parallel:nth-child(2)", seeds)
+    reach("Contour")
+    wait_note("Contour", "The model's median")
+    check_labels("Contour", ".x-axis", names)
+    check_labels("Contour", ".y-axis", seeds)
+    choose("Contour", "x", "parameter:seed")
+    choose("Contour", "y", "parameter:architecture")
+    browser.wait("[...document.querySelectorAll('.y-label')].some("
+                 "one => one.firstChild.data === 'architecture')")
+    check_labels("Contour", ".x-axis", seeds)
+    check_labels("Contour", ".y-axis", names)
+    for name, values in (("architecture", names), ("seed", seeds)):
+        reach(name)
+        check_labels(name, ".x-axis", values)
+    behaves()
+
+
 with harness.Server("--runner", "none", "--auth", "none") as server, \
         driven.Browser() as browser:
     plots.begin(server, browser)
@@ -299,4 +370,5 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         ends_of_ranges_are_moved_by_keys,
         a_finger_picks_a_range,
         many_parameters_keep_room_to_be_brushed,
+        many_values_have_labels_that_can_be_read,
     ])

@@ -6,10 +6,14 @@ import * as format from "./format.js";
 
 const FONT = "11.5px system-ui, sans-serif"; // as plot.css has it
 const MARGIN = {top: 26, right: 18, bottom: 42, left: 62};
-const CATEGORY_LEFT = 110;
+const CATEGORY_LEFT = 124;
+const CATEGORY_SIDES = 30;  // of that, for the label of the axis and the tick
 const BAR = 92;             // room for a bar of colours
 const TICK_PIXELS = {x: 80, y: 45};
 const STEP_PIXELS = 24;     // between the only values of a parameter
+const LINE_PIXELS = 16;     // between the names of categories below each other,
+const NAME_PIXELS = 64;     // beside each other: what one needs at most,
+const NAME_GAP = 8;         // and what lies between two
 const WIDE_RANGE = 3;       // decades from which a log axis has ticks at powers only
 const SLACK = 0.04;         // of the range, beyond the outermost values
 
@@ -26,6 +30,21 @@ export function fit(name, pixels, weight = "400") {
     ...letters.slice(letters.length - Math.floor(n / 2))].join("");
   const n = d3.bisector(n => ruler.measureText(keep(n)).width).right(d3.range(1, letters.length), pixels);
   return keep(Math.max(1, n));
+}
+
+export function widthOf(text) {
+  ruler.font = `400 ${FONT}`;
+  return ruler.measureText(text).width;
+}
+
+// The names as labels; where cutting would leave several alike, without what all
+// of them begin with.
+function fitAll(names, pixels) {
+  const labels = names.map(name => fit(name, pixels));
+  if (new Set(labels).size === names.length) return labels;
+  const letters = names.map(name => [...name]), [first] = letters;
+  const differ = first.findIndex((letter, i) => letters.some(name => name[i] !== letter));
+  return differ < 1 ? labels : letters.map(name => fit(`…${name.slice(differ).join("")}`, pixels));
 }
 
 // The ends of an axis that has room for the numbers; null without any.
@@ -69,8 +88,26 @@ function spread(values, scale, pixels) {
   });
 }
 
+// Of the categories the first, the last and as many between them as leave each
+// other that many pixels. Returns {names, gap: pixels from one to the next}.
+function thinOut(categories, scale, pixels) {
+  const last = categories.length - 1, step = Math.ceil(pixels / scale.step());
+  const parts = Math.max(1, Math.floor(last / step));
+  const places = d3.range(Math.min(last, parts) + 1).map(i => Math.round(i * last / parts));
+  return {names: places.map(i => categories[i]), gap: Math.max(1, Math.floor(last / parts)) * scale.step()};
+}
+
+// Names below each other have `room` pixels each; those beside each other, where
+// it is undefined, what lies between them.
+function categoryTicks({categories}, scale, room) {
+  const widest = d3.max(categories, name => widthOf(format.visible(name)));
+  const {names, gap} = thinOut(categories, scale,
+    room === undefined ? Math.min(NAME_PIXELS, widest) + NAME_GAP : LINE_PIXELS);
+  const labels = fitAll(names, room ?? gap - NAME_GAP);
+  return {values: names, text: (_, i) => labels[i]};
+}
+
 function ticksOf(axis, scale, room) {
-  if (axis.categories) return axis.categories;
   if (axis.steps) return spread(axis.steps, scale, STEP_PIXELS);
   const n = Math.max(2, Math.floor(room));
   if (axis.log) {
@@ -84,18 +121,24 @@ function ticksOf(axis, scale, room) {
   return axis.integer ? ticks.filter(Number.isInteger) : ticks;
 }
 
-// A d3 axis with ticks that fit into its length, and categories that fit into
-// `room` pixels each.
-export function tickedAxis(make, axis, scale, pixelsPerTick, room = pixelsPerTick) {
+function numberTicks(axis, scale, pixels) {
   const [from, to] = scale.range();
-  const text = axis.categories ? value => fit(value, room) : axis.time ? scale.tickFormat() : format.number;
-  return make(scale).tickValues(ticksOf(axis, scale, Math.abs(to - from) / pixelsPerTick))
-    .tickFormat(text).tickSizeOuter(0);
+  const values = ticksOf(axis, scale, Math.abs(to - from) / pixels);
+  return {values, text: axis.time ? scale.tickFormat() : format.number};
 }
 
-function drawAxis(layer, name, axis, scale, {make, offset, grid, pixels}) {
-  layer.selectAll(`g.${name}`).data([0]).join("g").attr("class", name).attr("transform", offset)
-    .call(tickedAxis(make, axis, scale, pixels).tickSizeInner(grid).tickPadding(8));
+// Draws an axis with ticks that fit into its length, with `pixels` for each, and
+// names of categories that fit into `room`. `shape(axis)` sets the rest of the d3
+// axis.
+export function drawTicks(group, make, axis, scale, {pixels, room, shape}) {
+  const {values, text} = axis.categories ? categoryTicks(axis, scale, room) : numberTicks(axis, scale, pixels);
+  group.call(shape(make(scale).tickValues(values).tickFormat(text).tickSizeOuter(0)));
+  if (axis.categories) group.selectAll(".tick text").append("title").text(name => format.visible(name));
+}
+
+function drawAxis(layer, name, axis, scale, {make, offset, grid, pixels, room}) {
+  const group = layer.selectAll(`g.${name}`).data([0]).join("g").attr("class", name).attr("transform", offset);
+  drawTicks(group, make, axis, scale, {pixels, room, shape: made => made.tickSizeInner(grid).tickPadding(8)});
 }
 
 function drawLabel(layer, name, text, room, attributes) {
@@ -117,11 +160,10 @@ export function drawAxes(area, xAxis, yAxis, {bar = false} = {}) {
   const seen = {x: zoomed(xAxis, area.view?.x), y: zoomed(yAxis, area.view?.y)};
   const x = scaleOf(seen.x, [inner.left, right]), y = scaleOf(seen.y, [bottom, inner.top]);
   const layer = area.svg.select("g.axes");
-  const perCategory = xAxis.categories ? inner.width / xAxis.categories.length : TICK_PIXELS.x;
   drawAxis(layer, "x-axis", seen.x, x, {make: d3.axisBottom, offset: `translate(0,${bottom})`,
-    grid: -inner.height, pixels: perCategory});
+    grid: -inner.height, pixels: TICK_PIXELS.x});
   drawAxis(layer, "y-axis", seen.y, y, {make: d3.axisLeft, offset: `translate(${inner.left},0)`,
-    grid: -inner.width, pixels: yAxis.categories ? CATEGORY_LEFT - 20 : TICK_PIXELS.y});
+    grid: -inner.width, pixels: TICK_PIXELS.y, room: CATEGORY_LEFT - CATEGORY_SIDES});
   drawLabel(layer, "x-label", seen.x.label, inner.width,
     {x: inner.left + inner.width / 2, y: area.height - 6, "text-anchor": "middle"});
   drawLabel(layer, "y-label", seen.y.label, inner.height,

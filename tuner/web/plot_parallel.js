@@ -3,7 +3,7 @@
 // table show.
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {axisOf, drawBar, fit, scaleOf, tickedAxis} from "./plot_axes.js";
+import {axisOf, drawBar, drawTicks, fit, scaleOf, widthOf} from "./plot_axes.js";
 import {logMenu, metricMenu} from "./plot_controls.js";
 import {Ranges, RANGES_HELP} from "./plot_ranges.js";
 import {describeTrial, inChunks} from "./marks.js";
@@ -14,6 +14,8 @@ import * as format from "./format.js";
 const MARGIN = {top: 46, right: 100, bottom: 36, left: 50};
 const REACH = 10;       // pixels between the pointer and a line
 const LEAST_GAP = 84;   // pixels between two axes
+const MOST_LEFT = 160;  // of the first one, for its labels
+const TICK_ROOM = 10;   // between a label and its axis
 const TICK_PIXELS = 40;
 const MANY = 500;       // lines, from which they are thin
 const LINES = 64;       // in one path; where several cross it is darker
@@ -22,16 +24,22 @@ const BEST = 400;       // of them that are drawn for sure
 
 // --- the axes ---
 
+// Left of the first axis there is room for its names.
+function leftOf([{values}]) {
+  const widest = d3.max(values ?? [], value => widthOf(format.visible(value))) ?? 0;
+  return Math.min(MOST_LEFT, Math.max(MARGIN.left, widest + TICK_ROOM));
+}
+
 // [{dimension, x, scale, axis, lacks}] from left to right; trials without a
 // value pass below the axis.
 function layOut(area, dimensions, trials, isLog) {
   const [top, bottom] = [MARGIN.top, area.height - MARGIN.bottom];
-  const width = area.width - MARGIN.left - MARGIN.right;
+  const left = leftOf(dimensions), width = area.width - left - MARGIN.right;
   return dimensions.map((dimension, i) => {
     const axis = axisOf(dimension, trials.map(trial => dimension.place(trial)), isLog(dimension));
     return {dimension, axis, scale: scaleOf(axis, [bottom, top]), lacking: bottom + 18,
       lacks: trials.some(trial => dimension.place(trial) === null),
-      x: MARGIN.left + (dimensions.length > 1 ? width * i / (dimensions.length - 1) : width / 2)};
+      x: left + (dimensions.length > 1 ? width * i / (dimensions.length - 1) : width / 2)};
   });
 }
 
@@ -47,10 +55,11 @@ function drawAxes(area, axes) {
   const groups = area.svg.select("g.axes").selectAll("g.parallel").data(axes, ({dimension}) => dimension.key)
     .join(enter => enter.append("g").attr("class", "parallel"))
     .attr("transform", ({x}) => `translate(${x},0)`);
-  groups.each(function draw({dimension, axis, scale, lacks, lacking}) {
+  groups.each(function draw({dimension, axis, scale, lacks, lacking, x}, i) {
     const group = d3.select(this), [bottom, top] = scale.range();
-    group.selectAll("g.ticks").data([0]).join("g").attr("class", "ticks")
-      .call(tickedAxis(d3.axisLeft, axis, scale, TICK_PIXELS, gap / 2).tickSizeInner(4).tickPadding(4));
+    const ticks = group.selectAll("g.ticks").data([0]).join("g").attr("class", "ticks");
+    drawTicks(ticks, d3.axisLeft, axis, scale, {pixels: TICK_PIXELS, room: (i === 0 ? x : gap / 2) - TICK_ROOM,
+      shape: made => made.tickSizeInner(4).tickPadding(4)});
     group.selectAll("line.stem").data([0]).join("line").attr("class", "stem").attr("y1", top).attr("y2", bottom);
     const label = group.selectAll("text.label").data([0]).join("text").attr("class", "label")
       .attr("y", top - 12).attr("text-anchor", "middle").text(fit(dimension.name, gap - 8, "600"));
@@ -134,7 +143,7 @@ export function parallelPlot(store, selection) {
   const card = new PlotCard(store, selection, {
     title: "Parallel coordinates", name: "parallel", height: 380, follows: true, wide: true, front: true,
     help: RANGES_HELP,
-    leastWidth: ({dimensions}) => MARGIN.left + MARGIN.right + LEAST_GAP * (dimensions.length - 1),
+    leastWidth: ({dimensions}) => leftOf(dimensions) + MARGIN.right + LEAST_GAP * (dimensions.length - 1),
     controls: [metricChoice.element, logs.element], prepare, paint, find: findLine, ring: ringLines,
     summary: ({trials}) => {
       const picked = trials.filter(trial => selection.accepts(trial)).length;

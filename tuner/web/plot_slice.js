@@ -49,9 +49,11 @@ function raised(expected, least) {
 function drawBand(area, {x, y}, expected, isCategory) {
   const {pen, theme} = area;
   if (isCategory) {
-    pen.path(to => expected.forEach(({value, low, high}) => to.rect(x(value) - 14, y(high), 28, y(low) - y(high))),
+    const half = Math.min(14, x.step() * SPREAD);
+    pen.path(to => expected.forEach(({value, low, high}) =>
+      to.rect(x(value) - half, y(high), 2 * half, y(low) - y(high))),
       {fill: theme.accent, alpha: 0.22});
-    pen.path(to => expected.forEach(({value, median}) => to.rect(x(value) - 14, y(median) - 1, 28, 2)),
+    pen.path(to => expected.forEach(({value, median}) => to.rect(x(value) - half, y(median) - 1, 2 * half, 2)),
       {fill: theme.accent});
     return;
   }

@@ -2,7 +2,7 @@
 // a bar for each attempt, gaps where a slot stood idle.
 import {OURS} from "./api.js";
 import {PlotCard} from "./plot_card.js";
-import {drawLegend, fit, scaleOf, tickedAxis} from "./plot_axes.js";
+import {drawLegend, drawTicks, fit, scaleOf} from "./plot_axes.js";
 import {zoomable} from "./plot_zoom.js";
 import {Question} from "./question.js";
 import {describeTrial} from "./marks.js";
@@ -94,9 +94,10 @@ export function timelinePlot(store, selection) {
     const [low, high] = area.view?.x ?? [from, to];
     const axis = {low: Number(low), high: Number(high), time: true};
     const x = scaleOf(axis, [inner.left, inner.left + inner.width]);
-    area.svg.select("g.axes").selectAll("g.x-axis").data([0]).join("g").attr("class", "x-axis")
-      .attr("transform", `translate(0,${inner.top + inner.height})`)
-      .call(tickedAxis(d3.axisBottom, axis, x, TICK_PIXELS).tickSizeInner(-inner.height).tickPadding(8));
+    const ticks = area.svg.select("g.axes").selectAll("g.x-axis").data([0]).join("g").attr("class", "x-axis")
+      .attr("transform", `translate(0,${inner.top + inner.height})`);
+    drawTicks(ticks, d3.axisBottom, axis, x, {pixels: TICK_PIXELS,
+      shape: made => made.tickSizeInner(-inner.height).tickPadding(8)});
     drawLabels(area, lanes, nameOf);
     const rows = new Map(lanes.map((lane, i) => [lane, inner.top + i * LANE]));
     const placed = bars.filter(bar => rows.has(bar.lane) && bar.to >= axis.low && bar.from <= axis.high).map(bar => {
