@@ -5,7 +5,7 @@ import {colours} from "./theme.js";
 
 const HEAD = 30;  // pixels for the title
 const SCALE = 2;  // pixels of a PNG for one on the screen
-const KEPT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family",
+const KEPT = ["fill", "stroke", "stroke-width", "stroke-linejoin", "stroke-dasharray", "opacity", "font-size", "font-family",
   "font-weight", "text-anchor", "paint-order"];
 
 // The style sheet does not come along: what it says is written down.
