@@ -10,6 +10,8 @@
 
 enum { EXAMPLES = 3 }; /* commands of a plan */
 
+static const char TEMPLATE_FOLDER[] = "/path/to/your/code";
+
 static void add_text(cJSON *object, const char *name, struct text *text)
 {
     json_add_string(object, name, text->data != NULL ? text->data : "");
@@ -78,7 +80,7 @@ enum ht_status read_template(struct reader *reader, struct request *req,
     struct text yaml = {0};
     (void)reader;
     (void)err;
-    job_native_template("[python3, train.py]", "/path/to/your/code", &yaml);
+    job_native_template("[python3, train.py]", TEMPLATE_FOLDER, &yaml);
     cJSON *object = cJSON_CreateObject();
     add_text(object, "yaml", &yaml);
     json_print(object, &req->reply);
@@ -92,19 +94,24 @@ static void check_alone(const struct node *root, const struct job *job,
                         struct diag *diag)
 {
     const struct node *workdir = node_find(root, "workdir");
+    const int line = workdir != NULL ? workdir->line : 0;
+    const int column = workdir != NULL ? workdir->column : 0;
     const bool runs = job->n_pools > 0 && !job_needs_images(job);
     if (job->name == NULL && job->display == NULL) {
         diag_error(diag, 0, 0, "name", "is missing");
         diag_hint(diag, "there is no file that it could be named after");
     }
     if (runs && (job->workdir == NULL || job->workdir[0] != '/')) {
-        diag_error(diag, workdir != NULL ? workdir->line : 0,
-                   workdir != NULL ? workdir->column : 0, "workdir",
+        diag_error(diag, line, column, "workdir",
                    job->workdir == NULL ? "is missing"
                                         : "must be an absolute path");
         diag_hint(diag, "commands run in a folder of the machine that runs "
                         "them: say which");
     }
+    if (runs && job->workdir != NULL &&
+        strcmp(job->workdir, TEMPLATE_FOLDER) == 0)
+        diag_warning(diag, line, column, "workdir",
+                     "is the template's still: say where your code is");
     if (job->pass_env.n > 0)
         diag_warning(diag, 0, 0, "passEnv",
                      "passes on nothing: no shell submits this spec");

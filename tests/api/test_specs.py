@@ -118,7 +118,12 @@ def a_body_without_text_is_refused():
 
 
 def the_template_needs_nothing_but_a_folder():
-    told = check(get("/specs:template")["yaml"])
+    yaml = get("/specs:template")["yaml"]
+    told = check(yaml)
+    tap.equal([told["ok"], *((one["severity"], one["path"], one["line"] > 0)
+                             for one in told["findings"])],
+              [True, ("WARNING", "workdir", True)])
+    told = check(yaml.replace("/path/to/your/code", "/tmp"))
     tap.equal((told["ok"], told["findings"]), (True, []))
 
 

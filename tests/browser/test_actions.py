@@ -82,6 +82,17 @@ def faults_of_a_spec_stand_beside_their_lines():
     behaves(page, "a wrong spec")
 
 
+def a_template_that_is_not_filled_in_is_warned_of():
+    show(page, "#/new", "The spec is valid. 1 warning.")
+    page.wait_text("say where your code is", ".findings .warning")
+    tap.equal(page.count(".numbers .warning"), 1)
+    write_spec(page.run("return document.querySelector('.editor textarea')"
+                        ".value").replace("/path/to/your/code", "/tmp"))
+    page.wait("document.querySelector('[role=status].good')?.innerText"
+              " === 'The spec is valid.'", "no warning")
+    behaves(page, "the template")
+
+
 def a_spec_is_created_and_its_output_followed():
     show(page, "#/new", "The spec is valid.")
     write_spec(SPEC.replace("FOLDER", server.data))
@@ -353,6 +364,7 @@ with harness.Server("--auth", "none") as server, browser.Browser() as page:
     page.open(server.http + "/")
     tap.run([
         faults_of_a_spec_stand_beside_their_lines,
+        a_template_that_is_not_filled_in_is_warned_of,
         a_spec_is_created_and_its_output_followed,
         a_failed_trial_runs_again,
         a_trial_without_its_objective_tells_what_came,

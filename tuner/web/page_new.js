@@ -73,12 +73,14 @@ export function newPage(root) {
   }
 
   function show(answer, words) {
-    const errors = answer.findings.filter(({severity}) => severity === "ERROR").length;
+    const count = kind => answer.findings.filter(({severity}) => severity === kind).length;
+    const warnings = count("WARNING");
     checked = answer.ok ? answer : null;
     create.disabled = checked === null || !may("submit");
     create.title = may("submit") ? "" : "You may look, but not create.";
-    verdict.className = answer.ok ? "good" : "";
-    replace(verdict, words ?? (answer.ok ? "The spec is valid." : format.plural(errors, "error")));
+    verdict.className = answer.ok && warnings === 0 ? "good" : "";
+    replace(verdict, words ?? (answer.ok ? "The spec is valid." : format.plural(count("ERROR"), "error")),
+      warnings > 0 && ` ${format.plural(warnings, "warning")}.`);
     replace(refusal);
     editor.showFindings(answer.findings);
     replace(list, answer.findings.map(finding => findingItem(finding, editor)));
