@@ -136,6 +136,21 @@ def a_server_that_went_away_is_told_and_then_caught_up_with():
         tap.equal("net::ERR_" in line, True, line)
 
 
+def a_study_that_is_not_there_is_asked_for_again_once_one_is_made():
+    busy = make_study("busy")
+    show(page, "#/studies/awaited/trials", "There is no such study.")
+    quiet()
+    before = len(page.requests())
+    for i in range(3):
+        add(busy, i / 3, i)
+        quiet()
+    tap.equal(page.requests()[before:], [], "what is asked meanwhile")
+    add(make_study("awaited"), 0.5, 3)
+    page.wait_text("1 trial", "#main")
+    for line in page.complaints():
+        tap.equal("status of 404" in line, True, line)
+
+
 def a_study_deleted_while_it_is_looked_at_is_said_to_be():
     number = make_study("doomed")
     add(number, 0.5, 3)
@@ -220,6 +235,7 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         every_page_follows,
         a_page_that_nobody_sees_closes_its_stream,
         a_server_that_went_away_is_told_and_then_caught_up_with,
+        a_study_that_is_not_there_is_asked_for_again_once_one_is_made,
         a_study_deleted_while_it_is_looked_at_is_said_to_be,
         a_trial_deleted_while_it_is_looked_at_is_said_to_be,
         one_can_pause_resume_stop_and_delete,

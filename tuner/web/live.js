@@ -8,10 +8,11 @@ import {OURS} from "./api.js";
 
 const RETRY_MS = 2000;
 const listeners = new Set();
-const connection = {stream: null, timer: 0, heardMs: 0, away: false};
+const connection = {stream: null, timer: 0, heardMs: 0, away: false, newest: 0};
 
-// `changed(study, revision)`; `presence(away)` when the server goes or comes.
-// Returns the function that ends it.
+// `changed(study, revision, isNew)`, isNew: none with a number as high was told
+// before; `presence(away)` when the server goes or comes. Returns the function
+// that ends it.
 export function listen({changed, presence = () => {}}) {
   const listener = {changed, presence};
   listeners.add(listener);
@@ -42,7 +43,9 @@ function open() {
   stream.addEventListener("revision", event => {
     const {study, revision} = JSON.parse(event.data);
     connection.heardMs = Date.now();
-    for (const {changed} of listeners) changed(study, revision);
+    const isNew = study > connection.newest;
+    connection.newest = Math.max(study, connection.newest);
+    for (const {changed} of listeners) changed(study, revision, isNew);
   });
   stream.addEventListener("error", () => {
     close();

@@ -10,3 +10,10 @@ export function openStudy(key) {
   if (last?.store.key !== key) last = {store: new StudyStore(key), selection: new Selection()};
   return last;
 }
+
+// Where the address tells the study by that name or number, it tells the number
+// from now on, so that going back finds the study that was left.
+export function settleAddress(key, {id}) {
+  const [, told, rest] = /^#\/studies\/([^/?]+)(.*)/.exec(location.hash) ?? [];
+  if (told !== undefined && decodeURIComponent(told) === key) history.replaceState(null, "", `#/studies/${id}${rest}`);
+}

@@ -5,7 +5,7 @@
 // selection.
 import {element, renew, replace} from "./dom.js";
 import * as format from "./format.js";
-import {openStudy} from "./open_study.js";
+import {openStudy, settleAddress} from "./open_study.js";
 import {figuresOf, timeLeft} from "./study_figures.js";
 import {titleWords} from "./study_title.js";
 import {heldBanner} from "./held_banner.js";
@@ -76,7 +76,7 @@ function title(store) {
 // What stands in the way of showing the study, or is to be known of it.
 function complaint(store) {
   if (store.error === null) return null;
-  if (store.error.status === 404)
+  if (store.isAbsent)
     return store.job === null ? "There is no such study."
       : "This study has been deleted; what is shown is its last state.";
   return store.job === null || store.error.status !== 0 ? store.error.message : null;
@@ -103,6 +103,7 @@ export function studyPage(root, {parts}) {
 
   // The tab is made once the study is known, and then follows it by itself.
   function showTab() {
+    settleAddress(parts[1], store);
     const offered = TABS.filter(tab => tab.has(store));
     const chosen = parts[2] === undefined ? offered[0] : offered.find(tab => tab.name === parts[2]);
     replace(root, heading, trouble, banner, figures, actions, tabs, ranges, body);

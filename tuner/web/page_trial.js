@@ -2,7 +2,7 @@
 // its curves and its output.
 import {element, exact, renew, replace, notice, pairList} from "./dom.js";
 import {ApiError, get, post, trialPath} from "./api.js";
-import {openStudy} from "./open_study.js";
+import {openStudy, settleAddress} from "./open_study.js";
 import {Selection} from "./selection.js";
 import {actDialog, field} from "./dialog.js";
 import {copy, shellWord} from "./copy.js";
@@ -136,7 +136,7 @@ function heading(store, trial, reload) {
 
 class TrialPage {
   constructor(root, study, id) {
-    Object.assign(this, {root, id, store: openStudy(study).store, trial: null, log: null, ends: [], seen: "", asking: false, again: false});
+    Object.assign(this, {root, study, id, store: openStudy(study).store, trial: null, log: null, ends: [], seen: "", asking: false, again: false});
     this.head = element("div.title");
     this.complaint = element("p.error", {role: "alert"});
     this.cards = element("div.packed");
@@ -150,7 +150,7 @@ class TrialPage {
   // Asks again when the table says that the trial changed.
   follow() {
     const {store} = this;
-    if (store.job === null) return store.error !== null && this.refuse(store.error.status === 404 ? "There is no such study." : store.error.message);
+    if (store.job === null) return store.error !== null && this.refuse(store.isAbsent ? "There is no such study." : store.error.message);
     const now = JSON.stringify(store.trial(this.id) ?? null);
     if (now === this.seen) return;
     this.seen = now;
@@ -195,6 +195,7 @@ class TrialPage {
 
   build() {
     const {store, id} = this;
+    settleAddress(this.study, store);
     replace(this.root, this.head, this.complaint, this.cards, this.plots, store.status.kind !== "STUDY" && this.output);
     if (store.status.kind === "STUDY") return;
     this.log = trialLog(this.output, store.key, id, () => this.trial);

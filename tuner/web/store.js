@@ -19,7 +19,8 @@ function readTrial(columns, row) {
 }
 
 export class StudyStore {
-  // `key`: number or name of the study.
+  // `key`: number or name of the study; the number once it is known, as a name
+  // may pass on to another study.
   constructor(key) {
     this.key = key;
     this.job = null;      // the resource of its kind, without trials
@@ -43,8 +44,8 @@ export class StudyStore {
     this.watchers.add(redraw);
     if (!this.unlisten)
       this.unlisten = listen({
-        changed: (study, revision) => {
-          if (this.job === null || (study === this.id && revision > this.revision)) this.refresh();
+        changed: (study, revision, isNew) => {
+          if (this.job !== null ? study === this.id && revision > this.revision : isNew || !this.isAbsent) this.refresh();
         },
         presence: () => this.tell(),
       });
@@ -57,6 +58,8 @@ export class StudyStore {
     };
   }
 
+  // Whether there is no such study, for all the server has said.
+  get isAbsent() { return this.error?.status === 404; }
   get id() { return Number(this.job?.name.split("/").pop()); }
   get status() { return this.job?.hypertuneStatus; }
   get title() { return titleOf(this.job); }
@@ -122,6 +125,7 @@ export class StudyStore {
 
   take(job, table) {
     this.job = job;
+    this.key = String(this.id);
     this.parameters = table.parameters;
     this.metrics = table.metrics;
     if (table.complete) this.byId.clear();
