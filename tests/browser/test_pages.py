@@ -67,6 +67,21 @@ def no_page_is_wider_than_a_narrow_window():
         page.resize(1400, 1000)
 
 
+def titles_of_plots_are_whole_in_the_window_of_a_telephone():
+    page.resize(420, 900)
+    try:
+        for tab in ("overview", "parameters"):
+            show(page, study(numbers["some"], tab), WORDS[tab][120])
+            tap.equal(page.run(dashboard.WIDTH), "", tab)
+            tap.equal(page.run("""
+                const titles = [...document.querySelectorAll(".plot h2")];
+                return [titles.length > 2, titles.filter(one =>
+                  one.scrollWidth > one.clientWidth).map(one => one.innerText)]"""),
+                      [True, []], tab)
+    finally:
+        page.resize(1400, 1000)
+
+
 def every_control_has_a_name():
     for hash_, text in all_pages("empty", "some"):
         show(page, hash_, text)
@@ -113,8 +128,8 @@ def picked(text):
     return int(words[0]), int(words[-1])
 
 
-def a_range_that_is_brushed_narrows_the_table():
-    show(page, study(numbers["some"], "parameters"))
+def brush():
+    """Picks a range of the first axis; returns how many trials are in it."""
     axis = page.run("""
         const box = document.querySelector(".parallel .brushes .brush-y .overlay, .brushes .brush-y .overlay")
           .getBoundingClientRect();
@@ -123,6 +138,12 @@ def a_range_that_is_brushed_narrows_the_table():
     page.wait("document.querySelector('.ranges') !== null", "the range")
     inside, everything = picked(page.text(".ranges"))
     tap.equal((0 < inside < everything, everything), (True, 120), inside)
+    return inside
+
+
+def a_range_that_is_brushed_narrows_the_table():
+    show(page, study(numbers["some"], "parameters"))
+    inside = brush()
     page.click(".tabs a", "Trials")
     page.wait_text("%d of 120 trials" % inside, "#main")
     tap.equal(page.run("return document.querySelector('table[role=grid]')"
@@ -131,6 +152,25 @@ def a_range_that_is_brushed_narrows_the_table():
     page.wait("document.querySelector('table[role=grid]').ariaRowCount"
               " === '121'", "all trials")
     behaves(page, "brushes")
+
+
+def a_study_is_the_same_by_its_name_and_by_its_number():
+    open_dashboard("#/studies/some/parameters")
+    dashboard.settle(page)
+    inside = brush()
+    page.click(".tabs a", "Trials")
+    page.wait_text("%d of 120 trials" % inside, "#main")
+    page.run("history.back()")
+    page.wait_text("Parallel coordinates", "#main")
+    tap.equal(page.run("return location.hash"),
+              study(numbers["some"], "parameters"))
+    tap.equal(picked(page.text(".ranges")), (inside, 120))
+    page.click(".ranges button", "All trials")
+    open_dashboard("#/studies/some/trials/7")
+    page.wait_text("Trial 7", "h1")
+    tap.equal(page.run("return location.hash"),
+              study(numbers["some"], "trials/7"))
+    behaves(page, "a study by its name")
 
 
 def the_keys_go_through_the_table_and_open_a_trial():
@@ -192,6 +232,14 @@ def a_plot_as_a_table_tells_the_same():
     page.click(".plot button", "As table")
     page.wait("document.querySelectorAll('.plot .as-text tbody tr').length"
               " >= 100", "the rows of the plot")
+    looks = page.run("""
+        const sides = row => [...document.querySelector(row).children].map(
+          cell => [cell.innerText, getComputedStyle(cell).textAlign]);
+        return [sides(".as-text thead tr"), sides(".as-text tbody tr")]""")
+    tap.equal([[name for name, _ in looks[0]], *[
+        [side for _, side in row] for row in looks]],
+        [["Trial", "State", "accuracy", "Best so far"],
+         *[["right", "left", "right", "left"]] * 2])
     behaves(page, "a plot as a table")
 
 
@@ -233,11 +281,13 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         every_page_at_every_size_shows_what_it_should,
         nothing_is_asked_of_others,
         no_page_is_wider_than_a_narrow_window,
+        titles_of_plots_are_whole_in_the_window_of_a_telephone,
         every_control_has_a_name,
         every_text_can_be_read_in_light_and_in_dark,
         a_study_whose_trials_all_failed_tells_so,
         what_is_not_there_is_said_to_be_missing,
         a_range_that_is_brushed_narrows_the_table,
+        a_study_is_the_same_by_its_name_and_by_its_number,
         the_keys_go_through_the_table_and_open_a_trial,
         the_tab_key_reaches_everything_and_is_seen,
         the_first_link_skips_to_the_content,
