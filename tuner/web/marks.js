@@ -24,6 +24,12 @@ export const shapes = {
     to.lineTo(x, y + r * 1.2);
     to.closePath();
   },
+  plus(to, x, y, r) {
+    to.moveTo(x - r * 1.1, y);
+    to.lineTo(x + r * 1.1, y);
+    to.moveTo(x, y - r * 1.1);
+    to.lineTo(x, y + r * 1.1);
+  },
   cross(to, x, y, r) {
     to.moveTo(x - r * 0.8, y - r * 0.8);
     to.lineTo(x + r * 0.8, y + r * 0.8);
@@ -39,13 +45,15 @@ export const KINDS = {
   confirming: {label: "confirms another", shape: shapes.diamond, colour: "accent", hollow: true},
   running: {label: "not ended", shape: shapes.triangle, colour: "run", hollow: true},
   failed: {label: "failed", shape: shapes.cross, colour: "bad", hollow: true},
+  infeasible: {label: "infeasible", shape: shapes.plus, colour: "bad", hollow: true},
   cancelled: {label: "cancelled", shape: shapes.cross, colour: "idle", hollow: true},
 };
 
 export function kindOf(trial) {
   if (trial.confirms !== 0) return "confirming";
   if (StudyStore.hasResult(trial)) return trial.state === "STOPPED" ? "stopped" : "succeeded";
-  if (trial.state === "FAILED" || trial.state === "INFEASIBLE" || trial.state === "SUCCEEDED") return "failed";
+  if (trial.state === "INFEASIBLE") return "infeasible";
+  if (trial.state === "FAILED" || trial.state === "SUCCEEDED") return "failed";
   return trial.state === "CANCELLED" || trial.state === "STOPPED" ? "cancelled" : "running";
 }
 

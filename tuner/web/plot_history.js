@@ -7,6 +7,8 @@ import {logSwitch, metricMenu} from "./plot_controls.js";
 import {describeTrial, drawMarks, kindOf, KINDS, shapes} from "./marks.js";
 import {StudyStore} from "./store.js";
 
+const FRUITLESS = new Set(["failed", "infeasible"]);
+
 // The trials that were better than all before them.
 function records(trials, metric) {
   const steps = [];
@@ -39,7 +41,7 @@ export function historyPlot(store, selection) {
     const {metrics} = dimensionsOf(store);
     const metric = metricChoice.pick(metrics);
     const shown = store.trials.filter(trial => metric && metric.place(trial) !== null);
-    const without = store.trials.filter(trial => kindOf(trial) === "failed" && metric?.place(trial) === null);
+    const without = store.trials.filter(trial => FRUITLESS.has(kindOf(trial)) && metric?.place(trial) === null);
     if (shown.length === 0) return {missing: missing(without.length)};
     log.offer(metric, shown.map(trial => metric.place(trial)));
     const unsafe = new Set(shown.filter(trial => StudyStore.hasResult(trial) && !store.isSafe(trial)));

@@ -21,9 +21,10 @@ const OUTCOMES = {
   timeout: {label: "timed out", colour: "warn"},
   failed: {label: "failed", colour: "bad"},
   lost: {label: "lost with its runner", colour: "idle"},
+  infeasible: {label: "infeasible", colour: "bad"},
   running: {label: "running", colour: "run"},
 };
-const CLIENT_OUTCOMES = {SUCCEEDED: "succeeded", STOPPED: "stopped", FAILED: "failed", INFEASIBLE: "failed",
+const CLIENT_OUTCOMES = {SUCCEEDED: "succeeded", STOPPED: "stopped", FAILED: "failed", INFEASIBLE: "infeasible",
   CANCELLED: "stopped"};
 const outcomeOf = attempt => OUTCOMES[attempt.state] ? attempt.state : "running";
 
