@@ -1,7 +1,9 @@
 """What the plots of a study's results tell in a real browser."""
 
 import os
+import re
 import sys
+import time
 
 for folder in ("lib", "api"):
     sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", folder))
@@ -11,7 +13,7 @@ import plots  # noqa: E402
 import tap  # noqa: E402
 from fake_runner import Runner  # noqa: E402
 from plots import (  # noqa: E402
-    behaves, call, choose, GOALS, in_card, look, make_studies, make_study,
+    add, behaves, call, choose, GOALS, in_card, look, make_studies, make_study,
     OURS, PARAMETERS, reach, studies, STUDIES, table, wait_missing,
     wait_note, words, words_of)
 
@@ -140,6 +142,76 @@ def no_quarter_of_the_page_is_left_empty():
     tap.equal(curves[2] < 0.8 * bars[2], True, boxes)
 
 
+def legend(title):
+    return in_card(title, "return [...card.querySelectorAll('.legend text')]"
+                          ".map(one => one.textContent)")
+
+
+def infeasible_trials_are_called_so():
+    study = make_study("infeasible", GOALS)
+    made = {"lr": 0.1, "layers": 1, "opt": "adam"}
+    add(study, made)
+    path = "%s/%d/trials" % (STUDIES, study)
+    trial = call(path, {"parameters": words_of(made), "state": "ACTIVE",
+                        "clientId": "c"})["id"]
+    call("%s/%s:complete" % (path, trial),
+         {"trialInfeasible": True, "infeasibleReason": "out of range"})
+    look("infeasible")
+    reach(HISTORY)
+    tap.equal(legend(HISTORY), ["succeeded", "infeasible", "best so far"])
+    look("infeasible", "/timeline")
+    reach("Timeline")
+    tap.equal(legend("Timeline"), ["infeasible"])
+    tap.equal([row[:1] + row[3:4] for row in table("Timeline")[1]],
+              [[trial, "infeasible"]])
+    behaves()
+
+
+def a_short_timeline_tells_the_whole_time():
+    study = make_study("short", GOALS)
+    begun = time.gmtime()
+    add(study, {"lr": 0.1, "layers": 1, "opt": "adam"}, steps=3)
+    ended = time.gmtime()
+    look("short", "/timeline")
+    reach("Timeline")
+    texts = in_card("Timeline", "return [...card.querySelectorAll("
+                                "'.x-axis .tick text')].map("
+                                "one => one.textContent)")
+    minutes = {time.strftime("%H:%M", one) for one in (begun, ended)}
+    days = {time.strftime("%Y-%m-%d", one) for one in (begun, ended)}
+    for text in texts:
+        tap.equal(text in days or
+                  re.fullmatch(r"\d\d:\d\d:\d\d(\.\d{3})?", text) is not None
+                  and text[:5] in minutes, True, texts)
+    tap.equal(len(texts) > 1, True, texts)
+    day = in_card("Timeline",
+                  "return card.querySelector('.day').textContent")
+    tap.equal(day in {one + " UTC" for one in days}, True, day)
+
+
+def importances_tell_what_is_pale_and_whose_the_figure_is():
+    look("goals")
+    reach("Importances")
+    tap.equal(legend("Importances"), ["share of good results",
+                                      "variance alone", "with interactions"])
+    looks = in_card("Importances", """
+        return [...card.querySelectorAll(".legend path"),
+                ...["share", "alone", "total"].map(
+                  name => card.querySelector("rect." + name))].map(
+          one => [one.getAttribute("fill"), one.getAttribute("opacity")]);""")
+    tap.equal(looks[:3], looks[3:])
+    tap.equal(len({tuple(one) for one in looks}), 3)
+
+    def gaps():
+        return in_card("Importances", """
+            const bars = [...card.querySelectorAll("rect.share")];
+            return [...card.querySelectorAll("text.figure")].map((one, i) =>
+              one.getBoundingClientRect().left -
+              bars[i].getBoundingClientRect().right);""")
+    harness.wait_until(lambda: all(0 < gap < 10 for gap in gaps()),
+                       "each figure behind the bar of its share")
+
+
 with harness.Server("--runner", "none", "--auth", "none") as server, \
         driven.Browser() as browser:
     plots.begin(server, browser)
@@ -150,4 +222,7 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         steps_that_were_not_finite_are_crossed,
         a_metric_that_is_no_goal_has_curves,
         no_quarter_of_the_page_is_left_empty,
+        infeasible_trials_are_called_so,
+        a_short_timeline_tells_the_whole_time,
+        importances_tell_what_is_pale_and_whose_the_figure_is,
     ])

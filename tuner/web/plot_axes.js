@@ -74,7 +74,7 @@ export function axisOf(dimension, values = [], log = dimension.log) {
 
 export function scaleOf(axis, pixels) {
   if (axis.categories) return d3.scalePoint(axis.categories, pixels).padding(0.5);
-  const make = axis.time ? d3.scaleTime : axis.log ? d3.scaleLog : d3.scaleLinear;
+  const make = axis.time ? d3.scaleUtc : axis.log ? d3.scaleLog : d3.scaleLinear;
   return make().domain([axis.low, axis.high]).range(pixels);
 }
 
@@ -121,10 +121,21 @@ function ticksOf(axis, scale, room) {
   return axis.integer ? ticks.filter(Number.isInteger) : ticks;
 }
 
+const SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS, DAY_MS = 86400 * SECOND_MS;
+
+// A moment of an axis in full down to what tells its ticks apart, but for its
+// date, which stands where a day begins.
+function timeText([first, second]) {
+  const step = second - first;
+  const clock = d3.utcFormat(step >= MINUTE_MS ? "%H:%M" : step < SECOND_MS ? "%H:%M:%S.%L" : "%H:%M:%S");
+  const day = d3.utcFormat("%Y-%m-%d");
+  return time => time % DAY_MS === 0 ? day(time) : clock(time);
+}
+
 function numberTicks(axis, scale, pixels) {
   const [from, to] = scale.range();
   const values = ticksOf(axis, scale, Math.abs(to - from) / pixels);
-  return {values, text: axis.time ? scale.tickFormat() : format.number};
+  return {values, text: axis.time ? timeText(values) : format.number};
 }
 
 // Draws an axis with ticks that fit into its length, with `pixels` for each, and
@@ -177,17 +188,18 @@ export const within = ({left, top, width, height}) => ({x, y}) =>
 
 // --- legends ---
 
-// entries: [{label, colour, shape?, hollow?}], a line where there is no shape.
+// entries: [{label, colour, opacity?, shape?, hollow?}], a line where there is no
+// shape.
 export function drawLegend(area, entries) {
   const layer = area.svg.select("g.axes").selectAll("g.legend").data([0]).join("g").attr("class", "legend");
   let at = MARGIN.left;
   layer.selectAll("*").remove();
-  for (const {label, colour, shape, hollow} of entries) {
+  for (const {label, colour, opacity = 1, shape, hollow} of entries) {
     const to = d3.path();
     if (shape) shape(to, at + 4, 10, 4);
     else to.rect(at - 3, 9, 14, 2);
     layer.append("path").attr("d", to.toString()).attr("fill", hollow ? "none" : colour)
-      .attr("stroke", colour).attr("stroke-width", hollow ? 1.5 : 0);
+      .attr("stroke", colour).attr("stroke-width", hollow ? 1.5 : 0).attr("opacity", opacity);
     const text = layer.append("text").attr("x", at + 15).attr("y", 14).text(format.visible(label));
     at += 15 + (text.node().getComputedTextLength() || label.length * 6.5) + 16;
   }

@@ -9,7 +9,7 @@ import {Question} from "./question.js";
 import {movesFreely} from "./theme.js";
 import * as format from "./format.js";
 
-const ROW = 34, TOP = 30, LABELS = 150, FIGURES = 60, MOVE_MS = 300;
+const ROW = 34, TOP = 30, LABELS = 150, FIGURES = 60, MOVE_MS = 300, PALE = 0.45;
 const MOST = 16; // bars; the table has all
 
 const share = value => `${(100 * value).toFixed(value < 0.0995 ? 1 : 0)} %`;
@@ -29,18 +29,18 @@ function paint(area, {items}) {
   const layer = area.svg.select("g.axes"), length = area.width - LABELS - FIGURES;
   const {accent, warn} = area.theme, thin = {length, colour: warn, top: 17, height: 6};
   drawBars(layer, "share", items, item => item.share, {length, colour: accent, opacity: 1, top: 2, height: 13});
-  drawBars(layer, "total", items, item => item.total, {...thin, opacity: 0.45});
+  drawBars(layer, "total", items, item => item.total, {...thin, opacity: PALE});
   drawBars(layer, "alone", items, item => item.alone, {...thin, opacity: 1});
   const names = layer.selectAll("text.name").data(items).join("text").attr("class", "name").attr("text-anchor", "end")
     .attr("x", LABELS - 8).attr("y", (_, i) => TOP + i * ROW + 15).text(item => fit(item.parameter, LABELS - 14));
   names.append("title").text(item => format.visible(item.parameter));
   layer.selectAll("text.figure").data(items).join("text").attr("class", "figure")
-    .attr("x", item => LABELS + Math.min(1, Math.max(item.share, item.total ?? 0)) * length + 6)
+    .attr("x", item => LABELS + Math.min(1, item.share) * length + 6)
     .attr("y", (_, i) => TOP + i * ROW + 13).text(item => share(item.share));
   const shape = shapes.square, modelled = items.some(item => item.alone !== undefined);
   drawLegend(area, [{label: "share of good results", colour: accent, shape},
     ...modelled ? [{label: "variance alone", colour: warn, shape},
-      {label: "pale: with interactions", colour: warn, shape}] : []]);
+      {label: "with interactions", colour: warn, shape, opacity: PALE}] : []]);
   return items.map((item, i) => ({item, label: item.parameter, x: LABELS + item.share * length, y: TOP + i * ROW + 9}));
 }
 

@@ -10,6 +10,7 @@ import * as format from "./format.js";
 
 const MARGIN = {top: 30, right: 18, bottom: 28, left: 150};
 const LANE = 20, BAR = 15, LEAST_WIDTH = 1.5, REACH = 2, TICK_PIXELS = 110;
+const DATE_GAP = 46; // between the date and the axis, whose first tick may need half
 const MOST_LANES = 200;
 const CLIENTS = "clients";
 const GROW_MS = 2000; // how often bars of what runs are drawn anew
@@ -20,8 +21,8 @@ const OUTCOMES = {
   stopped: {label: "stopped", colour: "warn"},
   timeout: {label: "timed out", colour: "warn"},
   failed: {label: "failed", colour: "bad"},
-  lost: {label: "lost with its runner", colour: "idle"},
   infeasible: {label: "infeasible", colour: "bad"},
+  lost: {label: "lost with its runner", colour: "idle"},
   running: {label: "running", colour: "run"},
 };
 const CLIENT_OUTCOMES = {SUCCEEDED: "succeeded", STOPPED: "stopped", FAILED: "failed", INFEASIBLE: "infeasible",
@@ -99,6 +100,9 @@ export function timelinePlot(store, selection) {
       .attr("transform", `translate(0,${inner.top + inner.height})`);
     drawTicks(ticks, d3.axisBottom, axis, x, {pixels: TICK_PIXELS,
       shape: made => made.tickSizeInner(-inner.height).tickPadding(8)});
+    ticks.selectAll("text.day").data([axis.low]).join("text").attr("class", "day").attr("text-anchor", "end")
+      .attr("x", inner.left - DATE_GAP).attr("y", 8).attr("dy", "0.71em")
+      .text(ms => `${format.moment(ms).slice(0, 10)} UTC`);
     drawLabels(area, lanes, nameOf);
     const rows = new Map(lanes.map((lane, i) => [lane, inner.top + i * LANE]));
     const placed = bars.filter(bar => rows.has(bar.lane) && bar.to >= axis.low && bar.from <= axis.high).map(bar => {
