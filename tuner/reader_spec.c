@@ -10,7 +10,7 @@
 
 enum { EXAMPLES = 3 }; /* commands of a plan */
 
-static const char TEMPLATE_FOLDER[] = "/path/to/your/code";
+static const char template_folder[] = "/path/to/your/code";
 
 static void add_text(cJSON *object, const char *name, struct text *text)
 {
@@ -80,7 +80,7 @@ enum ht_status read_template(struct reader *reader, struct request *req,
     struct text yaml = {0};
     (void)reader;
     (void)err;
-    job_native_template("[python3, train.py]", TEMPLATE_FOLDER, &yaml);
+    job_native_template("[python3, train.py]", template_folder, &yaml);
     cJSON *object = cJSON_CreateObject();
     add_text(object, "yaml", &yaml);
     json_print(object, &req->reply);
@@ -109,7 +109,7 @@ static void check_alone(const struct node *root, const struct job *job,
                         "them: say which");
     }
     if (runs && job->workdir != NULL &&
-        strcmp(job->workdir, TEMPLATE_FOLDER) == 0)
+        strcmp(job->workdir, template_folder) == 0)
         diag_warning(diag, line, column, "workdir",
                      "is the template's still: say where your code is");
     if (job->pass_env.n > 0)
