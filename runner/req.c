@@ -17,6 +17,11 @@
 
 enum { REDIAL_FIRST_MS = 100, REDIAL_MOST_MS = 2000 };
 
+/* nng 1.5.2 can wait for ever in nng_close() after it has refused a message for
+ * its length. So it refuses only what no memory should be given to, and what is
+ * above our limit is taken and thrown away here. */
+#define REFUSED_BYTES ((size_t)64 * HT_MAX_MESSAGE)
+
 /* nng 1.5.2 waits for ever when a message arrives in the midst of nng_close():
  * one in fifty closes did with an answer under way, none of 12,000 without.
  * So a connection that owes an answer is retired, and closed once the answer
@@ -100,7 +105,7 @@ static int set_up(struct connection *connection)
     int code = nng_socket_set_ms(socket, NNG_OPT_REQ_RESENDTIME,
                                  NNG_DURATION_INFINITE);
     if (code == 0)
-        code = nng_socket_set_size(socket, NNG_OPT_RECVMAXSZ, HT_MAX_MESSAGE);
+        code = nng_socket_set_size(socket, NNG_OPT_RECVMAXSZ, REFUSED_BYTES);
     if (code == 0)
         code = nng_socket_set_ms(socket, NNG_OPT_RECONNMINT, REDIAL_FIRST_MS);
     if (code == 0)
@@ -308,6 +313,8 @@ enum req_result req_wait(struct req *req, int timeout_ms, struct text *answer)
     if (nng_aio_result(connection->aio) != 0)
         return cut(req);
     nng_msg *message = nng_aio_get_msg(connection->aio);
+    if (nng_msg_len(message) > HT_MAX_MESSAGE)
+        return cut(req);
     text_append(answer, nng_msg_body(message), nng_msg_len(message));
     settle(connection);
     connection->asked = false;
