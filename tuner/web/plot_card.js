@@ -105,7 +105,7 @@ export class PlotCard {
       element("div.card", {}, pairList([...this.plot.help ?? [], ...POINTER_HELP]), this.zoomHelp));
     this.element = element("section.card.plot", {ariaLabel: title},
       element("div.row.between", {},
-        element("h2", {}, title),
+        element("h2", {title}, title),
         element("div.row.tools", {}, this.plot.controls, this.reset, this.toText, this.saving, this.help)),
       this.plot.leastWidth ? element("div.sideways", {}, this.ground) : this.ground,
       this.empty, this.text, this.note, this.spoken);
