@@ -51,14 +51,6 @@ static const char *const steps[] = {
     "DROP TABLE deliveries;"};
 enum { OUTBOX_VERSION = sizeof steps / sizeof *steps };
 
-static enum ht_status pragma(struct db *db, const char *sql, int64_t *value,
-                             struct ht_error *err)
-{
-    sqlite3_stmt *stmt;
-    const enum ht_status status = db_query(db, &stmt, err, sql, "");
-    return status == HT_OK ? db_integer(db, stmt, 0, value, err) : status;
-}
-
 static enum ht_status take_step(struct db *db, int64_t version,
                                 struct ht_error *err)
 {
@@ -73,9 +65,10 @@ static enum ht_status take_step(struct db *db, int64_t version,
 static enum ht_status prepare_file(struct db *db, struct ht_error *err)
 {
     int64_t id, version;
-    enum ht_status status = pragma(db, "PRAGMA application_id", &id, err);
+    enum ht_status status =
+        db_ask_integer(db, &id, err, "PRAGMA application_id", "");
     if (status == HT_OK)
-        status = pragma(db, "PRAGMA user_version", &version, err);
+        status = db_ask_integer(db, &version, err, "PRAGMA user_version", "");
     if (status != HT_OK)
         return status;
     if (id != (version == 0 ? 0 : OUTBOX_APPLICATION_ID))
