@@ -188,12 +188,18 @@ def bare(trial):
              for one in trial["measurements"]])
 
 
+def export_quick(home):
+    """Runs the study SPEC; returns the folder that it is exported to."""
+    home.write("train.sh", TRAIN)
+    home.cli("submit", home.write("spec.json", SPEC), "--wait")
+    folder = os.path.join(home.folder, "out")
+    home.cli("export", "quick", "-o", "dir", "--out", folder)
+    return folder
+
+
 def a_study_is_the_same_after_export_and_import():
     with Home() as home:
-        home.write("train.sh", TRAIN)
-        home.cli("submit", home.write("spec.json", SPEC), "--wait")
-        folder = os.path.join(home.folder, "out")
-        home.cli("export", "quick", "-o", "dir", "--out", folder)
+        folder = export_quick(home)
         tap.equal(sorted(os.listdir(folder)),
                   ["events.jsonl", "spec.yaml", "study.json", "trials.jsonl"])
         home.cli("export", "quick", "-o", "dir", "--out", folder, want=5)
@@ -227,10 +233,7 @@ def a_study_is_the_same_after_export_and_import():
 
 def a_long_curve_comes_in_parts():
     with Home() as home:
-        home.write("train.sh", TRAIN)
-        home.cli("submit", home.write("spec.json", SPEC), "--wait")
-        folder = os.path.join(home.folder, "out")
-        home.cli("export", "quick", "-o", "dir", "--out", folder)
+        folder = export_quick(home)
         path = os.path.join(folder, "trials.jsonl")
         with open(path, encoding="utf-8") as file:
             first = json.loads(file.readline())
@@ -248,10 +251,7 @@ def a_long_curve_comes_in_parts():
 
 def an_import_that_breaks_off_leaves_nothing():
     with Home() as home:
-        home.write("train.sh", TRAIN)
-        home.cli("submit", home.write("spec.json", SPEC), "--wait")
-        folder = os.path.join(home.folder, "out")
-        home.cli("export", "quick", "-o", "dir", "--out", folder)
+        folder = export_quick(home)
         path = os.path.join(folder, "trials.jsonl")
         with open(path, encoding="utf-8") as file:
             first = file.readline()
