@@ -9,6 +9,7 @@ import base64
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -25,6 +26,9 @@ KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004",
         "ArrowRight": "\ue014", "ArrowDown": "\ue015", "Home": "\ue011",
         "End": "\ue010", "Delete": "\ue017", "Space": " ",
         "Shift": "\ue008", "Control": "\ue009"}
+
+# What chromedriver says when it listens.
+PORT = re.compile(r"started successfully on port (\d+)")
 
 # What the browser says of all it has asked when an interface of the machine
 # comes or goes, as those of containers do; not a fault of the page.
@@ -96,20 +100,12 @@ class Browser:
 
     def _start(self):
         browser, driver = programs()
-        log = os.path.join(self.folder, "driver.log")
-        # A group of its own, which is ended as a whole.
-        self.driver = subprocess.Popen(
-            [driver, "--port=0", "--log-path=" + os.devnull],
-            stdout=open(log, "wb"), stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL, start_new_session=True,
-            env=dict(os.environ, HOME=self.folder))
-
-        def port():
-            with open(log, encoding="utf-8", errors="replace") as file:
-                words = file.read().split("started successfully on port ")
-            return words[1].split(".")[0] if len(words) > 1 else None
-        self.base = "http://127.0.0.1:" + wait_until(
-            port, "a port of chromedriver")
+        for _ in range(5):
+            if self._start_driver(driver):
+                break
+        else:
+            raise AssertionError("chromedriver does not start: "
+                                 + self._said_by_driver())
         made = self._send("POST", "/session", {"capabilities": {
             "alwaysMatch": {
                 "browserName": "chrome",
@@ -119,6 +115,37 @@ class Browser:
                                        "args": self.arguments}}}})
         self.session = "/session/" + made["sessionId"]
         self.cdp("Page.addScriptToEvaluateOnNewDocument", source=WATCHER)
+
+    def _start_driver(self, driver):
+        """Starts chromedriver and learns its port; tells whether it lives.
+
+        It takes a free port of IPv4 and then wants the same of IPv6, and
+        exits when another program on the machine has that one.
+        """
+        # A group of its own, which is ended as a whole.
+        with open(self._driver_log(), "wb") as log:
+            self.driver = subprocess.Popen(
+                [driver, "--port=0", "--log-path=" + os.devnull],
+                stdout=log, stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL, start_new_session=True,
+                env=dict(os.environ, HOME=self.folder))
+
+        def told():
+            exited = self.driver.poll() is not None
+            return PORT.search(self._said_by_driver()) or exited
+        port = wait_until(told, "a port of chromedriver")
+        if port is True:
+            return False
+        self.base = "http://127.0.0.1:" + port[1]
+        return True
+
+    def _driver_log(self):
+        return os.path.join(self.folder, "driver.log")
+
+    def _said_by_driver(self):
+        with open(self._driver_log(), encoding="utf-8",
+                  errors="replace") as log:
+            return log.read()
 
     def close(self):
         if self.session:
