@@ -7,10 +7,8 @@
 #include "tuner/db_internal.h"
 #include "tuner/db_write.h"
 
-enum {
-    BUSY_MS = 5000,       /* for a lock that another connection holds */
-    TRUNCATE_BUSY_MS = 20 /* what requests may have to wait for the WAL */
-};
+/* What requests may have to wait for the WAL. */
+enum { TRUNCATE_BUSY_MS = 20 };
 
 /* Translates what SQLite just answered: a full or failing disk and a lock are
  * HT_UNAVAILABLE, a damaged file HT_CORRUPT, anything else our own bug. */
@@ -172,77 +170,6 @@ void *db_grow(struct arena *arena, void *rows, size_t n, size_t size)
     return larger;
 }
 
-/* --- opening --- */
-
-static int note_wal_pages(void *context, sqlite3 *handle, const char *name,
-                          int pages)
-{
-    (void)handle, (void)name;
-    struct db *db = context;
-    db->wal_pages = pages;
-    return SQLITE_OK;
-}
-
-static enum ht_status open_file(const char *path, int flags, struct db **out,
-                                struct ht_error *err)
-{
-    struct db *db = ht_xcalloc(1, sizeof *db);
-    db->readonly = (flags & SQLITE_OPEN_READONLY) != 0;
-    const int rc =
-        sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
-    if (rc != SQLITE_OK) {
-        const char *why =
-            db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc);
-        ht_fail(err, HT_IO, "cannot open %s: %s", path, why);
-        db_close(db);
-        return HT_IO;
-    }
-    sqlite3_extended_result_codes(db->handle, 1);
-    sqlite3_busy_timeout(db->handle, BUSY_MS);
-    *out = db;
-    return HT_OK;
-}
-
-static enum ht_status open_ready(const char *path, int flags, const char *setup,
-                                 struct db **out, struct ht_error *err)
-{
-    struct db *db;
-    enum ht_status status = open_file(path, flags, &db, err);
-    if (status != HT_OK)
-        return status;
-    status = db_exec(db, setup, err);
-    /* After the setup: wal_autocheckpoint takes the hook away. */
-    sqlite3_wal_hook(db->handle, note_wal_pages, db);
-    if (status == HT_OK && !db->readonly)
-        status = db_migrate(db, err);
-    if (status != HT_OK) {
-        db_close(db);
-        return status == HT_PRECONDITION || status == HT_CORRUPT
-                   ? ht_wrap(err, status, "%s", path)
-                   : ht_wrap(err, HT_IO, "%s", path);
-    }
-    *out = db;
-    return HT_OK;
-}
-
-enum ht_status db_open(const char *path, struct db **db, struct ht_error *err)
-{
-    return open_ready(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                      "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-                      "PRAGMA foreign_keys=ON; PRAGMA wal_autocheckpoint=0;"
-                      "PRAGMA journal_size_limit=0;"
-                      "PRAGMA trusted_schema=OFF;",
-                      db, err);
-}
-
-enum ht_status db_open_readonly(const char *path, struct db **db,
-                                struct ht_error *err)
-{
-    return open_ready(path, SQLITE_OPEN_READONLY,
-                      "PRAGMA query_only=ON; PRAGMA trusted_schema=OFF;", db,
-                      err);
-}
-
 void db_close(struct db *db)
 {
     if (db == NULL)
@@ -301,12 +228,12 @@ enum ht_status db_checkpoint(struct db *db, bool truncate, struct ht_error *err)
 {
     /* Whoever truncates must not wait for a long reader: a later try will do.
      */
-    sqlite3_busy_timeout(db->handle, truncate ? TRUNCATE_BUSY_MS : BUSY_MS);
+    sqlite3_busy_timeout(db->handle, truncate ? TRUNCATE_BUSY_MS : DB_BUSY_MS);
     const int rc = sqlite3_wal_checkpoint_v2(
         db->handle, NULL,
         truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE, NULL,
         NULL);
-    sqlite3_busy_timeout(db->handle, BUSY_MS);
+    sqlite3_busy_timeout(db->handle, DB_BUSY_MS);
     if (rc == SQLITE_OK && truncate)
         db->wal_pages = 0;
     if (rc == SQLITE_OK || rc == SQLITE_BUSY)

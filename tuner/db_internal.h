@@ -20,7 +20,10 @@
 #include "tuner/db.h"
 #include "tuner/db_grow.h"
 
-enum { DB_STATEMENTS = 256 }; /* slots of the cache; about 80 are used */
+enum {
+    DB_STATEMENTS = 256, /* slots of the cache; about 80 are used */
+    DB_BUSY_MS = 5000    /* for a lock that another connection holds */
+};
 
 struct db_statement {
     const char *sql; /* address is the key */
@@ -39,21 +42,8 @@ struct db_blob {
     size_t len;
 };
 
-struct db_migration {
-    const char *sql;
-    /* Runs after the SQL in the same transaction; NULL: nothing. */
-    enum ht_status (*run)(struct db *db, struct ht_error *err);
-};
-
-/* "HyTn": marks the file as ours. */
+/* "HyTn": marks the database file as ours. */
 #define DB_APPLICATION_ID 0x4879546e
-
-extern const struct db_migration db_migrations[];
-extern const int db_migration_count;
-
-/* Brings the file from its user_version to the newest.
- * HT_PRECONDITION  newer than this program, or another program's */
-enum ht_status db_migrate(struct db *db, struct ht_error *err);
 
 enum ht_status db_exec(struct db *db, const char *sql, struct ht_error *err);
 enum ht_status db_run(struct db *db, struct ht_error *err, const char *sql,

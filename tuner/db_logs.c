@@ -6,112 +6,66 @@
 
 #include "proto/clock.h"
 #include "proto/text.h"
+#include "tuner/db_file.h"
 #include "tuner/db_internal.h"
 
 struct db_logs {
     struct db *db;
 };
 
-/* "HyLg": marks the file as ours. */
-#define LOGS_APPLICATION_ID 0x48794c67
+/* --- the file --- */
 
-/* One entry a version, the last is the newest; %lld is the moment of the
- * migration, in microseconds. The application id stands in the first. */
-static const char *const migrations[] = {
+static const char first_schema[] =
     "CREATE TABLE chunk(study INTEGER NOT NULL, trial INTEGER NOT NULL,"
     " attempt INTEGER NOT NULL, replica TEXT NOT NULL, stream TEXT NOT NULL,"
     " start INTEGER NOT NULL, next INTEGER NOT NULL, data BLOB NOT NULL)"
     " STRICT;"
     "CREATE UNIQUE INDEX chunk_by_end ON"
-    " chunk(study, trial, attempt, replica, stream, next);"
-    "PRAGMA application_id=1215908967; PRAGMA user_version=1;",
-    /* No chunk is rewritten: those that are there share the moment as the
-     * default of the column, and their lines are taken to end with them. */
-    "ALTER TABLE chunk ADD COLUMN stored_us INTEGER NOT NULL DEFAULT %lld;"
-    "ALTER TABLE chunk ADD COLUMN open INTEGER NOT NULL DEFAULT 0;"
-    "CREATE INDEX chunk_by_time ON chunk(study, stored_us);"
-    "PRAGMA user_version=2;"};
-enum { LOGS_VERSION = sizeof migrations / sizeof *migrations };
-_Static_assert(LOGS_APPLICATION_ID == 1215908967, "the schema writes it");
+    " chunk(study, trial, attempt, replica, stream, next);";
 
-static enum ht_status migrate(struct db *db, int64_t version,
-                              struct ht_error *err)
+/* No chunk is rewritten: those that are there share this moment as the default
+ * of the column, and their lines are taken to end with them. */
+static enum ht_status date_chunks(struct db *db, struct ht_error *err)
 {
     struct text sql = {0};
-    enum ht_status status = db_begin(db, err);
-    for (; status == HT_OK && version < LOGS_VERSION; version++) {
-        const char *moment = strstr(migrations[version], "%lld");
-        const size_t before = moment != NULL
-                                  ? (size_t)(moment - migrations[version])
-                                  : strlen(migrations[version]);
-        text_clear(&sql);
-        text_append(&sql, migrations[version], before);
-        if (moment != NULL)
-            text_printf(&sql, "%lld%s", (long long)clock_wall_us(),
-                        moment + strlen("%lld"));
-        status = db_exec(db, sql.data, err);
-    }
+    text_printf(&sql,
+                "ALTER TABLE chunk ADD COLUMN"
+                " stored_us INTEGER NOT NULL DEFAULT %lld;"
+                "ALTER TABLE chunk ADD COLUMN open INTEGER NOT NULL DEFAULT 0;"
+                "CREATE INDEX chunk_by_time ON chunk(study, stored_us);",
+                (long long)clock_wall_us());
+    const enum ht_status status = db_exec(db, sql.data, err);
     text_free(&sql);
-    return status == HT_OK ? db_commit(db, err) : status;
+    return status;
 }
 
-/* An empty file becomes ours; any other must already be. */
-static enum ht_status prepare_file(struct db *db, struct ht_error *err)
-{
-    int64_t id, version;
-    enum ht_status status =
-        db_ask_integer(db, &id, err, "PRAGMA application_id", "");
-    if (status == HT_OK)
-        status = db_ask_integer(db, &version, err, "PRAGMA user_version", "");
-    if (status != HT_OK)
-        return status;
-    if (id == LOGS_APPLICATION_ID && version == LOGS_VERSION)
-        return HT_OK;
-    if (id == LOGS_APPLICATION_ID && version > LOGS_VERSION)
-        return ht_fail(err, HT_PRECONDITION,
-                       "the log file is of a newer version (%lld)",
-                       (long long)version);
-    if (id != LOGS_APPLICATION_ID && (id != 0 || version != 0))
-        return ht_fail(err, HT_PRECONDITION, "not a log file of ours");
-    if (db->readonly)
-        return ht_fail(err, HT_IO, "the log file was never written to");
-    return migrate(db, version, err);
-}
+static const struct db_migration migrations[] = {
+    {first_schema, NULL},
+    {NULL, date_chunks},
+};
+
+/* Logs may lose their last seconds in a power cut (NORMAL): runners keep what
+ * they were not told is stored, and nothing is computed from it. */
+static const struct db_kind kind = {
+    .application_id = 0x48794c67, /* "HyLg" */
+    .versions = (int)(sizeof migrations / sizeof *migrations),
+    .migrations = migrations,
+    .writing = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+               "PRAGMA cache_size=-512; PRAGMA journal_size_limit=16777216;"
+               "PRAGMA trusted_schema=OFF;",
+    .reading = "PRAGMA query_only=ON; PRAGMA cache_size=-512;"
+               "PRAGMA trusted_schema=OFF;",
+};
 
 enum ht_status db_logs_open(const char *path, bool writable,
                             struct db_logs **logs, struct ht_error *err)
 {
-    /* Logs may lose their last seconds in a power cut (NORMAL): runners keep
-     * what they were not told is stored, and nothing is computed from it. */
-    static const char setup[] =
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-        "PRAGMA cache_size=-512; PRAGMA journal_size_limit=16777216;"
-        "PRAGMA trusted_schema=OFF;";
-    static const char read_setup[] =
-        "PRAGMA query_only=ON; PRAGMA cache_size=-512;"
-        "PRAGMA trusted_schema=OFF;";
-    struct db_logs *made = ht_xcalloc(1, sizeof *made);
-    made->db = ht_xcalloc(1, sizeof *made->db);
-    made->db->readonly = !writable;
-    int flags = writable ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-                         : SQLITE_OPEN_READONLY;
-    enum ht_status status = HT_OK;
-    int rc = sqlite3_open_v2(path, &made->db->handle,
-                             flags | SQLITE_OPEN_NOMUTEX, NULL);
-    if (rc != SQLITE_OK)
-        status = ht_fail(err, HT_IO, "%s", sqlite3_errstr(rc));
-    if (status == HT_OK) {
-        sqlite3_extended_result_codes(made->db->handle, 1);
-        sqlite3_busy_timeout(made->db->handle, 5000);
-        status = db_exec(made->db, writable ? setup : read_setup, err);
-    }
-    if (status == HT_OK)
-        status = prepare_file(made->db, err);
-    if (status != HT_OK) {
-        db_logs_close(made);
-        return ht_wrap(err, status, "%s", path);
-    }
-    *logs = made;
+    struct db *db;
+    const enum ht_status status = db_file_open(path, writable, &kind, &db, err);
+    if (status != HT_OK)
+        return status;
+    *logs = ht_xcalloc(1, sizeof **logs);
+    (*logs)->db = db;
     return HT_OK;
 }
 

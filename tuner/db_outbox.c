@@ -4,19 +4,17 @@
 
 #include "proto/json.h"
 #include "proto/text.h"
+#include "tuner/db_file.h"
 #include "tuner/db_internal.h"
 
 struct outbox {
     struct db *db;
 };
 
-/* "HyWh": marks the file as ours. */
-#define OUTBOX_APPLICATION_ID 0x48795768
-_Static_assert(OUTBOX_APPLICATION_ID == 1215911784, "steps[0] writes it");
+/* --- the file --- */
 
-/* Append only: the n-th leads from version n to n + 1. Study 0 stands for all:
- * marks are kept. */
-static const char *const steps[] = {
+/* Study 0 stands for all: marks are kept. */
+static const char first_schema[] =
     "CREATE TABLE marks(study INTEGER PRIMARY KEY, revision INTEGER NOT NULL)"
     " STRICT;"
     "CREATE TABLE deliveries("
@@ -24,11 +22,11 @@ static const char *const steps[] = {
     " url TEXT NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL,"
     " made_ms INTEGER NOT NULL, due_ms INTEGER NOT NULL,"
     " tries INTEGER NOT NULL DEFAULT 0, dead INTEGER NOT NULL DEFAULT 0,"
-    " why TEXT NOT NULL DEFAULT '') STRICT;"
-    "PRAGMA application_id=1215911784;",
+    " why TEXT NOT NULL DEFAULT '') STRICT;";
 
-    /* Letters wait in the line of their webhook, which had no name but its
-     * host until then. */
+/* Letters wait in the line of their webhook, which had no name but its host
+ * until then. */
+static const char second_schema[] =
     "CREATE TABLE letters("
     " id INTEGER PRIMARY KEY AUTOINCREMENT, study INTEGER NOT NULL,"
     " webhook TEXT NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL,"
@@ -48,64 +46,31 @@ static const char *const steps[] = {
     "DELETE FROM sqlite_sequence WHERE name='letters';"
     "INSERT INTO sqlite_sequence SELECT 'letters', seq FROM sqlite_sequence"
     " WHERE name='deliveries';"
-    "DROP TABLE deliveries;"};
-enum { OUTBOX_VERSION = sizeof steps / sizeof *steps };
+    "DROP TABLE deliveries;";
 
-static enum ht_status take_step(struct db *db, int64_t version,
-                                struct ht_error *err)
-{
-    struct text sql = {0};
-    text_printf(&sql, "BEGIN IMMEDIATE;%sPRAGMA user_version=%d;COMMIT;",
-                steps[version], (int)version + 1);
-    const enum ht_status status = db_exec(db, sql.data, err);
-    text_free(&sql);
-    return status;
-}
+static const struct db_migration migrations[] = {
+    {first_schema, NULL},
+    {second_schema, NULL},
+};
 
-static enum ht_status prepare_file(struct db *db, struct ht_error *err)
-{
-    int64_t id, version;
-    enum ht_status status =
-        db_ask_integer(db, &id, err, "PRAGMA application_id", "");
-    if (status == HT_OK)
-        status = db_ask_integer(db, &version, err, "PRAGMA user_version", "");
-    if (status != HT_OK)
-        return status;
-    if (id != (version == 0 ? 0 : OUTBOX_APPLICATION_ID))
-        return ht_fail(err, HT_PRECONDITION, "is a file of another program");
-    if (version > OUTBOX_VERSION)
-        return ht_fail(err, HT_PRECONDITION, "is of a newer program");
-    for (; status == HT_OK && version < OUTBOX_VERSION; version++)
-        status = take_step(db, version, err);
-    return status;
-}
+static const struct db_kind kind = {
+    .application_id = 0x48795768, /* "HyWh" */
+    .versions = (int)(sizeof migrations / sizeof *migrations),
+    .migrations = migrations,
+    .writing = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+               "PRAGMA cache_size=-256; PRAGMA journal_size_limit=1048576;"
+               "PRAGMA trusted_schema=OFF;",
+};
 
-enum ht_status outbox_open(const char *path, struct outbox **out,
+enum ht_status outbox_open(const char *path, struct outbox **outbox,
                            struct ht_error *err)
 {
-    static const char setup[] =
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-        "PRAGMA cache_size=-256; PRAGMA journal_size_limit=1048576;"
-        "PRAGMA trusted_schema=OFF;";
-    struct outbox *made = ht_xcalloc(1, sizeof *made);
-    made->db = ht_xcalloc(1, sizeof *made->db);
-    const int rc = sqlite3_open_v2(
-        path, &made->db->handle,
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
-    enum ht_status status =
-        rc == SQLITE_OK ? HT_OK : ht_fail(err, HT_IO, "%s", sqlite3_errstr(rc));
-    if (status == HT_OK) {
-        sqlite3_extended_result_codes(made->db->handle, 1);
-        sqlite3_busy_timeout(made->db->handle, 5000);
-        status = db_exec(made->db, setup, err);
-    }
-    if (status == HT_OK)
-        status = prepare_file(made->db, err);
-    if (status != HT_OK) {
-        outbox_close(made);
-        return ht_wrap(err, status, "%s", path);
-    }
-    *out = made;
+    struct db *db;
+    const enum ht_status status = db_file_open(path, true, &kind, &db, err);
+    if (status != HT_OK)
+        return status;
+    *outbox = ht_xcalloc(1, sizeof **outbox);
+    (*outbox)->db = db;
     return HT_OK;
 }
 

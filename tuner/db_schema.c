@@ -1,6 +1,6 @@
 #include <stddef.h>
-#include <stdio.h>
 
+#include "tuner/db_file.h"
 #include "tuner/db_internal.h"
 #include "tuner/front.h"
 
@@ -199,8 +199,7 @@ static const char thirteenth_schema[] =
     "ALTER TABLE studies ADD COLUMN silent INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE attempts ADD COLUMN doctor TEXT NOT NULL DEFAULT '';";
 
-/* Append only: the index of a migration is the user_version it starts from. */
-const struct db_migration db_migrations[] = {
+static const struct db_migration migrations[] = {
     {first_schema, NULL},      {second_schema, NULL},
     {third_schema, NULL},      {fourth_schema, NULL},
     {fifth_schema, NULL},      {sixth_schema, NULL},
@@ -209,62 +208,38 @@ const struct db_migration db_migrations[] = {
     {eleventh_schema, NULL},   {twelfth_schema, NULL},
     {thirteenth_schema, NULL},
 };
-const int db_migration_count =
-    (int)(sizeof db_migrations / sizeof *db_migrations);
 
-static enum ht_status migrate_one(struct db *db, int version,
-                                  struct ht_error *err)
+/* The core itself decides when the log is written back, see db_checkpoint(). */
+static const struct db_kind kind = {
+    .application_id = DB_APPLICATION_ID,
+    .versions = (int)(sizeof migrations / sizeof *migrations),
+    .migrations = migrations,
+    .writing = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+               "PRAGMA foreign_keys=ON; PRAGMA wal_autocheckpoint=0;"
+               "PRAGMA journal_size_limit=0; PRAGMA trusted_schema=OFF;",
+    .reading = "PRAGMA query_only=ON; PRAGMA trusted_schema=OFF;",
+};
+
+static int note_wal_pages(void *context, sqlite3 *handle, const char *name,
+                          int pages)
 {
-    const struct db_migration *step = &db_migrations[version];
-    enum ht_status status = db_begin(db, err);
-    if (status != HT_OK)
-        return status;
-    char pragmas[96];
-    snprintf(pragmas, sizeof pragmas,
-             "PRAGMA user_version=%d; PRAGMA application_id=%d;", version + 1,
-             DB_APPLICATION_ID);
-    status = db_exec(db, step->sql, err);
-    if (status == HT_OK && step->run != NULL)
-        status = step->run(db, err);
+    (void)handle, (void)name;
+    struct db *db = context;
+    db->wal_pages = pages;
+    return SQLITE_OK;
+}
+
+enum ht_status db_open(const char *path, struct db **db, struct ht_error *err)
+{
+    const enum ht_status status = db_file_open(path, true, &kind, db, err);
+    /* After the pragmas: wal_autocheckpoint takes the hook away. */
     if (status == HT_OK)
-        status = db_exec(db, pragmas, err);
-    if (status == HT_OK)
-        status = db_commit(db, err);
-    if (status != HT_OK)
-        db_rollback(db);
+        sqlite3_wal_hook((*db)->handle, note_wal_pages, *db);
     return status;
 }
 
-static enum ht_status read_version(struct db *db, int64_t *version,
-                                   struct ht_error *err)
+enum ht_status db_open_readonly(const char *path, struct db **db,
+                                struct ht_error *err)
 {
-    int64_t application, tables;
-    enum ht_status status =
-        db_ask_integer(db, &application, err, "PRAGMA application_id", "");
-    if (status == HT_OK)
-        status = db_ask_integer(db, version, err, "PRAGMA user_version", "");
-    if (status == HT_OK)
-        status = db_ask_integer(db, &tables, err,
-                                "SELECT count(*) FROM sqlite_schema", "");
-    if (status != HT_OK)
-        return status;
-    const bool empty = application == 0 && *version == 0 && tables == 0;
-    if (!empty && application != DB_APPLICATION_ID)
-        return ht_fail(err, HT_PRECONDITION,
-                       "is a database of another program");
-    if (*version > db_migration_count)
-        return ht_fail(err, HT_PRECONDITION,
-                       "has version %lld, this program knows up to %d; use "
-                       "the newer program",
-                       (long long)*version, db_migration_count);
-    return HT_OK;
-}
-
-enum ht_status db_migrate(struct db *db, struct ht_error *err)
-{
-    int64_t version = 0;
-    enum ht_status status = read_version(db, &version, err);
-    for (; status == HT_OK && version < db_migration_count; version++)
-        status = migrate_one(db, (int)version, err);
-    return status;
+    return db_file_open(path, false, &kind, db, err);
 }

@@ -55,7 +55,7 @@ static void a_new_file_is_set_up_for_safety(void)
     CHECK(ask(db, "PRAGMA synchronous") == 2);
     CHECK(ask(db, "PRAGMA foreign_keys") == 1);
     CHECK(ask(db, "PRAGMA wal_autocheckpoint") == 0);
-    CHECK(ask(db, "PRAGMA user_version") == db_migration_count);
+    CHECK(ask(db, "PRAGMA user_version") == 13);
     CHECK(ask(db, "PRAGMA application_id") == DB_APPLICATION_ID);
     CHECK(ask(db, "SELECT count(*) FROM pragma_journal_mode "
                   "WHERE journal_mode='wal'") == 1);
@@ -143,6 +143,22 @@ static void readers_cannot_write(void)
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
     CHECK(db_open_readonly(place.path, &reader, NULL) == HT_OK);
     CHECK(db_meta_set(reader, "a", "b", NULL) == HT_UNAVAILABLE);
+    db_close(reader);
+    db_close(db);
+    remove_place(&place);
+}
+
+static void an_older_file_is_migrated_before_it_is_read(void)
+{
+    struct place place;
+    make_place(&place);
+    struct db *db = NULL, *reader = NULL;
+    struct ht_error err = {0};
+    tamper(&place, "PRAGMA user_version=0");
+    CHECK(db_open_readonly(place.path, &reader, &err) == HT_PRECONDITION);
+    CHECK(strstr(err.text, "has version 0, and 13 is read here") != NULL);
+    CHECK(db_open(place.path, &db, NULL) == HT_OK);
+    CHECK(db_open_readonly(place.path, &reader, NULL) == HT_OK);
     db_close(reader);
     db_close(db);
     remove_place(&place);
@@ -433,6 +449,7 @@ int main(void)
     RUN(what_is_no_database_is_refused);
     RUN(a_migration_that_fails_leaves_the_file_as_it_was);
     RUN(readers_cannot_write);
+    RUN(an_older_file_is_migrated_before_it_is_read);
     RUN(the_best_trial_is_the_older_of_equals);
     RUN(a_point_is_stored_once);
     RUN(of_an_earlier_study_the_best_and_the_newest_are_copied);
