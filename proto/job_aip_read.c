@@ -48,7 +48,7 @@ static void read_tier(const struct field_reader *reader, struct place at,
     aip->tier_at = at;
     if (tier == NULL)
         return;
-    aip->tier = tier->value;
+    aip->tier = (enum aip_tier)tier->value;
     switch (aip->tier) {
     case TIER_UNSAID:
     case TIER_BASIC:

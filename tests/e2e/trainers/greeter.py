@@ -13,7 +13,7 @@ import threading
 import time
 
 VARIABLES = ("CLUSTER_SPEC", "TF_CONFIG")
-DEADLINE = time.monotonic() + 90
+DEADLINE = time.monotonic() + 180
 
 
 def ask(address, question):
