@@ -146,14 +146,20 @@ def in_card(title, script, *arguments):
     return page.run(CARD + script, title, *arguments)
 
 
+def wait_in(title, condition, what):
+    """Until it holds for the plot, which is kept in sight: what is not seen is
+    not drawn, and plots above it that change their size push it out of it."""
+    page.wait("(() => { %s card.scrollIntoView({block: 'center'});"
+              " return %s; })()"
+              % (CARD.replace("arguments[0]", json.dumps(title)), condition),
+              "%s: %s" % (title, what))
+
+
 def reach(title):
     """Brings a plot in sight and waits until it is drawn."""
-    in_card(title, "card.scrollIntoView({block: 'center'})")
-    page.wait("(() => { %s return !card.querySelector('.ground').hidden &&"
-                 " card.querySelector('canvas').height > 0 &&"
-                 " card.querySelector('.axes').childElementCount > 0; })()"
-                 % CARD.replace("arguments[0]", json.dumps(title)),
-                 "the plot " + title)
+    wait_in(title, "!card.querySelector('.ground').hidden"
+            " && card.querySelector('.axes').childElementCount > 0",
+            "it is drawn")
 
 
 def ground(title):
@@ -188,8 +194,7 @@ def press(title, label):
 def table(title):
     """[heads, rows] of the text form, which is shown for the time being."""
     press(title, "As table")
-    page.wait("(() => { %s return !card.querySelector('.as-text').hidden;"
-                 " })()" % CARD.replace("arguments[0]", json.dumps(title)))
+    wait_in(title, "!card.querySelector('.as-text').hidden", "its table")
     found = in_card(title, """
         const texts = row => [...row.children].map(cell => cell.textContent);
         return [texts(card.querySelector("thead tr")),
@@ -212,18 +217,13 @@ def missing(title):
 
 
 def wait_missing(title, text):
-    in_card(title, "card.scrollIntoView({block: 'center'})")
-    page.wait("(() => { %s return card.querySelector('.missing')"
-                 ".textContent === %s; })()"
-                 % (CARD.replace("arguments[0]", json.dumps(title)),
-                    json.dumps(text)), "%s: %s" % (title, text))
+    wait_in(title, "card.querySelector('.missing').textContent === "
+            + json.dumps(text), text)
 
 
 def wait_note(title, text):
-    page.wait("(() => { %s return card.querySelector('.note')"
-                 ".textContent.includes(%s); })()"
-                 % (CARD.replace("arguments[0]", json.dumps(title)),
-                    json.dumps(text)), "%s notes: %s" % (title, text))
+    wait_in(title, "card.querySelector('.note').textContent.includes(%s)"
+            % json.dumps(text), "a note with " + text)
 
 
 def ticks(title, axis):

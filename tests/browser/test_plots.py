@@ -106,7 +106,8 @@ def a_part_that_is_zoomed_stays_while_the_study_goes_on():
                 "window.scrollTo(0, 40)")
     best = add(study, {"lr": 0.001, "layers": 8, "opt": "adam"})
     browser.wait_text("trial %d" % best, ".figures")
-    wait_note(title, "trial %d" % best)
+    harness.wait_until(lambda: "trial %d" % best in in_card(
+        title, "return card.querySelector('.note').textContent"), "a note")
     tap.equal((ticks(title, "y"), ticks(title, "x")), part)
     tap.equal(browser.run("return [document.activeElement.textContent,"
                           "scrollY]"), ["trial %d" % best, 40])

@@ -39,6 +39,9 @@ function drawSoon(card) {
 
 // --- the card ---
 
+// What prepare() returns while an answer is under way: the plot keeps its place.
+export const ASKING = {missing: "Asking the server …", waits: true};
+
 export class PlotCard {
   // plot: {
   //   title, name (of saved files), wide: whether it takes a whole row,
@@ -46,7 +49,7 @@ export class PlotCard {
   //   height: pixels, or a function (width, data),
   //   leastWidth(data): pixels, below which it is moved sideways to be seen,
   //   controls: elements beside the title,
-  //   prepare(): what is to be drawn, or {missing: why it cannot be},
+  //   prepare(): what is to be drawn, {missing: why it cannot be} or ASKING,
   //   paint(area, data): draws, returns marks [{x, y, trial, label, order}]:
   //     label tells those of one trial apart, order is that of the arrow keys,
   //     x where it is left out,
@@ -90,6 +93,8 @@ export class PlotCard {
     this.tip = element("div.tip", {hidden: true});
     this.ground = element("div.ground", {tabIndex: 0, role: "group", ariaLabel: title, ariaRoleDescription: "plot"},
       this.svg.node(), this.canvas, this.tip);
+    // Before it is drawn, too: a plot that grows moves all below it.
+    if (typeof this.plot.height === "number") this.ground.style.height = `${this.plot.height}px`;
     this.empty = element("p.missing", {hidden: true});
     this.text = element("div.scroll.as-text", {hidden: true});
     this.note = element("p.quiet.note");
@@ -166,11 +171,12 @@ export class PlotCard {
   draw() {
     this.dirty = false;
     this.data = this.plot.prepare();
-    const {missing} = this.data;
+    const {missing, waits = false} = this.data, bare = Boolean(missing) && !waits;
     this.empty.hidden = !missing;
     this.empty.textContent = missing ?? "";
-    this.element.classList.toggle("bare", Boolean(missing));
-    this.ground.hidden = Boolean(missing) || this.asText;
+    this.element.classList.toggle("bare", bare);
+    this.element.classList.toggle("waits", waits);
+    this.ground.hidden = bare || this.asText;
     this.text.hidden = Boolean(missing) || !this.asText;
     this.reset.hidden = this.view === null || this.asText;
     this.toText.hidden = Boolean(missing);

@@ -1,7 +1,7 @@
 // plot_contour.js - a pair of parameters: what the model expects over both, or
 // how unsure it is, with the trials and the points that come next.
 import {studyPath} from "./api.js";
-import {PlotCard} from "./plot_card.js";
+import {ASKING, PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
 import {axisOf, drawAxes, drawBar, drawLegend, within} from "./plot_axes.js";
 import {lackOfModel, slicePath} from "./plot_slice.js";
@@ -108,7 +108,7 @@ export function contourPlot(store, selection) {
     if (lackOfModel(store) !== null) return {missing: lackOfModel(store)};
     const {answer, problem} = model.look();
     if (problem) return {missing: `There is no model to draw: ${problem.message}.`};
-    if (answer === null) return {missing: "Asking the server …"};
+    if (answer === null) return ASKING;
     const [xs, ys] = answer.axes.map(axis => axis.values);
     if (xs.length < 2 && ys.length < 2) return {missing: "Both parameters have one value only."};
     const trials = store.results.filter(trial => x.place(trial) !== null && y.place(trial) !== null);

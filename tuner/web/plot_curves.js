@@ -1,7 +1,7 @@
 // plot_curves.js - how a metric went, step by step, in the best trials and in
 // those that run; the server thins long curves.
 import {studyPath} from "./api.js";
-import {PlotCard} from "./plot_card.js";
+import {ASKING, PlotCard} from "./plot_card.js";
 import {dimensionsOf, otherMetrics} from "./dimension.js";
 import {drawAxes, drawBar, drawLegend, span, within} from "./plot_axes.js";
 import {zoomable} from "./plot_zoom.js";
@@ -55,7 +55,7 @@ export function curvesPlot(store, selection) {
   function prepare() {
     const {answer, problem} = question.look(), {offered} = pick();
     if (problem) return {missing: problem.message};
-    if (answer === null) return {missing: offered.length > 0 ? "Asking the server …" : "The study has no metric."};
+    if (answer === null) return offered.length > 0 ? ASKING : {missing: "The study has no metric."};
     const metric = offered.find(({name}) => name === answer.metric);
     const curves = answer.curves.map(curve => ({notFinite: [], ...curve, trial: store.trial(curve.trial)}))
       .filter(({trial, steps, notFinite}) => trial && steps.length + notFinite.length > 1);

@@ -1,6 +1,6 @@
 // plot_importances.js - which parameters matter for a metric.
 import {studyPath} from "./api.js";
-import {PlotCard} from "./plot_card.js";
+import {ASKING, PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
 import {drawLegend, fit} from "./plot_axes.js";
 import {metricMenu} from "./plot_controls.js";
@@ -59,7 +59,7 @@ export function importancesPlot(store, selection) {
   function prepare() {
     const {answer, problem} = question.look();
     if (problem) return {missing: problem.message};
-    if (answer === null) return {missing: "Asking the server …"};
+    if (answer === null) return ASKING;
     const {trials, least, importances: items} = answer;
     if (trials < least) return {missing: `Needs ${least} results, has ${trials}.`};
     if (items.length === 0) return {missing: "The results tell the parameters nothing apart yet."};

@@ -1,7 +1,7 @@
 // plot_trial_curves.js - every measurement of a metric in a few trials, perhaps
 // beside the median of the study.
 import {studyPath} from "./api.js";
-import {PlotCard} from "./plot_card.js";
+import {ASKING, PlotCard} from "./plot_card.js";
 import {dimensionsOf, otherMetrics} from "./dimension.js";
 import {drawAxes, drawLegend, span, within} from "./plot_axes.js";
 import {drawLost, lostMarks, traceUnbroken} from "./plot_lost.js";
@@ -84,7 +84,7 @@ export const trialCurvesPlot = ({title, ids, median = false}) => (store, selecti
     if (!metric) return {missing: "The job has no metric."};
     const {problem, answers, ready} = curvesAsked.look();
     if (problem) return {missing: problem.message};
-    if (!ready) return {missing: "Asking the server …"};
+    if (!ready) return ASKING;
     const curves = readCurves(answers, metric.name);
     if (curves.length === 0) return {missing: "Nothing was reported of this metric."};
     const known = medianAsked.look().answer;
