@@ -8,6 +8,11 @@
 
 enum { NAMING_RECORDS = 1000 };
 
+/* The newest trials of a study that a condition holds for. */
+#define NEWEST_TRIALS(condition)                                               \
+    "SELECT " DB_TRIAL_COLUMNS " FROM trials "                                 \
+    "WHERE study=? AND confirms=0 AND " condition " ORDER BY id DESC LIMIT ?"
+
 /* REQUESTED ones that ran before wait to go on. */
 enum ht_status db_curve_trials(struct db *db, struct arena *arena,
                                int64_t study, size_t limit,
@@ -15,10 +20,8 @@ enum ht_status db_curve_trials(struct db *db, struct arena *arena,
 {
     return db_ask_trials(
         db, arena, list, err,
-        "SELECT " DB_TRIAL_COLUMNS " FROM trials "
-        "WHERE study=? AND state NOT IN (0, 6, 7, 8) AND confirms=0 "
-        "AND started_ms>0 ORDER BY id DESC LIMIT ?",
-        "ii", study, (int64_t)limit);
+        NEWEST_TRIALS("state NOT IN (0, 6, 7, 8) AND started_ms>0"), "ii",
+        study, (int64_t)limit);
 }
 
 enum ht_status db_curve_records(struct db *db, struct arena *arena,
@@ -56,30 +59,6 @@ static enum ht_status best_trials(struct db *db, struct arena *arena,
         (int64_t)choice->top);
 }
 
-static enum ht_status running_trials(struct db *db, struct arena *arena,
-                                     const struct curve_choice *choice,
-                                     struct trial_list *list,
-                                     struct ht_error *err)
-{
-    return db_ask_trials(db, arena, list, err,
-                         "SELECT " DB_TRIAL_COLUMNS " FROM trials "
-                         "WHERE study=? AND state IN (2, 3, 9) AND confirms=0 "
-                         "ORDER BY id DESC LIMIT ?",
-                         "ii", choice->study, (int64_t)choice->running);
-}
-
-static enum ht_status failed_trials(struct db *db, struct arena *arena,
-                                    const struct curve_choice *choice,
-                                    struct trial_list *list,
-                                    struct ht_error *err)
-{
-    return db_ask_trials(db, arena, list, err,
-                         "SELECT " DB_TRIAL_COLUMNS " FROM trials "
-                         "WHERE study=? AND state IN (6, 7) AND confirms=0 "
-                         "ORDER BY id DESC LIMIT ?",
-                         "ii", choice->study, (int64_t)choice->failed);
-}
-
 enum ht_status db_curve_choose(struct db *db, struct arena *arena,
                                const struct curve_choice *choice,
                                struct trial_list *list, struct ht_error *err)
@@ -87,9 +66,13 @@ enum ht_status db_curve_choose(struct db *db, struct arena *arena,
     struct trial_list kinds[3] = {0};
     enum ht_status status = best_trials(db, arena, choice, &kinds[0], err);
     if (status == HT_OK)
-        status = running_trials(db, arena, choice, &kinds[1], err);
+        status = db_ask_trials(db, arena, &kinds[1], err,
+                               NEWEST_TRIALS("state IN (2, 3, 9)"), "ii",
+                               choice->study, (int64_t)choice->running);
     if (status == HT_OK)
-        status = failed_trials(db, arena, choice, &kinds[2], err);
+        status = db_ask_trials(db, arena, &kinds[2], err,
+                               NEWEST_TRIALS("state IN (6, 7)"), "ii",
+                               choice->study, (int64_t)choice->failed);
     if (status != HT_OK)
         return status;
     *list = (struct trial_list){
