@@ -197,7 +197,7 @@ static bool find_repeat(const struct bayesian *bayesian,
                               .acquisition = NAN,
                               .has_nearest = true,
                               .nearest = result};
-    goal_model_quantiles(&belief->goals[0],
+    goal_model_quantiles(&belief->goals[0], 1,
                          bayesian->history.x + result * bayesian->encoding.dim,
                          &reason->predicted[0]);
     return true;

@@ -44,7 +44,7 @@ static bool is_known(size_t n, const struct goal_model models[],
 {
     for (size_t k = 0; k < n; k++) {
         double mean, variance;
-        goal_model_predict(&models[k], x, &mean, &variance);
+        goal_model_predict(&models[k], 1, x, &mean, &variance);
         if (variance >= known_share * models[k].models[0]->kernel.signal)
             return false;
     }
@@ -77,6 +77,6 @@ void explain(const struct history *history, size_t n,
         .kind = exploits ? REASON_EXPLOITS : REASON_EXPLORES, .n_predicted = n};
     reason->acquisition = acquisition_value(acquisition, x, gradient);
     for (size_t k = 0; k < n; k++)
-        goal_model_quantiles(&models[k], x, &reason->predicted[k]);
+        goal_model_quantiles(&models[k], 1, x, &reason->predicted[k]);
     find_nearest(history, &models[0].models[0]->kernel, x, reason);
 }

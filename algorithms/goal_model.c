@@ -152,28 +152,38 @@ double goal_model_mean(const struct goal_model *model, const double x[])
 
 /* A mixture of normals has the mean of their means, and besides the mean of
  * their variances that of the squared distances between means. */
-void goal_model_predict(const struct goal_model *model, const double x[],
-                        double *mean, double *variance)
+void goal_model_predict(const struct goal_model *model, size_t m,
+                        const double x[], double mean[], double variance[])
 {
     const double n = (double)model->n;
-    double sum = 0, squares = 0;
+    double *means = ht_xcalloc(2 * m + 1, sizeof *means),
+           *variances = means + m;
+    for (size_t j = 0; j < m; j++)
+        mean[j] = variance[j] = 0;
     for (size_t k = 0; k < model->n; k++) {
-        double m, v;
-        gp_predict(model->models[k], 1, x, &m, &v);
-        sum += m / n;
-        squares += (v + m * m) / n;
+        gp_predict(model->models[k], m, x, means, variances);
+        for (size_t j = 0; j < m; j++) {
+            mean[j] += means[j] / n;
+            variance[j] += (variances[j] + means[j] * means[j]) / n;
+        }
     }
-    *mean = sum;
-    *variance = squares - sum * sum;
+    for (size_t j = 0; j < m; j++)
+        variance[j] -= mean[j] * mean[j];
+    free(means);
 }
 
-void goal_model_quantiles(const struct goal_model *model, const double x[],
-                          struct quantiles *quantiles)
+void goal_model_quantiles(const struct goal_model *model, size_t m,
+                          const double x[], struct quantiles quantiles[])
 {
-    double mean, variance;
-    goal_model_predict(model, x, &mean, &variance);
-    const double s = sqrt(fmax(variance, 0) + model->models[0]->noise);
-    quantiles->low = warping_undo(&model->warping, mean - s);
-    quantiles->median = warping_undo(&model->warping, mean);
-    quantiles->high = warping_undo(&model->warping, mean + s);
+    const struct warping *warping = &model->warping;
+    double *mean = ht_xcalloc(2 * m + 1, sizeof *mean), *variance = mean + m;
+    goal_model_predict(model, m, x, mean, variance);
+    for (size_t j = 0; j < m; j++) {
+        const double s = sqrt(fmax(variance[j], 0) + model->models[0]->noise);
+        quantiles[j] =
+            (struct quantiles){.low = warping_undo(warping, mean[j] - s),
+                               .median = warping_undo(warping, mean[j]),
+                               .high = warping_undo(warping, mean[j] + s)};
+    }
+    free(mean);
 }

@@ -56,12 +56,13 @@ void goal_model_believe(struct goal_model *model, const double x[]);
 /* The mean of the warped latent value at x: much cheaper than its variance. */
 double goal_model_mean(const struct goal_model *model, const double x[]);
 
-/* Mean and variance of the warped latent value at x, of the models as one. */
-void goal_model_predict(const struct goal_model *model, const double x[],
-                        double *mean, double *variance);
+/* Mean and variance of the warped latent value at m points, of the models as
+ * one; `x` holds a row of each point. */
+void goal_model_predict(const struct goal_model *model, size_t m,
+                        const double x[], double mean[], double variance[]);
 
-/* What a result at x should be, in the units of the observations. */
-void goal_model_quantiles(const struct goal_model *model, const double x[],
-                          struct quantiles *quantiles);
+/* What results at m points should be, in the units of the observations. */
+void goal_model_quantiles(const struct goal_model *model, size_t m,
+                          const double x[], struct quantiles quantiles[]);
 
 #endif

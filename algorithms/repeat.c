@@ -92,7 +92,7 @@ bool repeat_find(const struct belief *belief,
     for (size_t k = 0; k < n; k++) {
         const double *x = history->x + best[k] * dim;
         double mean, variance;
-        goal_model_predict(&belief->goals[0], x, &mean, &variance);
+        goal_model_predict(&belief->goals[0], 1, x, &mean, &variance);
         const double hope = mean + sqrt(fmax(variance, 0));
         if (hope <= highest || is_pending(history->encoding, request, x))
             continue;
