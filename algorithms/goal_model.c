@@ -1,6 +1,7 @@
 #include "algorithms/goal_model.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum {
     MODEL_ROWS = 600, /* results of a model (history.h) */
