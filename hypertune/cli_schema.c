@@ -17,7 +17,7 @@ __asm__(".section .rodata\n"
         ".previous\n");
 extern const char cli_schema_start[], cli_schema_end[];
 
-enum { NAME_COLUMN = 20, MAX_NESTING = 8, WRAP = 78, REF_BYTES = 128 };
+enum { NAME_COLUMN = 20, MAX_NESTING = 8, REF_BYTES = 128 };
 
 struct printer {
     const struct node *root; /* where "#/..." references start */
@@ -91,26 +91,6 @@ static void add_kind(const struct printer *printer, const struct node *schema,
     }
 }
 
-/* Appends words, broken before WRAP and continued at `indent`. */
-static void add_wrapped(const char *words, size_t indent, struct text *out)
-{
-    size_t column = indent;
-    while (*words != '\0') {
-        size_t len = strcspn(words, " ");
-        if (column > indent && column + 1 + len > WRAP) {
-            text_printf(out, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (column > indent) {
-            text_puts(out, " ");
-            column++;
-        }
-        text_append(out, words, len);
-        column += len;
-        words += len + strspn(words + len, " ");
-    }
-    text_puts(out, "\n");
-}
-
 static void add_object(const struct printer *printer, const struct node *schema,
                        int depth);
 
@@ -126,7 +106,7 @@ static void add_member(const struct printer *printer, const char *name,
     int pad = NAME_COLUMN - indent - (int)strlen(name);
     text_printf(printer->out, "%*s%s%*s", indent, "", name, pad > 1 ? pad : 1,
                 "");
-    add_wrapped(about.data, NAME_COLUMN, printer->out);
+    text_wrap(printer->out, about.data, NAME_COLUMN);
     text_free(&about);
     add_object(printer, schema, depth + 1);
 }

@@ -9,6 +9,8 @@
 #include "proto/arena.h"
 #include "proto/utf8.h"
 
+enum { WRAP_COLUMN = 78 };
+
 void text_free(struct text *text)
 {
     free(text->data);
@@ -110,6 +112,25 @@ void text_escape(struct text *text, const char *string)
         string += n;
         len -= n;
     }
+}
+
+void text_wrap(struct text *text, const char *words, size_t indent)
+{
+    size_t column = indent;
+    while (*words != '\0') {
+        const size_t len = strcspn(words, " ");
+        if (column > indent && column + 1 + len > WRAP_COLUMN) {
+            text_printf(text, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            text_puts(text, " ");
+            column++;
+        }
+        text_append(text, words, len);
+        column += len;
+        words += len + strspn(words + len, " ");
+    }
+    text_puts(text, "\n");
 }
 
 void text_shell_word(struct text *text, const char *word)

@@ -39,6 +39,10 @@ bool text_steers_terminal(uint32_t code);
  * written as \xNN or \uNNNN. */
 void text_escape(struct text *text, const char *string);
 
+/* Appends words and a line's end, with a further line that begins at `indent`
+ * wherever one would pass column 78; the text is at `indent` already. */
+void text_wrap(struct text *text, const char *words, size_t indent);
+
 /* Appends one word as a POSIX shell would have to see it: bare when every byte
  * is safe, otherwise in single quotes. */
 void text_shell_word(struct text *text, const char *word);

@@ -15,8 +15,3 @@ const struct engine *engine_find(const char *name)
     }
     return NULL;
 }
-
-const char *engine_names(void)
-{
-    return "process, docker";
-}

@@ -88,7 +88,7 @@ extern const struct engine engine_docker;
 
 /* NULL when this version has no engine of that name. */
 const struct engine *engine_find(const char *name);
-/* "process, docker": all names, for messages. */
-const char *engine_names(void);
+/* Those that there are, for messages. */
+#define ENGINE_NAMES "process, docker"
 
 #endif

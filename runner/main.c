@@ -296,11 +296,12 @@ static int run(struct arena *arena, const struct runner_options *options)
 
 int main(int argc, char **argv)
 {
+    const struct flags_source source = {argc, argv, getenv};
     struct runner_options options;
     struct text out = {0};
     struct ht_error err;
     json_init();
-    if (runner_options_read(argc, argv, getenv, &options, &out, &err) != HT_OK)
+    if (runner_options_read(&source, &options, &out, &err) != HT_OK)
         return complain(EXIT_USAGE, &err);
     if (out.len > 0) {
         (void)fputs(out.data, stdout);

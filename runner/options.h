@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "proto/error.h"
+#include "proto/flags.h"
 #include "proto/text.h"
 
 struct runner_options {
@@ -28,13 +29,12 @@ struct runner_options {
     int64_t start_limit;     /* seconds for containers to begin */
 };
 
-/* Strings point into argv, the environment or constants. `lookup` is getenv or
- * a test's. When --help or --version was asked, it is appended to `shown` and
- * the options stay as they were.
+/* Strings point into argv, the environment or constants. When --help or
+ * --version was asked, it is appended to `shown` and the options stay as they
+ * were.
  * HT_INVALID  an unknown flag, a missing or wrong value, an engine that this
  *             version does not have */
-enum ht_status runner_options_read(int argc, char *const argv[],
-                                   char *(*lookup)(const char *name),
+enum ht_status runner_options_read(const struct flags_source *source,
                                    struct runner_options *options,
                                    struct text *shown, struct ht_error *err);
 

@@ -54,15 +54,14 @@ static void complain(const struct ht_error *err)
 int main(int argc, char *argv[])
 {
     struct options options;
-    enum options_result result;
     struct text shown = {0};
     struct ht_error err;
-    const struct options_source source = {argc, argv, getenv};
-    if (options_read(&source, &options, &result, &shown, &err) != HT_OK) {
+    const struct flags_source source = {argc, argv, getenv};
+    if (options_read(&source, &options, &shown, &err) != HT_OK) {
         complain(&err);
         return EXIT_USAGE;
     }
-    if (result == OPTIONS_SHOWN) {
+    if (shown.len > 0) {
         fputs(shown.data, stdout);
         text_free(&shown);
         return 0;

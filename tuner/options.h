@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "proto/error.h"
+#include "proto/flags.h"
 #include "proto/text.h"
 
 struct options {
@@ -31,23 +32,12 @@ struct options {
     bool verbose;         /* log debug events */
 };
 
-enum options_result {
-    OPTIONS_RUN,  /* start with *options */
-    OPTIONS_SHOWN /* --help or --version was asked and is in `out` */
-};
-
-/* Where options are read from; `lookup` is getenv or a test's. */
-struct options_source {
-    int argc;
-    char *const *argv;
-    char *(*lookup)(const char *name);
-};
-
-/* Strings of *options point into argv, the environment or constants.
+/* Strings of *options point into argv, the environment or constants. When
+ * --help or --version was asked, it is appended to `shown` and the options
+ * stay as they were.
  * HT_INVALID  an unknown flag, a missing or wrong value, no --data */
-enum ht_status options_read(const struct options_source *source,
-                            struct options *options,
-                            enum options_result *result, struct text *out,
+enum ht_status options_read(const struct flags_source *source,
+                            struct options *options, struct text *shown,
                             struct ht_error *err);
 
 /* Splits "HOST:PORT" or "[V6]:PORT" (brackets removed) into `host` of

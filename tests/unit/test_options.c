@@ -16,32 +16,27 @@ static char *some(const char *name)
     return strcmp(name, "HYPERTUNED_LISTEN") == 0 ? listen : NULL;
 }
 
-#define READ(lookup, options, result, out, err, ...)                           \
-    read_words(lookup, options, result, out, err,                              \
-               (char *[]){"hypertuned", __VA_ARGS__, NULL})
+static struct options options;
+static struct text out;
+static struct ht_error err;
 
-static enum ht_status read_words(char *(*lookup)(const char *),
-                                 struct options *options,
-                                 enum options_result *result, struct text *out,
-                                 struct ht_error *err, char *words[])
+#define READ(lookup, ...)                                                      \
+    read_words(lookup, (char *[]){"hypertuned", __VA_ARGS__, NULL})
+
+static enum ht_status read_words(char *(*lookup)(const char *), char *words[])
 {
     int n = 0;
     while (words[n] != NULL)
         n++;
-    const struct options_source source = {n, words, lookup};
-    return options_read(&source, options, result, out, err);
+    text_clear(&out);
+    const struct flags_source source = {n, words, lookup};
+    return options_read(&source, &options, &out, &err);
 }
-
-static struct options options;
-static enum options_result result;
-static struct text out;
-static struct ht_error err;
 
 static void defaults_are_those_of_the_manual(void)
 {
-    CHECK(READ(nothing, &options, &result, &out, &err, "--data", "/d") ==
-          HT_OK);
-    CHECK(result == OPTIONS_RUN);
+    CHECK(READ(nothing, "--data", "/d") == HT_OK);
+    CHECK(out.len == 0);
     CHECK_TEXT(options.data, "/d");
     CHECK_TEXT(options.listen, "127.0.0.1:8470");
     CHECK_TEXT(options.report_listen, "tcp://127.0.0.1:8471");
@@ -53,64 +48,50 @@ static void defaults_are_those_of_the_manual(void)
 
 static void flags_win_over_variables_over_defaults(void)
 {
-    CHECK(READ(some, &options, &result, &out, &err, "--listen=127.0.0.1:7") ==
-          HT_OK);
+    CHECK(READ(some, "--listen=127.0.0.1:7") == HT_OK);
     CHECK_TEXT(options.data, "/env");
     CHECK_TEXT(options.listen, "127.0.0.1:7");
-    CHECK(READ(some, &options, &result, &out, &err, "--data", "/flag") ==
-          HT_OK);
+    CHECK(READ(some, "--data", "/flag") == HT_OK);
     CHECK_TEXT(options.data, "/flag");
     CHECK_TEXT(options.listen, "127.0.0.1:9");
 }
 
 static void an_on_demand_server_ends_after_half_an_hour(void)
 {
-    CHECK(READ(some, &options, &result, &out, &err, "--on-demand") == HT_OK);
+    CHECK(READ(some, "--on-demand") == HT_OK);
     CHECK(options.on_demand && options.idle_exit_ms == 30 * 60 * 1000);
-    CHECK(READ(some, &options, &result, &out, &err, "--on-demand",
-               "--idle-exit", "1.5s") == HT_OK);
+    CHECK(READ(some, "--on-demand", "--idle-exit", "1.5s") == HT_OK);
     CHECK(options.idle_exit_ms == 1500);
 }
 
 static void help_names_every_flag_and_variable(void)
 {
-    text_clear(&out);
-    CHECK(READ(nothing, &options, &result, &out, &err, "--help") == HT_OK);
-    CHECK(result == OPTIONS_SHOWN);
+    CHECK(READ(nothing, "--help") == HT_OK);
     CHECK(strstr(out.data, "--report-listen URL") != NULL);
     CHECK(strstr(out.data, "HYPERTUNED_SLOTS") != NULL);
-    text_clear(&out);
-    CHECK(READ(nothing, &options, &result, &out, &err, "--version") == HT_OK);
+    CHECK(READ(nothing, "--version") == HT_OK);
     CHECK_TEXT(out.data, "hypertuned " HT_VERSION "\n");
 }
 
 static void wrong_words_are_refused(void)
 {
-    CHECK(READ(nothing, &options, &result, &out, &err, "--slots", "2") ==
-          HT_INVALID);
-    CHECK(READ(some, &options, &result, &out, &err, "--slots", "two") ==
-          HT_INVALID);
+    CHECK(READ(nothing, "--slots", "2") == HT_INVALID);
+    CHECK(READ(some, "--slots", "two") == HT_INVALID);
     CHECK_TEXT(err.text, "--slots: \"two\" is not a number from 0 to 1000");
-    CHECK(READ(some, &options, &result, &out, &err, "--slots") == HT_INVALID);
-    CHECK(READ(some, &options, &result, &out, &err, "--slot=1") == HT_INVALID);
-    CHECK(READ(some, &options, &result, &out, &err, "serve") == HT_INVALID);
-    CHECK(READ(some, &options, &result, &out, &err, "--auth", "basic") ==
-          HT_INVALID);
-    CHECK(READ(some, &options, &result, &out, &err, "--runner", "ssh") ==
-          HT_INVALID);
-    CHECK(READ(some, &options, &result, &out, &err, "--listen", "8470") ==
-          HT_INVALID);
-    CHECK(READ(some, &options, &result, &out, &err, "--report-listen",
-               "ipc:///tmp/x") == HT_INVALID);
-    CHECK(READ(some, &options, &result, &out, &err, "--idle-exit", "soon") ==
-          HT_INVALID);
+    CHECK(READ(some, "--slots") == HT_INVALID);
+    CHECK(READ(some, "--slot=1") == HT_INVALID);
+    CHECK(READ(some, "serve") == HT_INVALID);
+    CHECK(READ(some, "--auth", "basic") == HT_INVALID);
+    CHECK(READ(some, "--runner", "ssh") == HT_INVALID);
+    CHECK(READ(some, "--listen", "8470") == HT_INVALID);
+    CHECK(READ(some, "--report-listen", "ipc:///tmp/x") == HT_INVALID);
+    CHECK(READ(some, "--idle-exit", "soon") == HT_INVALID);
 }
 
 static void runners_are_a_list_of_engines(void)
 {
     char engine[OPTIONS_ENGINE_BYTES];
-    CHECK(READ(some, &options, &result, &out, &err, "--runner",
-               "process,docker", "--volume-root=/data,/more",
+    CHECK(READ(some, "--runner", "process,docker", "--volume-root=/data,/more",
                "--share") == HT_OK);
     CHECK_TEXT(options.volume_root, "/data,/more");
     CHECK(options.share);
@@ -123,21 +104,18 @@ static void runners_are_a_list_of_engines(void)
     static char *const wrong[] = {"", "process,process", ",docker",
                                   "docker,none", "process;docker"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        CHECK(READ(some, &options, &result, &out, &err, "--runner", wrong[i]) ==
-              HT_INVALID);
+        CHECK(READ(some, "--runner", wrong[i]) == HT_INVALID);
 }
 
 static void without_tokens_only_loopback_is_served(void)
 {
-    CHECK(READ(some, &options, &result, &out, &err, "--auth", "none",
-               "--listen", "0.0.0.0:8470") == HT_INVALID);
+    CHECK(READ(some, "--auth", "none", "--listen", "0.0.0.0:8470") ==
+          HT_INVALID);
     CHECK(strstr(err.text, "refused") != NULL);
-    CHECK(READ(some, &options, &result, &out, &err, "--auth=none",
-               "--listen=example.test:8470") == HT_INVALID);
-    CHECK(READ(some, &options, &result, &out, &err, "--auth=none",
-               "--listen=[::1]:0") == HT_OK);
-    CHECK(READ(some, &options, &result, &out, &err, "--auth=none",
-               "--listen=127.9.9.9:0") == HT_OK);
+    CHECK(READ(some, "--auth=none", "--listen=example.test:8470") ==
+          HT_INVALID);
+    CHECK(READ(some, "--auth=none", "--listen=[::1]:0") == HT_OK);
+    CHECK(READ(some, "--auth=none", "--listen=127.9.9.9:0") == HT_OK);
 }
 
 static void addresses_have_a_host_and_a_port(void)

@@ -37,7 +37,8 @@ static void read_words(char *(*lookup)(const char *name),
     }
     argv[n] = NULL;
     text_clear(&out);
-    status = runner_options_read(n, argv, lookup, &options, &out, &err);
+    const struct flags_source source = {n, argv, lookup};
+    status = runner_options_read(&source, &options, &out, &err);
 }
 
 #define READ(lookup, ...)                                                      \
@@ -91,7 +92,7 @@ static void an_engine_of_another_version_is_refused_with_what_there_is(void)
     READ(nothing, NEEDED, "--engine=slurm");
     CHECK(status == HT_INVALID);
     CHECK(strstr(err.text, "this version has no \"slurm\"; it has: ") != NULL);
-    CHECK(strstr(err.text, engine_names()) != NULL);
+    CHECK(strstr(err.text, ENGINE_NAMES) != NULL);
 }
 
 static void help_shows_every_flag_and_variable(void)
@@ -99,13 +100,19 @@ static void help_shows_every_flag_and_variable(void)
     READ(nothing, "--help");
     CHECK(status == HT_OK);
     const char *const words[] = {
-        "--server URL",           "--token-file FILE",
-        "--engine ENGINE",        "--slots N",
-        "--gpus N|all|0,1,...",   "--exit-when-alone",
-        "HYPERTUNE_RUNNER_STATE", "--version",
-        "--volume-root DIR,...",  "--allow NAME,...",
-        "--docker-host URL",      "host-network",
-        engine_names(),
+        "--server URL",
+        "--token-file FILE",
+        "--engine ENGINE",
+        "--slots N",
+        "--gpus N|all|0,1,...",
+        "--exit-when-alone",
+        "HYPERTUNE_RUNNER_STATE",
+        "--version",
+        "--volume-root DIR,...",
+        "--allow NAME,...",
+        "--docker-host URL",
+        "host-network",
+        ENGINE_NAMES,
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         CHECK(strstr(out.data, words[i]) != NULL);
