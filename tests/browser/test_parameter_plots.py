@@ -178,6 +178,27 @@ def decades_are_logarithmic_on_axes_and_in_colours():
     behaves()
 
 
+def a_tab_that_is_shown_again_has_its_answers():
+    look("goals", "/parameters")
+    reach("Contour")
+    wait_contour()
+    before = asked("/slice?points="), ink("Contour")
+    for tab, title in (("overview", "Optimisation history"),
+                       ("parameters", "Contour")):
+        browser.run("location.hash = arguments[0]",
+                    "#/studies/%d/%s" % (studies["goals"], tab))
+        reach(title)
+    wait_contour()
+    tap.equal((asked("/slice?points="), ink("Contour")), before)
+    choose("Contour", "x", "parameter:layers")
+    choose("Contour", "y", "parameter:lr")
+    harness.wait_until(lambda: len(asked("/slice?points=")) > len(before[0]),
+                       "a question for the other axes")
+    wait_contour()
+    tap.equal(table("Contour")[0][:2], ["layers", "lr"])
+    behaves()
+
+
 def a_title_that_is_long_takes_one_line():
     look("decades", "/parameters")
     reach("n" * 128)
@@ -366,6 +387,7 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         a_slice_goes_through_a_trial_that_has_the_parameter,
         a_contour_shows_the_model_its_doubt_and_what_comes_next,
         decades_are_logarithmic_on_axes_and_in_colours,
+        a_tab_that_is_shown_again_has_its_answers,
         a_title_that_is_long_takes_one_line,
         ends_of_ranges_are_moved_by_keys,
         a_finger_picks_a_range,

@@ -237,13 +237,14 @@ def models_are_asked_again_only_now_and_then():
     look("live")
     reach("Importances")
     draw = random.Random(3)
-    before = len(asked("/importances"))
+    before, began = len(asked("/importances")), time.monotonic()
     for _ in range(8):
         last = add(studies["live"], point(draw))
         time.sleep(0.1)
     browser.wait_text(str(last), ".figures")
     wait_note("Importances", "from %d results" % last)
-    tap.equal(1 <= len(asked("/importances")) - before <= 2, True,
+    most = 2 + (time.monotonic() - began) // 4  # one in four seconds
+    tap.equal(1 <= len(asked("/importances")) - before <= most, True,
               asked("/importances"))
 
 

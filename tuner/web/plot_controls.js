@@ -50,7 +50,7 @@ const MANY_DECADES = 3;
 const NEAR_ZERO = 0.05; // part of the values: some of those drawn evenly come near 0, too
 
 function decadesOf(values) {
-  const sorted = values.slice().sort((a, b) => a - b);
+  const sorted = Float64Array.from(values).sort();
   return Math.log10(sorted[sorted.length - 1] / sorted[Math.floor(NEAR_ZERO * (sorted.length - 1))]);
 }
 

@@ -41,9 +41,10 @@ export function curvesPlot(store, selection) {
   const metricChoice = metricMenu(selection);
   const sizeChoice = choice("Show", () => card.changed());
   const log = logSwitch("Log y", selection);
+  let reported = []; // names of metrics, as the newest answer has them
   const pick = () => {
     const {metrics} = dimensionsOf(store);
-    const offered = [...metrics, ...otherMetrics(question.answer?.metrics ?? [], metrics)];
+    const offered = [...metrics, ...otherMetrics(reported, metrics)];
     return {metric: metricChoice.pick(offered), size: sizeChoice.pick(SIZES), offered};
   };
   const question = new Question(store, () => {
@@ -53,7 +54,9 @@ export function curvesPlot(store, selection) {
   }, () => card.changed(), {state: stateOfCurves});
 
   function prepare() {
-    const {answer, problem} = question.look(), {offered} = pick();
+    const {answer, problem} = question.look();
+    if (answer !== null) reported = answer.metrics;
+    const {offered} = pick();
     if (problem) return {missing: problem.message};
     if (answer === null) return offered.length > 0 ? ASKING : {missing: "The study has no metric."};
     const metric = offered.find(({name}) => name === answer.metric);

@@ -87,8 +87,7 @@ export const trialCurvesPlot = ({title, ids, median = false}) => (store, selecti
     if (!ready) return ASKING;
     const curves = readCurves(answers, metric.name);
     if (curves.length === 0) return {missing: "Nothing was reported of this metric."};
-    const known = medianAsked.look().answer;
-    const others = (known?.metric === metric.name ? known.curves : []).filter(({trial}) => !ids.includes(trial));
+    const others = (medianAsked.look().answer?.curves ?? []).filter(({trial}) => !ids.includes(trial));
     const middle = medianOf(others);
     const values = [...curves.flatMap(({points}) => points), ...middle].map(({value}) => value);
     log.offer(metric, values);

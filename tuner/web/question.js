@@ -5,6 +5,19 @@ import {get} from "./api.js";
 import {StudyStore} from "./store.js";
 
 const PAUSE_MS = 4000;
+const MOST_KEPT = 30; // answers of a study
+
+const kept = new WeakMap(); // store -> Map of path -> {answer, state}
+
+const keptOf = store => kept.get(store) ?? kept.set(store, new Map()).get(store);
+
+// What was asked before is there at once when its plot is shown again.
+function keep(store, path, known) {
+  const answers = keptOf(store);
+  answers.delete(path);
+  answers.set(path, known);
+  if (answers.size > MOST_KEPT) answers.delete(answers.keys().next().value);
+}
 
 // Changes with every result that comes or goes.
 export function stateOfResults(store) {
@@ -31,13 +44,18 @@ export class Question {
     this.notBefore = 0;
   }
 
-  // Called whenever the plot is drawn. The answer may be that of the last time.
+  // Called whenever the plot is drawn. The answer is to this question, but may
+  // be that of the last time.
   look() {
     const path = this.path();
-    if (path === null || (path === this.asked && this.state(this.store) === this.askedAt)) return this;
-    if (path !== this.asked) this.notBefore = 0;
-    this.askLater();
+    if (path !== this.asked) this.turnTo(path);
+    if (path !== null && this.state(this.store) !== this.askedAt) this.askLater();
     return this;
+  }
+
+  turnTo(path) {
+    const {answer = null, state = null} = keptOf(this.store).get(path) ?? {};
+    Object.assign(this, {asked: path, askedAt: state, answer, problem: null, notBefore: 0});
   }
 
   askLater() {
@@ -47,17 +65,18 @@ export class Question {
   }
 
   async ask() {
-    this.asked = this.path();
-    this.askedAt = this.state(this.store);
-    if (this.asked === null) return;
+    const {asked: path, store} = this;
+    if (path === null) return;
+    const state = this.askedAt = this.state(store);
+    let answer = null, problem = null;
     this.asking = true;
-    const path = this.asked;
     try {
-      const answer = await get(path);
-      if (path === this.path()) [this.answer, this.problem] = [answer, null];
-    } catch (problem) {
-      if (path === this.path()) [this.answer, this.problem] = [null, problem];
+      answer = await get(path);
+      keep(store, path, {answer, state});
+    } catch (failure) {
+      problem = failure;
     }
+    if (path === this.asked) Object.assign(this, {answer, problem});
     this.asking = false;
     this.notBefore = Date.now() + this.pauseMs;
     this.answered();
