@@ -35,10 +35,13 @@ static int check_cases, check_failed_cases, check_faults;
         }                                                                      \
     } while (0)
 
-#define RUN(test)                                                              \
+#define RUN(test) RUN_CALL(test, test())
+
+/* The case of that name as a call: for fixtures that cases are given. */
+#define RUN_CALL(test, call)                                                   \
     do {                                                                       \
         check_faults = 0;                                                      \
-        test();                                                                \
+        call;                                                                  \
         check_cases++;                                                         \
         check_failed_cases += check_faults > 0;                                \
         printf("%s %d - %s\n", check_faults ? "not ok" : "ok", check_cases,    \

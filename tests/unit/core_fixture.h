@@ -95,6 +95,17 @@ static inline void fixture_close(struct fixture *fixture)
     CHECK(rmdir(fixture->dir) == 0);
 }
 
+static inline void fixture_run(void (*test)(struct fixture *f))
+{
+    struct fixture fixture;
+    fixture_open(&fixture);
+    test(&fixture);
+    fixture_close(&fixture);
+}
+
+/* Runs a case with a core of its own. */
+#define RUN_ON_CORE(test) RUN_CALL(test, fixture_run(test))
+
 /* --- asking --- */
 
 struct ticket { /* an answer that may be waited for */

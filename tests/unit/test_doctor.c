@@ -120,126 +120,105 @@ static void end_silent(struct fixture *f, const char *more)
     CHECK(fixture_tell(f, "drained", &leased.name, more)->status == HT_OK);
 }
 
-static void a_study_pauses_after_its_first_silent_trials(void)
+static void a_study_pauses_after_its_first_silent_trials(struct fixture *f)
 {
     static const char want[] =
         "paused, as the first 2 trials all " LACK
         "; saw: acuracy; acuracy (reports.jsonl, line 3) may be meant";
     static const char evidence[] =
         "\"evidence\":{\"names\":[" SEEN("acuracy", "reports.jsonl") "]}";
-    struct fixture f;
-    fixture_open(&f);
-    fixture_submit(&f, SPEC("2", ""));
-    fixture_hello(&f, 1);
-    end_silent(&f, evidence);
-    CHECK(fixture_study(&f, 1).state == STUDY_RUNNING);
-    end_silent(&f, evidence);
-    CHECK(fixture_study(&f, 1).state == STUDY_PAUSED);
-    CHECK(fixture_await_reason(&f, 1, want));
-    fixture_stop(&f);
-    CHECK(fixture_start(&f));
-    fixture_control(&f, "heartbeat", "\"attempts\":[]");
-    CHECK_TEXT(fixture_study(&f, 1).reason, want);
-    CHECK(fixture_call(&f, study_resume, "s", NULL)->status == HT_OK);
+    fixture_submit(f, SPEC("2", ""));
+    fixture_hello(f, 1);
+    end_silent(f, evidence);
+    CHECK(fixture_study(f, 1).state == STUDY_RUNNING);
+    end_silent(f, evidence);
+    CHECK(fixture_study(f, 1).state == STUDY_PAUSED);
+    CHECK(fixture_await_reason(f, 1, want));
+    fixture_stop(f);
+    CHECK(fixture_start(f));
+    fixture_control(f, "heartbeat", "\"attempts\":[]");
+    CHECK_TEXT(fixture_study(f, 1).reason, want);
+    CHECK(fixture_call(f, study_resume, "s", NULL)->status == HT_OK);
     for (int i = 0; i < 3; i++)
-        end_silent(&f, evidence);
-    CHECK(fixture_study(&f, 1).state == STUDY_RUNNING);
-    fixture_close(&f);
+        end_silent(f, evidence);
+    CHECK(fixture_study(f, 1).state == STUDY_RUNNING);
 }
 
-static void the_last_trials_have_nothing_to_wait_for(void)
+static void the_last_trials_have_nothing_to_wait_for(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    fixture_submit(&f, SPEC_OF("2", "2", ""));
-    fixture_hello(&f, 1);
-    end_silent(&f, "");
-    end_silent(&f, "");
-    CHECK(fixture_study(&f, 1).silent == 2);
-    CHECK(fixture_study(&f, 1).state != STUDY_PAUSED);
-    fixture_close(&f);
+    fixture_submit(f, SPEC_OF("2", "2", ""));
+    fixture_hello(f, 1);
+    end_silent(f, "");
+    end_silent(f, "");
+    CHECK(fixture_study(f, 1).silent == 2);
+    CHECK(fixture_study(f, 1).state != STUDY_PAUSED);
 }
 
-static void one_result_is_enough_for_ever(void)
+static void one_result_is_enough_for_ever(struct fixture *f)
 {
-    struct fixture f;
     struct leased leased = {0};
-    fixture_open(&f);
-    fixture_submit(&f, SPEC("1", ""));
-    fixture_hello(&f, 1);
-    CHECK(fixture_lease(&f, 1, &leased) == 1);
-    fixture_succeed(&f, &leased, "0.5");
+    fixture_submit(f, SPEC("1", ""));
+    fixture_hello(f, 1);
+    CHECK(fixture_lease(f, 1, &leased) == 1);
+    fixture_succeed(f, &leased, "0.5");
     for (int i = 0; i < 4; i++)
-        end_silent(&f, "");
-    CHECK(fixture_study(&f, 1).state == STUDY_RUNNING);
-    CHECK(fixture_study(&f, 1).silent == SILENCE_KNOWN);
-    fixture_close(&f);
+        end_silent(f, "");
+    CHECK(fixture_study(f, 1).state == STUDY_RUNNING);
+    CHECK(fixture_study(f, 1).silent == SILENCE_KNOWN);
 }
 
-static void a_late_result_brings_the_study_back(void)
+static void a_late_result_brings_the_study_back(struct fixture *f)
 {
-    struct fixture f;
     struct leased leased;
-    fixture_open(&f);
-    fixture_submit(&f, SPEC("2", ""));
-    fixture_hello(&f, 2);
-    CHECK(fixture_lease(&f, 1, &leased) == 1);
-    end_silent(&f, "");
-    end_silent(&f, "");
-    CHECK(fixture_study(&f, 1).state == STUDY_PAUSED);
-    fixture_succeed(&f, &leased, "0.5");
-    CHECK(fixture_study(&f, 1).state == STUDY_RUNNING);
-    fixture_close(&f);
+    fixture_submit(f, SPEC("2", ""));
+    fixture_hello(f, 2);
+    CHECK(fixture_lease(f, 1, &leased) == 1);
+    end_silent(f, "");
+    end_silent(f, "");
+    CHECK(fixture_study(f, 1).state == STUDY_PAUSED);
+    fixture_succeed(f, &leased, "0.5");
+    CHECK(fixture_study(f, 1).state == STUDY_RUNNING);
 }
 
-static void who_resumed_it_may_pause_it_for_good(void)
+static void who_resumed_it_may_pause_it_for_good(struct fixture *f)
 {
-    struct fixture f;
     struct leased leased;
-    fixture_open(&f);
-    fixture_submit(&f, SPEC("2", ""));
-    fixture_hello(&f, 2);
-    CHECK(fixture_lease(&f, 1, &leased) == 1);
-    end_silent(&f, "");
-    end_silent(&f, "");
-    CHECK(fixture_call(&f, study_resume, "s", NULL)->status == HT_OK);
-    CHECK(fixture_call(&f, study_pause, "s", NULL)->status == HT_OK);
-    fixture_succeed(&f, &leased, "0.5");
-    CHECK(fixture_study(&f, 1).state == STUDY_PAUSED);
-    fixture_close(&f);
+    fixture_submit(f, SPEC("2", ""));
+    fixture_hello(f, 2);
+    CHECK(fixture_lease(f, 1, &leased) == 1);
+    end_silent(f, "");
+    end_silent(f, "");
+    CHECK(fixture_call(f, study_resume, "s", NULL)->status == HT_OK);
+    CHECK(fixture_call(f, study_pause, "s", NULL)->status == HT_OK);
+    fixture_succeed(f, &leased, "0.5");
+    CHECK(fixture_study(f, 1).state == STUDY_PAUSED);
 }
 
-static void a_study_that_only_warns_goes_on(void)
+static void a_study_that_only_warns_goes_on(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    fixture_submit(&f, SPEC("1", "metricDoctor: warn\n"));
-    fixture_hello(&f, 1);
+    fixture_submit(f, SPEC("1", "metricDoctor: warn\n"));
+    fixture_hello(f, 1);
     for (int i = 0; i < 4; i++)
-        end_silent(&f, "");
-    CHECK(fixture_study(&f, 1).state == STUDY_RUNNING);
-    fixture_close(&f);
+        end_silent(f, "");
+    CHECK(fixture_study(f, 1).state == STUDY_RUNNING);
 }
 
-static void a_pause_of_the_user_is_his_own(void)
+static void a_pause_of_the_user_is_his_own(struct fixture *f)
 {
-    struct fixture f;
     struct leased leased[2];
     static const char well[] = "\"outcome\":\"succeeded\",\"exit\":0";
-    fixture_open(&f);
-    fixture_submit(&f, SPEC("2", ""));
-    fixture_hello(&f, 2);
-    CHECK(fixture_lease(&f, 2, leased) == 2);
-    CHECK(fixture_call(&f, study_pause, "s", NULL)->status == HT_OK);
-    fixture_end_as(&f, &leased[0], well);
-    fixture_end_as(&f, &leased[1], well);
-    CHECK(fixture_study(&f, 1).silent == 0);
-    CHECK(fixture_call(&f, study_resume, "s", NULL)->status == HT_OK);
-    end_silent(&f, "");
-    CHECK(fixture_study(&f, 1).state == STUDY_RUNNING);
-    end_silent(&f, "");
-    CHECK(fixture_study(&f, 1).state == STUDY_PAUSED);
-    fixture_close(&f);
+    fixture_submit(f, SPEC("2", ""));
+    fixture_hello(f, 2);
+    CHECK(fixture_lease(f, 2, leased) == 2);
+    CHECK(fixture_call(f, study_pause, "s", NULL)->status == HT_OK);
+    fixture_end_as(f, &leased[0], well);
+    fixture_end_as(f, &leased[1], well);
+    CHECK(fixture_study(f, 1).silent == 0);
+    CHECK(fixture_call(f, study_resume, "s", NULL)->status == HT_OK);
+    end_silent(f, "");
+    CHECK(fixture_study(f, 1).state == STUDY_RUNNING);
+    end_silent(f, "");
+    CHECK(fixture_study(f, 1).state == STUDY_PAUSED);
 }
 
 int main(void)
@@ -247,13 +226,13 @@ int main(void)
     arena = arena_new();
     RUN(each_wrong_way_has_its_sentence);
     RUN(what_a_runner_sends_may_be_anything);
-    RUN(a_study_pauses_after_its_first_silent_trials);
-    RUN(the_last_trials_have_nothing_to_wait_for);
-    RUN(one_result_is_enough_for_ever);
-    RUN(a_late_result_brings_the_study_back);
-    RUN(who_resumed_it_may_pause_it_for_good);
-    RUN(a_study_that_only_warns_goes_on);
-    RUN(a_pause_of_the_user_is_his_own);
+    RUN_ON_CORE(a_study_pauses_after_its_first_silent_trials);
+    RUN_ON_CORE(the_last_trials_have_nothing_to_wait_for);
+    RUN_ON_CORE(one_result_is_enough_for_ever);
+    RUN_ON_CORE(a_late_result_brings_the_study_back);
+    RUN_ON_CORE(who_resumed_it_may_pause_it_for_good);
+    RUN_ON_CORE(a_study_that_only_warns_goes_on);
+    RUN_ON_CORE(a_pause_of_the_user_is_his_own);
     arena_free(arena);
     return check_done();
 }

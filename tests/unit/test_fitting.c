@@ -24,44 +24,39 @@ static const char *warnings_of(struct request *req)
     return copy;
 }
 
-static void a_runner_is_given_what_it_can_run(void)
+static void a_runner_is_given_what_it_can_run(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    fixture_hello_images(&f, 4);
-    fixture_submit(&f, SPEC(COMMAND));
+    fixture_hello_images(f, 4);
+    fixture_submit(f, SPEC(COMMAND));
     struct request *held =
-        fixture_post_control(&f, "lease", f.next_id++, "\"free\":4");
-    fixture_control(&f, "heartbeat", "\"attempts\":[]");
+        fixture_post_control(f, "lease", f->next_id++, "\"free\":4");
+    fixture_control(f, "heartbeat", "\"attempts\":[]");
     CHECK(!fixture_is_done(held));
-    CHECK(fixture_await_reason(&f, 1,
+    CHECK(fixture_await_reason(f, 1,
                                "2 of 2 wait: its trials run commands, and all "
                                "runners run images: start one with --engine "
                                "process"));
-    f.boot = "boot-2";
-    fixture_hello(&f, 4);
+    f->boot = "boot-2";
+    fixture_hello(f, 4);
     struct leased leased[2];
-    CHECK(fixture_lease(&f, 2, leased) == 2);
-    fixture_wait(&f, held);
-    fixture_close(&f);
+    CHECK(fixture_lease(f, 2, leased) == 2);
+    fixture_wait(f, held);
 }
 
-static void what_a_runner_can_survives_a_restart_of_the_server(void)
+static void
+what_a_runner_can_survives_a_restart_of_the_server(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    fixture_hello_images(&f, 1);
-    fixture_stop(&f);
-    CHECK(fixture_start(&f));
-    fixture_submit(&f, SPEC(IMAGE));
+    fixture_hello_images(f, 1);
+    fixture_stop(f);
+    CHECK(fixture_start(f));
+    fixture_submit(f, SPEC(IMAGE));
     struct leased leased;
-    CHECK(fixture_lease(&f, 1, &leased) == 1);
-    struct db *db = fixture_db(&f);
+    CHECK(fixture_lease(f, 1, &leased) == 1);
+    struct db *db = fixture_db(f);
     struct runner_list list;
-    CHECK(db_runner_list(db, f.arena, &list, NULL) == HT_OK && list.n == 1);
+    CHECK(db_runner_list(db, f->arena, &list, NULL) == HT_OK && list.n == 1);
     CHECK_TEXT(list.rows[0].rules, "{\"images\":true}");
     db_close(db);
-    fixture_close(&f);
 }
 
 static struct request *submit_text(struct fixture *f, const char *yaml)
@@ -72,7 +67,8 @@ static struct request *submit_text(struct fixture *f, const char *yaml)
     return req;
 }
 
-static void what_every_runner_forbids_is_an_error_with_its_field(void)
+static void
+what_every_runner_forbids_is_an_error_with_its_field(struct fixture *f)
 {
     static const struct {
         const char *spec, *field;
@@ -93,39 +89,34 @@ static void what_every_runner_forbids_is_an_error_with_its_field(void)
         {SPEC(IMAGE "secrets: {KEY: {env: ABSENT}}\n"),
          "hypertune.secrets.KEY"},
     };
-    struct fixture f;
-    fixture_open(&f);
     fixture_hello_rules(
-        &f, 1,
+        f, 1,
         "\"images\":true,\"volumeRoots\":[\"/data/\"],"
         "\"secrets\":[\"key\"],\"secretVariables\":[\"TOKEN\"]");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct request *req = submit_text(&f, cases[i].spec);
+        struct request *req = submit_text(f, cases[i].spec);
         CHECK(req->status == HT_INVALID);
         CHECK(strncmp(req->err.text, cases[i].field, strlen(cases[i].field)) ==
               0);
         CHECK(req->diag != NULL && req->diag->errors == 1);
     }
-    fixture_close(&f);
 }
 
-static void what_a_runner_allows_is_accepted(void)
+static void what_a_runner_allows_is_accepted(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
     fixture_hello_rules(
-        &f, 1,
+        f, 1,
         "\"images\":true,\"volumeRoots\":[\"/data\"],"
         "\"allow\":[\"host-network\",\"privileged\"],"
         "\"secrets\":[\"key\"],\"secretVariables\":[\"TOKEN\"]");
     struct request *req = submit_text(
-        &f, SPEC(IMAGE "container: {network: host, privileged: true}\n"
-                       "volumes: ['/data:/a']\n"
-                       "secrets: {KEY: {file: key}, T: {env: TOKEN}}\n"));
+        f, SPEC(IMAGE "container: {network: host, privileged: true}\n"
+                      "volumes: ['/data:/a']\n"
+                      "secrets: {KEY: {file: key}, T: {env: TOKEN}}\n"));
     CHECK(req->status == HT_OK);
     CHECK_TEXT(warnings_of(req), "");
     struct leased leased;
-    CHECK(fixture_lease(&f, 1, &leased) == 1);
+    CHECK(fixture_lease(f, 1, &leased) == 1);
     const struct node *container = node_find(leased.node, "container");
     CHECK_TEXT(node_get_string(container, "network", ""), "host");
     CHECK_TEXT(node_get_string(container, "pull", ""), "ifNotPresent");
@@ -135,104 +126,85 @@ static void what_a_runner_allows_is_accepted(void)
     CHECK_TEXT(node_get_string(secret, "name", ""), "KEY");
     CHECK_TEXT(node_get_string(secret, "file", ""), "key");
     CHECK_TEXT(node_get_string(secret->next, "env", ""), "TOKEN");
-    fixture_close(&f);
 }
 
-static void without_a_runner_everything_is_accepted(void)
+static void without_a_runner_everything_is_accepted(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
     struct request *req =
-        submit_text(&f, SPEC(IMAGE "container: {privileged: true}\n"));
+        submit_text(f, SPEC(IMAGE "container: {privileged: true}\n"));
     CHECK(req->status == HT_OK);
     CHECK_TEXT(warnings_of(req), "");
-    CHECK_TEXT(fixture_study(&f, 1).reason, "no runner is connected");
-    fixture_close(&f);
+    CHECK_TEXT(fixture_study(f, 1).reason, "no runner is connected");
 }
 
-static void what_a_runner_to_come_may_offer_is_a_warning(void)
+static void what_a_runner_to_come_may_offer_is_a_warning(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    fixture_hello(&f, 1);
-    struct request *req = submit_text(&f, SPEC(IMAGE));
+    fixture_hello(f, 1);
+    struct request *req = submit_text(f, SPEC(IMAGE));
     CHECK(req->status == HT_OK);
     CHECK_TEXT(warnings_of(req),
                ": its trials run in images, and no runner does that: start "
                "one with --engine docker\n");
-    fixture_close(&f);
 }
 
-static void more_gpus_than_any_runner_has_are_told_at_once(void)
+static void more_gpus_than_any_runner_has_are_told_at_once(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    fixture_stop(&f);
-    f.options.hold_ms = 1; /* nothing is there to be leased */
-    CHECK(fixture_start(&f));
-    fixture_hello(&f, 1);
-    CHECK(fixture_control(&f, "lease", "\"free\":0,\"gpus\":2")->status ==
+    fixture_stop(f);
+    f->options.hold_ms = 1; /* nothing is there to be leased */
+    CHECK(fixture_start(f));
+    fixture_hello(f, 1);
+    CHECK(fixture_control(f, "lease", "\"free\":0,\"gpus\":2")->status ==
           HT_OK);
     struct request *req =
-        submit_text(&f, SPEC(COMMAND "resources: {gpus: 3}\n"));
+        submit_text(f, SPEC(COMMAND "resources: {gpus: 3}\n"));
     CHECK(req->status == HT_OK);
     CHECK(strstr(warnings_of(req), "each trial needs 3 GPUs, no runner has "
                                    "more than 2") != NULL);
-    fixture_close(&f);
 }
 
-static void shared_gpus_are_given_to_several_trials(void)
+static void shared_gpus_are_given_to_several_trials(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    fixture_hello_rules(&f, 4, "\"images\":false,\"shareGpus\":true");
-    fixture_submit(&f, SPEC(COMMAND "resources: {gpus: 1}\n"));
-    struct request *req = fixture_control(&f, "lease", "\"free\":2,\"gpus\":1");
+    fixture_hello_rules(f, 4, "\"images\":false,\"shareGpus\":true");
+    fixture_submit(f, SPEC(COMMAND "resources: {gpus: 1}\n"));
+    struct request *req = fixture_control(f, "lease", "\"free\":2,\"gpus\":1");
     struct leased leased[2];
     size_t n = fixture_leased(req, leased, 2);
     if (n < 2) /* the second trial was not chosen yet */
-        n += fixture_leased(
-            fixture_control(&f, "lease", "\"free\":1,\"gpus\":1"), &leased[n],
-            1);
+        n +=
+            fixture_leased(fixture_control(f, "lease", "\"free\":1,\"gpus\":1"),
+                           &leased[n], 1);
     CHECK(n == 2);
-    fixture_close(&f);
 }
 
-static void machine_types_limit_what_a_job_leaves_open(void)
+static void machine_types_limit_what_a_job_leaves_open(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    fixture_hello_rules(&f, 4,
+    fixture_hello_rules(f, 4,
                         "\"images\":true,\"cpus\":4,\"memory\":8589934592");
     struct request *req =
-        submit_text(&f, SPEC(IMAGE "machine: n1-highmem-16\n"));
+        submit_text(f, SPEC(IMAGE "machine: n1-highmem-16\n"));
     CHECK(strstr(warnings_of(req),
                  "n1-highmem-16 of the master has 16 cores "
                  "and 104 GiB, the largest runner 4 and 8") != NULL);
     struct leased leased;
-    CHECK(fixture_lease(&f, 1, &leased) == 1);
+    CHECK(fixture_lease(f, 1, &leased) == 1);
     const struct node *replica = node_find(leased.node, "replicas")->first;
     CHECK(node_get_double(replica, "cpus", 0) == 4);
     CHECK(node_get_int(replica, "memory", 0) == 8589934592);
-    fixture_close(&f);
 }
 
-static void an_unknown_machine_type_limits_nothing(void)
+static void an_unknown_machine_type_limits_nothing(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    fixture_hello_images(&f, 4);
+    fixture_hello_images(f, 4);
     struct request *req =
-        submit_text(&f, SPEC(IMAGE "machine: n1-standard-5\n"));
+        submit_text(f, SPEC(IMAGE "machine: n1-standard-5\n"));
     CHECK(req->status == HT_OK);
     CHECK(strstr(warnings_of(req), "machine type n1-standard-5 of the master "
                                    "is not known here") != NULL);
     struct leased leased;
-    CHECK(fixture_lease(&f, 1, &leased) == 1);
+    CHECK(fixture_lease(f, 1, &leased) == 1);
     const struct node *replica = node_find(leased.node, "replicas")->first;
     CHECK(node_get_double(replica, "cpus", -1) == 0);
     CHECK(node_get_int(replica, "memory", -1) == 0);
-    fixture_close(&f);
 }
 
 static void google_storage_without_a_way_in_is_warned_of_once(void)
@@ -305,19 +277,16 @@ static void an_account_without_credentials_is_a_warning(void)
     }
 }
 
-static void an_attempt_names_its_account_project_and_region(void)
+static void an_attempt_names_its_account_project_and_region(struct fixture *f)
 {
-    struct fixture f;
     struct leased leased = {0};
-    fixture_open(&f);
-    fixture_hello(&f, 1);
-    fixture_submit(&f, SPEC(COMMAND ACCOUNT));
-    CHECK(fixture_lease(&f, 1, &leased) == 1);
+    fixture_hello(f, 1);
+    fixture_submit(f, SPEC(COMMAND ACCOUNT));
+    CHECK(fixture_lease(f, 1, &leased) == 1);
     CHECK_TEXT(node_get_string(leased.node, "serviceAccount", ""), "a@p");
-    const struct study_row study = fixture_study(&f, 1);
+    const struct study_row study = fixture_study(f, 1);
     CHECK_TEXT(node_get_string(leased.node, "project", ""), study.project);
     CHECK_TEXT(node_get_string(leased.node, "location", ""), study.location);
-    fixture_close(&f);
 }
 
 #define PASSED(variable)                                                       \
@@ -350,48 +319,45 @@ static void credentials_that_were_passed_are_missed_by_nobody(void)
 }
 
 /* Else it would be chance whether a trial has its credentials. */
-static void a_runner_leaves_a_job_to_one_with_its_credentials(void)
+static void a_runner_leaves_a_job_to_one_with_its_credentials(struct fixture *f)
 {
-    struct fixture f;
     struct leased leased = {0};
-    fixture_open(&f);
-    fixture_hello(&f, 4);
-    fixture_submit(&f, SPEC(COMMAND ACCOUNT));
-    CHECK(fixture_lease(&f, 1, &leased) == 1); /* nobody else is there */
-    f.runner = "r2";
-    fixture_hello_rules(&f, 4, "\"images\":false,\"credentials\":[\"a@p\"]");
-    f.runner = "r1";
+    fixture_hello(f, 4);
+    fixture_submit(f, SPEC(COMMAND ACCOUNT));
+    CHECK(fixture_lease(f, 1, &leased) == 1); /* nobody else is there */
+    f->runner = "r2";
+    fixture_hello_rules(f, 4, "\"images\":false,\"credentials\":[\"a@p\"]");
+    f->runner = "r1";
     struct request *held =
-        fixture_post_control(&f, "lease", f.next_id++, "\"free\":3");
-    fixture_control(&f, "heartbeat",
+        fixture_post_control(f, "lease", f->next_id++, "\"free\":3");
+    fixture_control(f, "heartbeat",
                     "\"attempts\":[{\"study\":1,"
                     "\"trial\":1,\"attempt\":1}]");
     CHECK(!fixture_is_done(held));
-    f.runner = "r2";
-    CHECK(fixture_lease(&f, 1, &leased) == 1);
+    f->runner = "r2";
+    CHECK(fixture_lease(f, 1, &leased) == 1);
     CHECK(!fixture_is_done(held));
-    fixture_stop(&f);
-    fixture_wait(&f, held);
-    CHECK(fixture_start(&f));
-    fixture_close(&f);
+    fixture_stop(f);
+    fixture_wait(f, held);
+    CHECK(fixture_start(f));
 }
 
 int main(void)
 {
-    RUN(a_runner_is_given_what_it_can_run);
-    RUN(what_a_runner_can_survives_a_restart_of_the_server);
-    RUN(what_every_runner_forbids_is_an_error_with_its_field);
-    RUN(what_a_runner_allows_is_accepted);
-    RUN(without_a_runner_everything_is_accepted);
-    RUN(what_a_runner_to_come_may_offer_is_a_warning);
-    RUN(more_gpus_than_any_runner_has_are_told_at_once);
-    RUN(shared_gpus_are_given_to_several_trials);
-    RUN(machine_types_limit_what_a_job_leaves_open);
-    RUN(an_unknown_machine_type_limits_nothing);
+    RUN_ON_CORE(a_runner_is_given_what_it_can_run);
+    RUN_ON_CORE(what_a_runner_can_survives_a_restart_of_the_server);
+    RUN_ON_CORE(what_every_runner_forbids_is_an_error_with_its_field);
+    RUN_ON_CORE(what_a_runner_allows_is_accepted);
+    RUN_ON_CORE(without_a_runner_everything_is_accepted);
+    RUN_ON_CORE(what_a_runner_to_come_may_offer_is_a_warning);
+    RUN_ON_CORE(more_gpus_than_any_runner_has_are_told_at_once);
+    RUN_ON_CORE(shared_gpus_are_given_to_several_trials);
+    RUN_ON_CORE(machine_types_limit_what_a_job_leaves_open);
+    RUN_ON_CORE(an_unknown_machine_type_limits_nothing);
     RUN(google_storage_without_a_way_in_is_warned_of_once);
     RUN(an_account_without_credentials_is_a_warning);
-    RUN(an_attempt_names_its_account_project_and_region);
+    RUN_ON_CORE(an_attempt_names_its_account_project_and_region);
     RUN(credentials_that_were_passed_are_missed_by_nobody);
-    RUN(a_runner_leaves_a_job_to_one_with_its_credentials);
+    RUN_ON_CORE(a_runner_leaves_a_job_to_one_with_its_credentials);
     return check_done();
 }

@@ -103,23 +103,21 @@ static const struct node *read_record(struct fixture *f, const char *text)
 
 /* --- stopping --- */
 
-static void a_trial_that_falls_behind_is_stopped(void)
+static void a_trial_that_falls_behind_is_stopped(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    submit(&f, "maximize accuracy", MEDIAN);
-    succeed_five(&f, 1);
-    const struct leased leased = fall_behind(&f, 1);
-    struct request *last = report(&f, &leased, 3, 0.12);
+    submit(f, "maximize accuracy", MEDIAN);
+    succeed_five(f, 1);
+    const struct leased leased = fall_behind(f, 1);
+    struct request *last = report(f, &leased, 3, 0.12);
     CHECK(node_get_bool(fixture_reply(last), "stop", false));
-    end(&f, &leased, "stopped");
-    const struct trial_row trial = fixture_trial(&f, 1, 6);
+    end(f, &leased, "stopped");
+    const struct trial_row trial = fixture_trial(f, 1, 6);
     CHECK(trial.state == TRIAL_STOPPED);
     CHECK(trial.has_objective && trial.objective == 0.12);
     CHECK(strstr(trial.reason, "stopped early by the median rule at step 2: "
                                "best 0.1 < median 0.5625 of 5 trials; "
                                "predicted final ") == trial.reason);
-    const struct node *record = read_record(&f, trial.stop);
+    const struct node *record = read_record(f, trial.stop);
     CHECK_TEXT(node_get_string(record, "rule", ""), "median");
     CHECK_TEXT(node_get_string(record, "metric", ""), "accuracy");
     CHECK(number(record, "at") == 2 && number(record, "value") == 0.1);
@@ -132,77 +130,64 @@ static void a_trial_that_falls_behind_is_stopped(void)
     const struct node *predicted = node_find(record, "predicted");
     CHECK(predicted != NULL && predicted->count == 1);
     CHECK(number(predicted->first, "deviation") > 0);
-    fixture_close(&f);
 }
 
-static void what_keeps_up_goes_on(void)
+static void what_keeps_up_goes_on(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    submit(&f, "maximize accuracy", MEDIAN);
-    succeed_five(&f, 1);
-    const struct leased leased = begin(&f);
+    submit(f, "maximize accuracy", MEDIAN);
+    succeed_five(f, 1);
+    const struct leased leased = begin(f);
     for (int step = 1; step <= WHOLE; step++)
-        report(&f, &leased, step, 4.0 * step / WHOLE);
-    end(&f, &leased, "succeeded");
-    fall_behind(&f, 1); /* judged after it */
-    const struct trial_row trial = fixture_trial(&f, 1, 6);
+        report(f, &leased, step, 4.0 * step / WHOLE);
+    end(f, &leased, "succeeded");
+    fall_behind(f, 1); /* judged after it */
+    const struct trial_row trial = fixture_trial(f, 1, 6);
     CHECK(trial.state == TRIAL_SUCCEEDED);
     CHECK_TEXT(trial.stop, "");
-    fixture_close(&f);
 }
 
-static void a_minimised_metric_is_told_as_it_is(void)
+static void a_minimised_metric_is_told_as_it_is(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    submit(&f, "minimize accuracy", MEDIAN);
-    succeed_five(&f, -1);
-    const struct leased leased = fall_behind(&f, -1);
-    end(&f, &leased, "stopped");
-    const struct trial_row trial = fixture_trial(&f, 1, 6);
+    submit(f, "minimize accuracy", MEDIAN);
+    succeed_five(f, -1);
+    const struct leased leased = fall_behind(f, -1);
+    end(f, &leased, "stopped");
+    const struct trial_row trial = fixture_trial(f, 1, 6);
     CHECK(strstr(trial.reason, "best -0.1 > median -0.5625 of 5") != NULL);
-    const struct node *record = read_record(&f, trial.stop);
+    const struct node *record = read_record(f, trial.stop);
     CHECK(number(record, "value") == -0.1);
     CHECK(number(record, "threshold") == -0.5625);
-    fixture_close(&f);
 }
 
-static void a_verdict_is_given_once(void)
+static void a_verdict_is_given_once(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    submit(&f, "maximize accuracy", MEDIAN);
-    succeed_five(&f, 1);
-    const struct leased leased = fall_behind(&f, 1);
-    const struct trial_row before = fixture_trial(&f, 1, 6);
-    report(&f, &leased, 3, 0.11);
-    fixture_stop(&f);
-    CHECK(fixture_start(&f));
-    report(&f, &leased, 4, 0.12);
-    end(&f, &leased, "stopped");
-    fall_behind(&f, 1); /* judged after all that */
-    const struct trial_row after = fixture_trial(&f, 1, 6);
+    submit(f, "maximize accuracy", MEDIAN);
+    succeed_five(f, 1);
+    const struct leased leased = fall_behind(f, 1);
+    const struct trial_row before = fixture_trial(f, 1, 6);
+    report(f, &leased, 3, 0.11);
+    fixture_stop(f);
+    CHECK(fixture_start(f));
+    report(f, &leased, 4, 0.12);
+    end(f, &leased, "stopped");
+    fall_behind(f, 1); /* judged after all that */
+    const struct trial_row after = fixture_trial(f, 1, 6);
     CHECK(after.state == TRIAL_STOPPED);
     CHECK_TEXT(after.stop, before.stop);
     CHECK_TEXT(after.reason, before.reason);
-    CHECK(count_moves(&f, 6, "STOPPING") == 1);
-    fixture_close(&f);
+    CHECK(count_moves(f, 6, "STOPPING") == 1);
 }
 
-static void a_new_server_judges_by_what_the_old_one_stored(void)
+static void a_new_server_judges_by_what_the_old_one_stored(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    submit(&f, "maximize accuracy", MEDIAN);
-    succeed_five(&f, 1);
-    const struct leased leased = begin(&f);
-    report(&f, &leased, 1, 0.05);
-    fixture_stop(&f);
-    CHECK(fixture_start(&f));
-    report(&f, &leased, 2, 0.1);
-    CHECK(fixture_await_trials(&f, 1, TRIAL_STOPPING, 1));
-    fixture_close(&f);
+    submit(f, "maximize accuracy", MEDIAN);
+    succeed_five(f, 1);
+    const struct leased leased = begin(f);
+    report(f, &leased, 1, 0.05);
+    fixture_stop(f);
+    CHECK(fixture_start(f));
+    report(f, &leased, 2, 0.1);
+    CHECK(fixture_await_trials(f, 1, TRIAL_STOPPING, 1));
 }
 
 /* --- verdicts that come too late --- */
@@ -230,54 +215,45 @@ static enum trial_state say_stop_to(struct fixture *f, int64_t attempt)
     return fixture_trial(f, 1, 1).state;
 }
 
-static void only_the_attempt_that_was_judged_is_stopped(void)
+static void only_the_attempt_that_was_judged_is_stopped(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    submit(&f, "maximize accuracy", MEDIAN);
-    CHECK(say_stop_to(&f, 1) != TRIAL_STOPPING); /* it waits */
-    const struct leased leased = begin(&f);
-    CHECK(say_stop_to(&f, 2) == TRIAL_ACTIVE);
-    CHECK_TEXT(fixture_trial(&f, 1, 1).stop, "");
-    CHECK(say_stop_to(&f, 1) == TRIAL_STOPPING);
-    CHECK_TEXT(fixture_trial(&f, 1, 1).stop, "{\"rule\":\"median\"}");
-    end(&f, &leased, "stopped");
-    CHECK(say_stop_to(&f, 1) == TRIAL_CANCELLED); /* it told nothing */
-    fixture_close(&f);
+    submit(f, "maximize accuracy", MEDIAN);
+    CHECK(say_stop_to(f, 1) != TRIAL_STOPPING); /* it waits */
+    const struct leased leased = begin(f);
+    CHECK(say_stop_to(f, 2) == TRIAL_ACTIVE);
+    CHECK_TEXT(fixture_trial(f, 1, 1).stop, "");
+    CHECK(say_stop_to(f, 1) == TRIAL_STOPPING);
+    CHECK_TEXT(fixture_trial(f, 1, 1).stop, "{\"rule\":\"median\"}");
+    end(f, &leased, "stopped");
+    CHECK(say_stop_to(f, 1) == TRIAL_CANCELLED); /* it told nothing */
 }
 
-static void one_that_has_come_to_its_end_is_not_stopped(void)
+static void one_that_has_come_to_its_end_is_not_stopped(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    submit(&f, "maximize accuracy", MEDIAN);
-    const struct leased leased = begin(&f);
-    report(&f, &leased, 1, 0.5);
-    CHECK(fixture_tell(&f, "ended", &leased.name,
+    submit(f, "maximize accuracy", MEDIAN);
+    const struct leased leased = begin(f);
+    report(f, &leased, 1, 0.5);
+    CHECK(fixture_tell(f, "ended", &leased.name,
                        "\"outcome\":\"succeeded\",\"exit\":0")
               ->status == HT_OK);
-    CHECK(say_stop_to(&f, 1) == TRIAL_ACTIVE);
-    CHECK(fixture_tell(&f, "drained", &leased.name, "")->status == HT_OK);
-    CHECK(say_stop_to(&f, 1) == TRIAL_SUCCEEDED);
-    fixture_close(&f);
+    CHECK(say_stop_to(f, 1) == TRIAL_ACTIVE);
+    CHECK(fixture_tell(f, "drained", &leased.name, "")->status == HT_OK);
+    CHECK(say_stop_to(f, 1) == TRIAL_SUCCEEDED);
 }
 
-static void a_second_try_begins_without_a_verdict(void)
+static void a_second_try_begins_without_a_verdict(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    submit(&f, "maximize accuracy", MEDIAN);
-    succeed_five(&f, 1);
-    const struct leased leased = fall_behind(&f, 1);
-    end(&f, &leased, "stopped");
-    struct request *req = fixture_request(&f, trial_retry, NULL);
+    submit(f, "maximize accuracy", MEDIAN);
+    succeed_five(f, 1);
+    const struct leased leased = fall_behind(f, 1);
+    end(f, &leased, "stopped");
+    struct request *req = fixture_request(f, trial_retry, NULL);
     req->study = "1";
     req->trial = "6";
-    core_post(f.core, req);
-    fixture_wait(&f, req);
+    core_post(f->core, req);
+    fixture_wait(f, req);
     CHECK(req->status == HT_OK);
-    CHECK_TEXT(fixture_trial(&f, 1, 6).stop, "");
-    fixture_close(&f);
+    CHECK_TEXT(fixture_trial(f, 1, 6).stop, "");
 }
 
 /* --- curves --- */
@@ -324,18 +300,16 @@ static bool has_point(const struct stop_curve *curve, size_t i, double at,
     return has;
 }
 
-static void records_of_a_step_make_one_point(void)
+static void records_of_a_step_make_one_point(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    submit(&f, "minimize accuracy", "{rule: median, minSteps: 1000}");
-    const struct leased leased = begin(&f);
-    tell(&f, &leased, 1, 10, 3, "\"accuracy\":0.3");
-    tell(&f, &leased, 2, 20, 1, "\"loss\":7");
-    tell(&f, &leased, 3, 30, 1, "\"accuracy\":0.1");
-    tell(&f, &leased, 4, 40, 2, "\"accuracy\":\"NaN\"");
-    tell(&f, &leased, 5, 50, 3, "\"loss\":9");
-    struct stop_curves *curves = read_curves(&f);
+    submit(f, "minimize accuracy", "{rule: median, minSteps: 1000}");
+    const struct leased leased = begin(f);
+    tell(f, &leased, 1, 10, 3, "\"accuracy\":0.3");
+    tell(f, &leased, 2, 20, 1, "\"loss\":7");
+    tell(f, &leased, 3, 30, 1, "\"accuracy\":0.1");
+    tell(f, &leased, 4, 40, 2, "\"accuracy\":\"NaN\"");
+    tell(f, &leased, 5, 50, 3, "\"loss\":9");
+    struct stop_curves *curves = read_curves(f);
     const struct stop_curve *curve = curve_of(curves, 1);
     CHECK(curve->n == 3 && curve->end == STOP_END_OPEN);
     CHECK(curve->finals == NULL);
@@ -343,102 +317,90 @@ static void records_of_a_step_make_one_point(void)
           has_point(curve, 2, 3, -0.3));
     CHECK(!stop_curves_find(curves, 2, &(size_t){0}));
     stop_curves_free(curves);
-    fixture_close(&f);
 }
 
-static void an_attempt_that_begins_anew_voids_what_came_before(void)
+static void
+an_attempt_that_begins_anew_voids_what_came_before(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    submit(&f, "maximize accuracy", "{rule: median, minSteps: 1000}");
-    f.options.retry_ms = 1;
-    fixture_stop(&f);
-    CHECK(fixture_start(&f));
-    fixture_hello(&f, 1);
-    struct leased leased = begin(&f);
+    submit(f, "maximize accuracy", "{rule: median, minSteps: 1000}");
+    f->options.retry_ms = 1;
+    fixture_stop(f);
+    CHECK(fixture_start(f));
+    fixture_hello(f, 1);
+    struct leased leased = begin(f);
     for (int step = 1; step <= 4; step++)
-        tell(&f, &leased, step, 10 * step, step, "\"accuracy\":0.9");
-    end(&f, &leased, "failed");
-    leased = begin(&f);
+        tell(f, &leased, step, 10 * step, step, "\"accuracy\":0.9");
+    end(f, &leased, "failed");
+    leased = begin(f);
     CHECK(leased.name.trial == 1 && leased.name.attempt == 2);
-    tell(&f, &leased, 1, 100, 3, "\"accuracy\":0.3");
-    struct stop_curves *curves = read_curves(&f);
+    tell(f, &leased, 1, 100, 3, "\"accuracy\":0.3");
+    struct stop_curves *curves = read_curves(f);
     const struct stop_curve *curve = curve_of(curves, 1);
     CHECK(curve->n == 3 && has_point(curve, 1, 2, 0.9) &&
           has_point(curve, 2, 3, 0.3));
     /* What has changed is read again. */
-    tell(&f, &leased, 2, 110, 5, "\"accuracy\":0.5");
-    struct db *db = fixture_db(&f);
+    tell(f, &leased, 2, 110, 5, "\"accuracy\":0.5");
+    struct db *db = fixture_db(f);
     CHECK(stop_curves_read(curves, db, NULL) == HT_OK);
     db_close(db);
     CHECK(curve_of(curves, 1)->n == 4);
     CHECK(has_point(curve_of(curves, 1), 3, 5, 0.5));
     stop_curves_free(curves);
-    fixture_close(&f);
 }
 
-static void time_never_goes_back(void)
+static void time_never_goes_back(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    submit(&f, "maximize accuracy", "{rule: median, by: time, minSteps: 1000}");
-    const struct leased leased = begin(&f);
-    const int64_t start = fixture_trial(&f, 1, 1).started_ms;
-    tell(&f, &leased, 1, start + 1000, 1, "\"accuracy\":0.1");
-    tell(&f, &leased, 2, start + 3500, 2, "\"accuracy\":0.2");
-    tell(&f, &leased, 3, start + 2000, 3, "\"accuracy\":0.3");
-    tell(&f, &leased, 4, start + 4000, 4, "\"accuracy\":0.4");
-    struct stop_curves *curves = read_curves(&f);
+    submit(f, "maximize accuracy", "{rule: median, by: time, minSteps: 1000}");
+    const struct leased leased = begin(f);
+    const int64_t start = fixture_trial(f, 1, 1).started_ms;
+    tell(f, &leased, 1, start + 1000, 1, "\"accuracy\":0.1");
+    tell(f, &leased, 2, start + 3500, 2, "\"accuracy\":0.2");
+    tell(f, &leased, 3, start + 2000, 3, "\"accuracy\":0.3");
+    tell(f, &leased, 4, start + 4000, 4, "\"accuracy\":0.4");
+    struct stop_curves *curves = read_curves(f);
     const struct stop_curve *curve = curve_of(curves, 1);
     CHECK(curve->n == 3 && has_point(curve, 0, 1, 0.1) &&
           has_point(curve, 1, 3.5, 0.3) && has_point(curve, 2, 4, 0.4));
     stop_curves_free(curves);
-    fixture_close(&f);
 }
 
-static void whole_and_stopped_curves_are_told_apart(void)
+static void whole_and_stopped_curves_are_told_apart(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    submit(&f, "maximize accuracy", MEDIAN);
-    succeed_five(&f, 1);
-    const struct leased leased = fall_behind(&f, 1);
-    struct stop_curves *curves = read_curves(&f);
+    submit(f, "maximize accuracy", MEDIAN);
+    succeed_five(f, 1);
+    const struct leased leased = fall_behind(f, 1);
+    struct stop_curves *curves = read_curves(f);
     CHECK(stop_curves_study(curves)->n == 6);
     CHECK(curve_of(curves, 2)->end == STOP_END_WHOLE);
     CHECK(curve_of(curves, 2)->n == WHOLE);
     CHECK(curve_of(curves, 2)->finals[0] == 2);
     CHECK(curve_of(curves, 6)->end == STOP_END_EARLY);
-    end(&f, &leased, "stopped");
+    end(f, &leased, "stopped");
     stop_curves_free(curves);
-    curves = read_curves(&f);
+    curves = read_curves(f);
     CHECK(curve_of(curves, 6)->end == STOP_END_EARLY);
     CHECK(curve_of(curves, 6)->finals == NULL);
     stop_curves_free(curves);
-    fixture_close(&f);
 }
 
-static void long_curves_are_thinned_to_their_end(void)
+static void long_curves_are_thinned_to_their_end(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    submit(&f, "maximize accuracy", "{rule: median, minSteps: 100000}");
-    const struct leased leased = begin(&f);
+    submit(f, "maximize accuracy", "{rule: median, minSteps: 100000}");
+    const struct leased leased = begin(f);
     const char *records = "";
     for (int step = 1; step <= 1200; step++) {
-        records = arena_printf(f.arena, "%s%s%s", records, *records ? "," : "",
-                               fixture_record(&f, step, step, "0.5"));
+        records = arena_printf(f->arena, "%s%s%s", records, *records ? "," : "",
+                               fixture_record(f, step, step, "0.5"));
         if (step % 100 == 0) {
-            CHECK(fixture_report(&f, leased.token, records)->status == HT_OK);
+            CHECK(fixture_report(f, leased.token, records)->status == HT_OK);
             records = "";
         }
     }
-    struct stop_curves *curves = read_curves(&f);
+    struct stop_curves *curves = read_curves(f);
     const struct stop_curve *curve = curve_of(curves, 1);
     CHECK(curve->n == 400 && curve->points[0].at == 3);
     CHECK(curve->points[399].at == 1200);
     stop_curves_free(curves);
-    fixture_close(&f);
 }
 
 /* --- what the search learns --- */
@@ -482,19 +444,19 @@ static void the_search_learns_what_was_foretold(void)
 
 int main(void)
 {
-    RUN(a_trial_that_falls_behind_is_stopped);
-    RUN(what_keeps_up_goes_on);
-    RUN(a_minimised_metric_is_told_as_it_is);
-    RUN(a_verdict_is_given_once);
-    RUN(a_new_server_judges_by_what_the_old_one_stored);
-    RUN(only_the_attempt_that_was_judged_is_stopped);
-    RUN(one_that_has_come_to_its_end_is_not_stopped);
-    RUN(a_second_try_begins_without_a_verdict);
-    RUN(records_of_a_step_make_one_point);
-    RUN(an_attempt_that_begins_anew_voids_what_came_before);
-    RUN(time_never_goes_back);
-    RUN(whole_and_stopped_curves_are_told_apart);
-    RUN(long_curves_are_thinned_to_their_end);
+    RUN_ON_CORE(a_trial_that_falls_behind_is_stopped);
+    RUN_ON_CORE(what_keeps_up_goes_on);
+    RUN_ON_CORE(a_minimised_metric_is_told_as_it_is);
+    RUN_ON_CORE(a_verdict_is_given_once);
+    RUN_ON_CORE(a_new_server_judges_by_what_the_old_one_stored);
+    RUN_ON_CORE(only_the_attempt_that_was_judged_is_stopped);
+    RUN_ON_CORE(one_that_has_come_to_its_end_is_not_stopped);
+    RUN_ON_CORE(a_second_try_begins_without_a_verdict);
+    RUN_ON_CORE(records_of_a_step_make_one_point);
+    RUN_ON_CORE(an_attempt_that_begins_anew_voids_what_came_before);
+    RUN_ON_CORE(time_never_goes_back);
+    RUN_ON_CORE(whole_and_stopped_curves_are_told_apart);
+    RUN_ON_CORE(long_curves_are_thinned_to_their_end);
     RUN(the_search_learns_what_was_foretold);
     return check_done();
 }

@@ -64,66 +64,54 @@ static size_t count(struct fixture *fixture)
     return node_find(fixture_reply(req), "operations")->count;
 }
 
-static void the_newest_thousand_are_kept(void)
+static void the_newest_thousand_are_kept(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
     const char *first = NULL, *last = NULL;
     for (int i = 0; i < MADE; i++) {
-        struct request *req = fixture_call(&f, make_one, NULL, NULL);
+        struct request *req = fixture_call(f, make_one, NULL, NULL);
         CHECK(req->status == HT_OK);
         last = id_of(req);
         first = first == NULL ? last : first;
     }
-    CHECK(ask(&f, operation_get, first, NULL) == HT_NOT_FOUND);
-    CHECK(ask(&f, operation_get, last, NULL) == HT_OK);
-    CHECK(count(&f) == KEPT);
-    CHECK(ask(&f, operation_delete, last, NULL) == HT_OK);
-    CHECK(ask(&f, operation_delete, last, NULL) == HT_NOT_FOUND);
-    CHECK(count(&f) == KEPT - 1);
-    fixture_close(&f);
+    CHECK(ask(f, operation_get, first, NULL) == HT_NOT_FOUND);
+    CHECK(ask(f, operation_get, last, NULL) == HT_OK);
+    CHECK(count(f) == KEPT);
+    CHECK(ask(f, operation_delete, last, NULL) == HT_OK);
+    CHECK(ask(f, operation_delete, last, NULL) == HT_NOT_FOUND);
+    CHECK(count(f) == KEPT - 1);
 }
 
-static void they_are_found_below_their_own_resource(void)
+static void they_are_found_below_their_own_resource(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    const char *id = id_of(fixture_call(&f, make_one, NULL, NULL));
-    CHECK(ask(&f, operation_get, id, "7") == HT_OK);
-    CHECK(ask(&f, operation_get, id, "77") == HT_NOT_FOUND);
-    CHECK(ask(&f, operation_cancel, id, "7") == HT_OK);
-    CHECK(ask(&f, operation_cancel, "12", "7") == HT_NOT_FOUND);
-    fixture_close(&f);
+    const char *id = id_of(fixture_call(f, make_one, NULL, NULL));
+    CHECK(ask(f, operation_get, id, "7") == HT_OK);
+    CHECK(ask(f, operation_get, id, "77") == HT_NOT_FOUND);
+    CHECK(ask(f, operation_cancel, id, "7") == HT_OK);
+    CHECK(ask(f, operation_cancel, "12", "7") == HT_NOT_FOUND);
 }
 
-static void a_failed_one_says_why(void)
+static void a_failed_one_says_why(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
     const struct node *reply =
-        fixture_reply(fixture_call(&f, make_failed, NULL, NULL));
+        fixture_reply(fixture_call(f, make_failed, NULL, NULL));
     const struct node *error = node_find(reply, "error");
     CHECK(node_get_bool(reply, "done", false));
     CHECK(node_find(reply, "response") == NULL);
     CHECK(node_get_int(error, "code", 0) == 4);
     CHECK_TEXT(node_get_string(error, "message", ""), "too slow");
-    fixture_close(&f);
 }
 
-static void one_that_was_taken_back_is_not_kept(void)
+static void one_that_was_taken_back_is_not_kept(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    CHECK(fixture_call(&f, make_and_fail, NULL, NULL)->status == HT_CONFLICT);
-    CHECK(count(&f) == 0);
-    fixture_close(&f);
+    CHECK(fixture_call(f, make_and_fail, NULL, NULL)->status == HT_CONFLICT);
+    CHECK(count(f) == 0);
 }
 
 int main(void)
 {
-    RUN(the_newest_thousand_are_kept);
-    RUN(they_are_found_below_their_own_resource);
-    RUN(a_failed_one_says_why);
-    RUN(one_that_was_taken_back_is_not_kept);
+    RUN_ON_CORE(the_newest_thousand_are_kept);
+    RUN_ON_CORE(they_are_found_below_their_own_resource);
+    RUN_ON_CORE(a_failed_one_says_why);
+    RUN_ON_CORE(one_that_was_taken_back_is_not_kept);
     return check_done();
 }

@@ -45,37 +45,31 @@ static size_t count(const struct node *reply, const char *list)
     return n;
 }
 
-static void a_preview_ends_with_its_slice(void)
+static void a_preview_ends_with_its_slice(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    fixture_submit(&f, spec);
-    CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 4));
-    CHECK(count(ask(&f, read_preview, INT64_MAX, "count", "7"),
-                "suggestions") == 7);
-    CHECK(count(ask(&f, read_preview, 0, "count", "7"), "suggestions") == 1);
-    fixture_close(&f);
+    fixture_submit(f, spec);
+    CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 4));
+    CHECK(count(ask(f, read_preview, INT64_MAX, "count", "7"), "suggestions") ==
+          7);
+    CHECK(count(ask(f, read_preview, 0, "count", "7"), "suggestions") == 1);
 }
 
 /* The last of a batch is known only with the whole batch. */
-static void a_proof_makes_its_batch_however_late_it_is(void)
+static void a_proof_makes_its_batch_however_late_it_is(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    fixture_submit(&f, spec);
-    CHECK(fixture_await_trials(&f, 1, TRIAL_REQUESTED, 4));
-    CHECK(strstr(fixture_trial(&f, 1, 4).why, "\"batch\":3") != NULL);
-    const struct node *reply = ask(&f, read_replay, 0, "from", "4");
+    fixture_submit(f, spec);
+    CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 4));
+    CHECK(strstr(fixture_trial(f, 1, 4).why, "\"batch\":3") != NULL);
+    const struct node *reply = ask(f, read_replay, 0, "from", "4");
     CHECK(count(reply, "trials") == 1);
     CHECK_TEXT(
         node_get_string(node_find(reply, "trials")->first, "verdict", ""),
         "SAME");
-    fixture_close(&f);
 }
 
 int main(void)
 {
-    RUN(a_preview_ends_with_its_slice);
-    RUN(a_proof_makes_its_batch_however_late_it_is);
+    RUN_ON_CORE(a_preview_ends_with_its_slice);
+    RUN_ON_CORE(a_proof_makes_its_batch_however_late_it_is);
     return check_done();
 }

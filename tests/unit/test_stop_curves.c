@@ -30,29 +30,27 @@ static void set_times(const struct fixture *fixture)
 }
 
 /* A trial that paused or waited for a retry has not trained meanwhile. */
-static void time_between_attempts_does_not_count(void)
+static void time_between_attempts_does_not_count(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    f.options.retry_ms = 1;
-    fixture_stop(&f);
-    CHECK(fixture_start(&f));
-    fixture_submit(&f, spec);
-    fixture_hello(&f, 1);
+    f->options.retry_ms = 1;
+    fixture_stop(f);
+    CHECK(fixture_start(f));
+    fixture_submit(f, spec);
+    fixture_hello(f, 1);
     for (int attempt = 1; attempt <= 3; attempt++) {
         struct leased leased = {0};
-        CHECK(fixture_lease(&f, 1, &leased) == 1);
+        CHECK(fixture_lease(f, 1, &leased) == 1);
         CHECK(leased.name.attempt == attempt);
-        CHECK(fixture_tell(&f, "started", &leased.name, "")->status == HT_OK);
-        CHECK(fixture_report(&f, leased.token,
-                             fixture_record(&f, 1, attempt, "0.5"))
+        CHECK(fixture_tell(f, "started", &leased.name, "")->status == HT_OK);
+        CHECK(fixture_report(f, leased.token,
+                             fixture_record(f, 1, attempt, "0.5"))
                   ->status == HT_OK);
         if (attempt < 3)
-            fixture_end_as(&f, &leased, "\"outcome\":\"failed\",\"exit\":1");
+            fixture_end_as(f, &leased, "\"outcome\":\"failed\",\"exit\":1");
     }
-    fixture_stop(&f);
-    set_times(&f);
-    struct db *db = fixture_db(&f);
+    fixture_stop(f);
+    set_times(f);
+    struct db *db = fixture_db(f);
     struct stop_curves *curves = stop_curves_new(1);
     size_t at;
     CHECK(stop_curves_read(curves, db, NULL) == HT_OK);
@@ -63,7 +61,6 @@ static void time_between_attempts_does_not_count(void)
     CHECK(curve->points[2].at == 5.25);
     stop_curves_free(curves);
     db_close(db);
-    fixture_close(&f);
 }
 
 /* What `--continue` sends. */
@@ -79,23 +76,21 @@ static void change_rule(struct fixture *fixture, const char *from,
     CHECK(fixture_call(fixture, study_change, "s", body)->status == HT_OK);
 }
 
-static void a_changed_rule_holds_at_once(void)
+static void a_changed_rule_holds_at_once(struct fixture *f)
 {
-    struct fixture f;
-    fixture_open(&f);
-    fixture_submit(&f, spec);
-    fixture_hello(&f, 1);
+    fixture_submit(f, spec);
+    fixture_hello(f, 1);
     struct leased leased = {0};
-    CHECK(fixture_lease(&f, 1, &leased) == 1);
-    CHECK(fixture_tell(&f, "started", &leased.name, "")->status == HT_OK);
-    CHECK(fixture_report(&f, leased.token, fixture_record(&f, 1, 7, "0.5"))
+    CHECK(fixture_lease(f, 1, &leased) == 1);
+    CHECK(fixture_tell(f, "started", &leased.name, "")->status == HT_OK);
+    CHECK(fixture_report(f, leased.token, fixture_record(f, 1, 7, "0.5"))
               ->status == HT_OK);
-    struct db *db = fixture_db(&f);
+    struct db *db = fixture_db(f);
     struct stop_curves *curves = stop_curves_new(1);
     size_t at;
     CHECK(stop_curves_read(curves, db, NULL) == HT_OK);
     CHECK(stop_curves_study(curves)->options->by_time);
-    change_rule(&f,
+    change_rule(f,
                 "\"medianAutomatedStoppingSpec\":{\"useElapsedDuration\":"
                 "true}",
                 "\"decayCurveStoppingSpec\":{}");
@@ -105,12 +100,11 @@ static void a_changed_rule_holds_at_once(void)
     CHECK(stop_curves_study(curves)->curves[at].points[0].at == 7);
     stop_curves_free(curves);
     db_close(db);
-    fixture_close(&f);
 }
 
 int main(void)
 {
-    RUN(time_between_attempts_does_not_count);
-    RUN(a_changed_rule_holds_at_once);
+    RUN_ON_CORE(time_between_attempts_does_not_count);
+    RUN_ON_CORE(a_changed_rule_holds_at_once);
     return check_done();
 }
