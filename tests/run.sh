@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh BUILD-DIR [NAME...] - runs the tests, two at a time, and counts cases.
+# run.sh BUILD-DIR [NAME...] - runs the tests, some at a time, and counts cases.
 #
 # A test is a program BUILD-DIR/tests/{unit,api,browser,google,fault,e2e}/test_*,
 # or a script tests/{...}/test_*.py or .sh, started with BUILD-DIR/bin as its
@@ -10,6 +10,10 @@
 # running is killed.
 set -u
 LIMIT=600
+
+# One more than there are processors, since most of a test is waiting; at most
+# four, so that what each of them measures of time is not lost.
+AT_ONCE=$(($(nproc) < 3 ? $(nproc) + 1 : 4))
 
 source=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -117,7 +121,7 @@ for kind in fault e2e google browser api unit; do
         case $test in *.d) continue ;; esac
         is_wanted "$test" "$@" && echo "$test"
     done
-done | xargs -P 2 -I TEST "$0" --one "$build" "$results" TEST
+done | xargs -P "$AT_ONCE" -I TEST "$0" --one "$build" "$results" TEST
 
 awk '{ passed += $1; failed += $2 }
      END { printf "%d passed, %d failed\n", passed, failed
