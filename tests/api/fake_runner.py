@@ -7,6 +7,7 @@ import socket
 import struct
 
 import api
+import harness
 
 HELLO = b"\x00SP\x00\x00\x30\x00\x00"
 
@@ -80,7 +81,8 @@ class Runner:
         self.boot = os.urandom(8).hex()
         self.number = 0
         host, port = server.control.split("//")[1].rsplit(":", 1)
-        self.sock = socket.create_connection((host, int(port)), timeout=30)
+        self.sock = socket.create_connection((host, int(port)),
+                                             timeout=harness.PATIENCE)
         self.sock.sendall(HELLO)
         receive(self.sock, len(HELLO))
         self.tell("hello", engine="docker" if images else "process",

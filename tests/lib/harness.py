@@ -6,6 +6,7 @@ import os
 import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -83,6 +84,22 @@ def kill_runs(folder):
                 os.kill(int(pid), signal.SIGKILL)
 
 
+class Port:
+    """A port of this machine that nobody takes while its server is down: it
+    is bound to, without listening, which a server that reuses addresses does
+    not mind."""
+
+    def __init__(self):
+        self.holder = socket.socket()
+        self.holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.holder.bind(("127.0.0.1", 0))
+        self.number = self.holder.getsockname()[1]
+        self.address = "127.0.0.1:%d" % self.number
+
+    def close(self):
+        self.holder.close()
+
+
 class Server:
     """hypertuned on a data directory; its ports stay the same when it is
     started again. A context manager: leaving it stops everything."""
@@ -91,9 +108,11 @@ class Server:
         self.folder = tempfile.mkdtemp(prefix="ht-")
         self.data = os.path.join(self.folder, "data")
         self.options = list(options) + ["--slots", str(slots)]
-        self.http = "http://127.0.0.1:0"
-        self.report = "tcp://127.0.0.1:0"
-        self.control = "tcp://127.0.0.1:0"
+        self.ports = [Port() for _ in range(3)]
+        http, report, control = [port.address for port in self.ports]
+        self.http = "http://" + http
+        self.report = "tcp://" + report
+        self.control = "tcp://" + control
         self.process = None
         self.log = open(os.path.join(self.folder, "server.log"), "wb")
 
@@ -120,18 +139,15 @@ class Server:
             stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL,
             env=dict(os.environ, HT_FAIL=fail) if fail else None)
         line = self._first_line(begin + PATIENCE)
-        ready = re.match(r"ready http=(\S+) report=(\S+) token-file=(.+)$",
-                         line)
+        ready = re.match(r"ready http=%s report=%s token-file=(.+)$" % (
+            re.escape(self.http), re.escape(self.report)), line)
         if not ready and fail and not line:
             return None
         if not ready:
             raise AssertionError("no ready line but %r\n%s" %
                                  (line, self.log_text()))
-        self.http, self.report, self.token_file = ready.groups()
-        seconds = time.monotonic() - begin
-        if not fail:
-            self.control = self.get("/hypertune/v1/server")["control"]
-        return seconds
+        self.token_file = ready.group(1)
+        return time.monotonic() - begin
 
     def _first_line(self, deadline):
         line = b""
@@ -182,6 +198,8 @@ class Server:
             self.stop()
         kill_runs(self.data)
         self.log.close()
+        for port in self.ports:
+            port.close()
         subprocess.run(["rm", "-rf", self.folder], check=True)
 
     def call(self, method, path, body=None):
