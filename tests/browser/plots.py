@@ -226,6 +226,11 @@ def wait_note(title, text):
             % json.dumps(text), "a note with " + text)
 
 
+def legend(title):
+    return in_card(title, "return [...card.querySelectorAll('.legend text')]"
+                          ".map(one => one.textContent)")
+
+
 def ticks(title, axis):
     return in_card(title, """return [...card.querySelectorAll(
         `.${arguments[1]}-axis text`)].map(one => Number(one.textContent));""",

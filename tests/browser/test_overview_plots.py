@@ -13,8 +13,8 @@ import plots  # noqa: E402
 import tap  # noqa: E402
 from fake_runner import Runner  # noqa: E402
 from plots import (  # noqa: E402
-    add, behaves, call, choose, GOALS, in_card, look, make_studies, make_study,
-    OURS, PARAMETERS, reach, studies, STUDIES, table, wait_missing,
+    add, behaves, call, choose, GOALS, in_card, legend, look, make_studies,
+    make_study, OURS, PARAMETERS, reach, studies, STUDIES, table, wait_missing,
     wait_note, words, words_of)
 
 server = None
@@ -75,9 +75,7 @@ def steps_that_were_not_finite_are_crossed():
     tap.equal((heads[-1], rows),
               ("Not finite", [[trial, "1", "3", "0.5", "0.7",
                                "NaN at 2; Infinity at 4"]]))
-    legend = "return [...card.querySelectorAll('.legend text')].map(" \
-             "one => one.textContent)"
-    tap.equal("not finite" in in_card("Metric curves", legend), True)
+    tap.equal("not finite" in legend("Metric curves"), True)
     in_card("Metric curves", "card.querySelector('.ground').focus()")
     browser.press("End")
     harness.wait_until(lambda: "Step 4, Value there Infinity" in in_card(
@@ -140,11 +138,6 @@ def no_quarter_of_the_page_is_left_empty():
         HISTORY, "Metric curves", "Importances"))
     tap.equal((history[0], history[1]), (curves[0], bars[1]))
     tap.equal(curves[2] < 0.8 * bars[2], True, boxes)
-
-
-def legend(title):
-    return in_card(title, "return [...card.querySelectorAll('.legend text')]"
-                          ".map(one => one.textContent)")
 
 
 def infeasible_trials_are_called_so():

@@ -1,8 +1,10 @@
 // plot_stop_curve.js - what a rule saw of a trial when it stopped it, and the
 // end that it predicted.
 import {PlotCard} from "./plot_card.js";
-import {drawAxes, drawLegend, span} from "./plot_axes.js";
+import {drawAxes, drawLegend, span, within} from "./plot_axes.js";
+import {zoomable} from "./plot_zoom.js";
 import {shapes} from "./marks.js";
+import {traceLine} from "./pen.js";
 import * as format from "./format.js";
 
 // The prediction of the metric that the rule looked at; undefined without one.
@@ -12,32 +14,39 @@ export const stopCurvePlot = stop => (store, selection) => {
   const points = stop.curve.map(([at, value]) => ({at, value}));
   const end = stop.end === undefined ? undefined : predictionOf(stop);
 
+  // From the predicted end one deviation down and up.
+  function drawEnd(pen, theme, {x, y}) {
+    const at = x(Number(stop.end));
+    pen.path(to => {
+      to.moveTo(at, y(end.value - end.deviation));
+      to.lineTo(at, y(end.value + end.deviation));
+      shapes.diamond(to, at, y(end.value), 4);
+    }, {stroke: theme.idle, width: 2});
+  }
+
   function paint(area) {
-    const {pen, theme} = area;
-    const seen = [...points.map(({value}) => value), stop.threshold, ...end ? [end.value - end.deviation, end.value + end.deviation] : []];
+    const {pen, theme} = area, hasBar = Number.isFinite(stop.threshold);
+    const values = [...points.map(({value}) => value), stop.threshold, ...end ? [end.value - end.deviation, end.value + end.deviation] : []];
     const frame = drawAxes(area, {label: stop.by === "time" ? "seconds" : "step", integer: stop.by !== "time",
       ...span([...points.map(({at}) => at), ...end ? [Number(stop.end)] : []])},
-    {label: stop.metric ?? "value", ...span(seen)});
-    const {x, y, inner} = frame;
-    if (Number.isFinite(stop.threshold))
-      pen.path(to => {
-        to.moveTo(inner.left, y(stop.threshold));
-        to.lineTo(inner.left + inner.width, y(stop.threshold));
-      }, {stroke: theme.warn, width: 1.5, dash: [6, 3]});
-    pen.path(to => points.forEach(({at, value}, i) => i === 0 ? to.moveTo(x(at), y(value)) : to.lineTo(x(at), y(value))),
-      {stroke: theme.accent, width: 2});
-    pen.path(to => points.forEach(({at, value}) => shapes.circle(to, x(at), y(value), 2.5)), {fill: theme.accent});
+    {label: stop.metric ?? "value", ...span(values)});
+    const {x, y, inner} = frame, bar = y(stop.threshold);
     const marks = points.map(({at, value}) => ({at, value, x: x(at), y: y(value), label: at}));
-    if (!end) return marks;
-    const left = x(Number(stop.end));
-    pen.path(to => {
-      to.moveTo(left, y(end.value - end.deviation));
-      to.lineTo(left, y(end.value + end.deviation));
-      shapes.diamond(to, left, y(end.value), 4);
-    }, {stroke: theme.idle, width: 2});
-    drawLegend(area, [{label: "seen", colour: theme.accent}, {label: "had to reach", colour: theme.warn},
-      {label: "predicted end", colour: theme.idle, shape: shapes.diamond, hollow: true}]);
-    return [...marks, {at: Number(stop.end), value: end.value, deviation: end.deviation, x: left, y: y(end.value), label: "end"}];
+    if (end) marks.push({at: Number(stop.end), value: end.value, deviation: end.deviation,
+      x: x(Number(stop.end)), y: y(end.value), label: "end"});
+    const seen = marks.slice(0, points.length);
+    pen.inside(inner, () => {
+      if (hasBar) pen.path(to => traceLine(to, [[inner.left, bar], [inner.left + inner.width, bar]]),
+        {stroke: theme.warn, width: 1.5, dash: [6, 3]});
+      pen.path(to => traceLine(to, seen.map(mark => [mark.x, mark.y])), {stroke: theme.accent, width: 2});
+      pen.path(to => seen.forEach(mark => shapes.circle(to, mark.x, mark.y, 2.5)), {fill: theme.accent});
+      if (end) drawEnd(pen, theme, frame);
+    });
+    drawLegend(area, [{label: "seen", colour: theme.accent},
+      ...hasBar ? [{label: "had to reach", colour: theme.warn}] : [],
+      ...end ? [{label: "predicted end", colour: theme.idle, shape: shapes.diamond, hollow: true}] : []]);
+    zoomable(area, frame);
+    return marks.filter(within(inner));
   }
 
   return new PlotCard(store, selection, {
