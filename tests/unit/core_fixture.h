@@ -184,6 +184,19 @@ static inline struct request *fixture_call(struct fixture *fixture,
     return req;
 }
 
+/* The same about a trial of the study. */
+static inline struct request *
+fixture_call_trial(struct fixture *fixture, request_handler *handle,
+                   const char *study, const char *trial, const char *body)
+{
+    struct request *req = fixture_request(fixture, handle, body);
+    req->study = study;
+    req->trial = trial;
+    core_post(fixture->core, req);
+    fixture_wait(fixture, req);
+    return req;
+}
+
 /* The reply as a tree. */
 static inline const struct node *fixture_reply(struct request *req)
 {
@@ -400,6 +413,13 @@ static inline size_t fixture_lease(struct fixture *fixture, int number,
     return n;
 }
 
+static inline struct leased fixture_lease_one(struct fixture *fixture)
+{
+    struct leased leased = {0};
+    CHECK(fixture_lease(fixture, 1, &leased) == 1);
+    return leased;
+}
+
 /* study, trial, attempt and whatever else as members. */
 static inline struct request *fixture_tell(struct fixture *fixture,
                                            const char *type,
@@ -413,6 +433,23 @@ static inline struct request *fixture_tell(struct fixture *fixture,
     struct request *req = fixture_control(fixture, type, text.data);
     text_free(&text);
     return req;
+}
+
+/* Leases one, which says that it has started. */
+static inline struct leased fixture_begin(struct fixture *fixture)
+{
+    const struct leased leased = fixture_lease_one(fixture);
+    CHECK(fixture_tell(fixture, "started", &leased.name, "")->status == HT_OK);
+    return leased;
+}
+
+/* ended as told, drained. */
+static inline void fixture_end(struct fixture *fixture,
+                               const struct leased *leased, const char *outcome)
+{
+    CHECK(fixture_tell(fixture, "ended", &leased->name, outcome)->status ==
+          HT_OK);
+    CHECK(fixture_tell(fixture, "drained", &leased->name, "")->status == HT_OK);
 }
 
 /* The trial reports by itself, with its token. */
@@ -451,10 +488,7 @@ static inline void fixture_succeed(struct fixture *fixture,
     CHECK(fixture_report(fixture, leased->token,
                          fixture_record(fixture, 1, 1, accuracy))
               ->status == HT_OK);
-    CHECK(fixture_tell(fixture, "ended", &leased->name,
-                       "\"outcome\":\"succeeded\",\"exit\":0")
-              ->status == HT_OK);
-    CHECK(fixture_tell(fixture, "drained", &leased->name, "")->status == HT_OK);
+    fixture_end(fixture, leased, "\"outcome\":\"succeeded\",\"exit\":0");
 }
 
 /* started, ended as told, drained. */
@@ -463,9 +497,7 @@ static inline void fixture_end_as(struct fixture *fixture,
                                   const char *outcome)
 {
     CHECK(fixture_tell(fixture, "started", &leased->name, "")->status == HT_OK);
-    CHECK(fixture_tell(fixture, "ended", &leased->name, outcome)->status ==
-          HT_OK);
-    CHECK(fixture_tell(fixture, "drained", &leased->name, "")->status == HT_OK);
+    fixture_end(fixture, leased, outcome);
 }
 
 #endif

@@ -41,8 +41,7 @@ static void an_attempt_says_all_a_runner_needs(struct fixture *f)
     core_set_report_url(f->core, "tcp://127.0.0.1:9");
     fixture_submit(f, one_at_a_time);
     fixture_hello(f, 1);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    struct leased leased = fixture_lease_one(f);
     const struct node *node = leased.node;
     CHECK_TEXT(node_get_string(node, "name", ""), "ht-ab12cd34-1-1-1");
     CHECK_TEXT(node_get_string(node, "jobName", ""), "s");
@@ -125,9 +124,7 @@ static void a_silent_runner_is_given_up_and_its_trials_go_on(struct fixture *f)
     CHECK(fixture_start(f));
     fixture_submit(f, one_at_a_time);
     fixture_hello(f, 1);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
-    fixture_tell(f, "started", &leased.name, "");
+    struct leased leased = fixture_begin(f);
     CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 1));
     const struct trial_row trial = fixture_trial(f, 1, 1);
     CHECK(trial.losses == 1 && trial.failures == 0);
@@ -140,7 +137,7 @@ static void a_silent_runner_is_given_up_and_its_trials_go_on(struct fixture *f)
         "\"attempts\":[{\"study\":1,\"trial\":1,\"attempt\":1}]");
     const struct node *gone = node_find(fixture_reply(beat), "gone");
     CHECK(gone->count == 1 && node_get_int(gone->first, "attempt", 0) == 1);
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    leased = fixture_lease_one(f);
     CHECK(leased.name.trial == 1 && leased.name.attempt == 2);
 }
 
@@ -180,9 +177,7 @@ static void a_stop_reaches_a_waiting_poll_once(struct fixture *f)
 {
     fixture_submit(f, one_at_a_time);
     fixture_hello(f, 2);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
-    fixture_tell(f, "started", &leased.name, "");
+    fixture_begin(f);
     struct request *held =
         fixture_post_control(f, "lease", f->next_id++, "\"free\":1");
     CHECK(fixture_call(f, study_cancel, "s", NULL)->status == HT_OK);
@@ -207,8 +202,7 @@ static void a_trial_that_ends_lets_a_waiting_one_run(struct fixture *f)
                       "trials: 2\nparallel: 1\ncommand: [./train]\n"
                       "workdir: /abs\n");
     fixture_hello(f, 2);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    struct leased leased = fixture_lease_one(f);
     static const char added[] =
         "{\"parameters\":[{\"parameterId\":\"lr\",\"value\":0.5}]}";
     CHECK(fixture_call(f, trial_add, "s", added)->status == HT_OK);
@@ -232,9 +226,7 @@ static void a_runner_lost_while_draining_loses_no_result(struct fixture *f)
     CHECK(fixture_start(f));
     fixture_submit(f, one_at_a_time);
     fixture_hello(f, 1);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
-    fixture_tell(f, "started", &leased.name, "");
+    struct leased leased = fixture_begin(f);
     fixture_report(f, leased.token, fixture_record(f, 1, 1, "0.5"));
     fixture_tell(f, "ended", &leased.name, "\"outcome\":\"succeeded\"");
     CHECK(fixture_await_trials(f, 1, TRIAL_SUCCEEDED, 1));
@@ -264,9 +256,7 @@ static void heartbeats_tell_which_records_are_stored(struct fixture *f)
 {
     fixture_submit(f, one_at_a_time);
     fixture_hello(f, 1);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
-    fixture_tell(f, "started", &leased.name, "");
+    struct leased leased = fixture_begin(f);
     fixture_report(f, leased.token,
                    arena_printf(f->arena, "%s,%s,%s",
                                 fixture_record(f, 1, 1, "0.1"),

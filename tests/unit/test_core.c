@@ -50,14 +50,13 @@ static void a_study_ends_when_its_trials_are_used_up(struct fixture *f)
     fixture_hello(f, 4);
     for (int i = 1; i <= 3; i++) {
         struct leased leased = {0};
-        CHECK(fixture_lease(f, 1, &leased) == 1);
+        leased = fixture_lease_one(f);
         CHECK(leased.name.trial == i);
         CHECK(fixture_tell(f, "started", &leased.name, "")->status == HT_OK);
         fixture_report(f, leased.token,
                        "{\"w\":\"0000000000000001\",\"n\":1,\"t\":5,\"s\":1,"
                        "\"m\":{\"loss\":0.5}}");
-        fixture_tell(f, "ended", &leased.name, "\"outcome\":\"succeeded\"");
-        fixture_tell(f, "drained", &leased.name, "");
+        fixture_end(f, &leased, "\"outcome\":\"succeeded\"");
     }
     CHECK(fixture_await_study(f, 1, STUDY_SUCCEEDED));
     CHECK_TEXT(fixture_study(f, 1).reason, "all 3 trials have ended");
@@ -72,7 +71,7 @@ static void many_failures_end_a_study_and_are_named(struct fixture *f)
     fixture_hello(f, 1);
     for (int i = 0; i < 2; i++) {
         struct leased leased = {0};
-        CHECK(fixture_lease(f, 1, &leased) == 1);
+        leased = fixture_lease_one(f);
         fixture_end_as(f, &leased,
                        "\"outcome\":\"failed\",\"exit\":1,"
                        "\"reason\":\"exit 1\"");
@@ -89,8 +88,7 @@ static void a_study_without_any_success_has_failed(struct fixture *f)
                       "parameters:\n  lr: [1]\nalgorithm: grid\ntrials: 1\n"
                       "retries: 0\ncommand: [./train]\n");
     fixture_hello(f, 1);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    struct leased leased = fixture_lease_one(f);
     fixture_end_as(f, &leased,
                    "\"outcome\":\"failed\",\"signal\":9,"
                    "\"reason\":\"signal 9\"");
@@ -119,9 +117,8 @@ static void a_target_ends_the_study_and_stops_what_runs(struct fixture *f)
     const struct node *stop = node_find(fixture_reply(beat), "stop")->first;
     CHECK(stop != NULL && node_get_int(stop, "trial", 0) == 2);
     CHECK_TEXT(node_get_string(stop, "how", ""), "stop");
-    fixture_tell(f, "ended", &leased[1].name,
-                 "\"outcome\":\"stopped\",\"signal\":15,\"reason\":\"stop\"");
-    fixture_tell(f, "drained", &leased[1].name, "");
+    fixture_end(f, &leased[1],
+                "\"outcome\":\"stopped\",\"signal\":15,\"reason\":\"stop\"");
     CHECK(fixture_await_study(f, 1, STUDY_SUCCEEDED));
     CHECK_TEXT(fixture_study(f, 1).reason,
                "trial 1 reached accuracy 0.95, target 0.9");
@@ -139,7 +136,7 @@ static void no_progress_ends_a_study(struct fixture *f)
     static const char *const results[] = {"0.5", "0.6", "0.6", "0.1"};
     for (int i = 0; i < 4; i++) {
         struct leased leased = {0};
-        CHECK(fixture_lease(f, 1, &leased) == 1);
+        leased = fixture_lease_one(f);
         fixture_succeed(f, &leased, results[i]);
     }
     CHECK(fixture_await_study(f, 1, STUDY_SUCCEEDED));
@@ -203,8 +200,7 @@ static void a_restart_in_the_middle_changes_nothing(struct fixture *f)
     CHECK(fixture_start(f));
     CHECK(fixture_report(f, leased[0].token, fixture_record(f, 2, 2, "0.625"))
               ->status == HT_OK);
-    fixture_tell(f, "ended", &leased[0].name, "\"outcome\":\"succeeded\"");
-    fixture_tell(f, "drained", &leased[0].name, "");
+    fixture_end(f, &leased[0], "\"outcome\":\"succeeded\"");
     CHECK(fixture_lease(f, 1, &leased[1]) == 1);
     CHECK(leased[1].name.trial == 2);
     fixture_succeed(f, &leased[1], "0.25");

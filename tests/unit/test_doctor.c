@@ -111,9 +111,7 @@ static void what_a_runner_sends_may_be_anything(void)
 
 static void end_silent(struct fixture *f, const char *more)
 {
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
-    CHECK(fixture_tell(f, "started", &leased.name, "")->status == HT_OK);
+    struct leased leased = fixture_begin(f);
     CHECK(fixture_tell(f, "ended", &leased.name,
                        "\"outcome\":\"succeeded\",\"exit\":0")
               ->status == HT_OK);
@@ -159,7 +157,7 @@ static void one_result_is_enough_for_ever(struct fixture *f)
     struct leased leased = {0};
     fixture_submit(f, SPEC("1", ""));
     fixture_hello(f, 1);
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    leased = fixture_lease_one(f);
     fixture_succeed(f, &leased, "0.5");
     for (int i = 0; i < 4; i++)
         end_silent(f, "");
@@ -169,10 +167,9 @@ static void one_result_is_enough_for_ever(struct fixture *f)
 
 static void a_late_result_brings_the_study_back(struct fixture *f)
 {
-    struct leased leased;
     fixture_submit(f, SPEC("2", ""));
     fixture_hello(f, 2);
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    const struct leased leased = fixture_lease_one(f);
     end_silent(f, "");
     end_silent(f, "");
     CHECK(fixture_study(f, 1).state == STUDY_PAUSED);
@@ -182,10 +179,9 @@ static void a_late_result_brings_the_study_back(struct fixture *f)
 
 static void who_resumed_it_may_pause_it_for_good(struct fixture *f)
 {
-    struct leased leased;
     fixture_submit(f, SPEC("2", ""));
     fixture_hello(f, 2);
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    const struct leased leased = fixture_lease_one(f);
     end_silent(f, "");
     end_silent(f, "");
     CHECK(fixture_call(f, study_resume, "s", NULL)->status == HT_OK);

@@ -345,14 +345,10 @@ a_result_that_comes_with_the_end_makes_it_a_success(struct fixture *f)
     fixture_submit(f, "spec: 1\nname: t\ngoal: maximize accuracy\n"
                       "parameters:\n  lr: [1, 2]\nalgorithm: grid\n"
                       "until: {time: 1s}\ncommand: [./train]\n");
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
-    fixture_tell(f, "started", &leased.name, "");
+    struct leased leased = fixture_begin(f);
     fixture_report(f, leased.token, fixture_record(f, 1, 1, "0.5"));
     CHECK(fixture_await_study(f, 2, STUDY_STOPPING));
-    fixture_tell(f, "ended", &leased.name,
-                 "\"outcome\":\"stopped\",\"signal\":15");
-    fixture_tell(f, "drained", &leased.name, "");
+    fixture_end(f, &leased, "\"outcome\":\"stopped\",\"signal\":15");
     CHECK(fixture_study(f, 2).state == STUDY_SUCCEEDED);
     CHECK_TEXT(fixture_study(f, 2).reason, "its time of 1s is over");
     CHECK_TEXT(fixture_trial(f, 2, 1).reason, "its time of 1s is over");
@@ -379,8 +375,7 @@ static void a_custom_job_is_as_its_one_trial_is(struct fixture *f)
     CHECK(node_find(status_of(req), "algorithm") == NULL);
     CHECK(fixture_trial(f, 1, 1).state == TRIAL_REQUESTED);
     fixture_hello_images(f, 2);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    struct leased leased = fixture_lease_one(f);
     CHECK_TEXT(node_get_string(leased.node, "kind", ""), "custom");
     CHECK(node_find(leased.node, "params")->count == 0);
     fixture_end_as(f, &leased, "\"outcome\":\"succeeded\",\"exit\":0");
@@ -393,18 +388,12 @@ static void a_custom_job_that_failed_may_be_tried_again(struct fixture *f)
 {
     fixture_call(f, study_create_custom, NULL, custom);
     fixture_hello_images(f, 1);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    struct leased leased = fixture_lease_one(f);
     fixture_end_as(f, &leased,
                    "\"outcome\":\"failed\",\"exit\":3,\"reason\":\"exit 3\"");
     CHECK(fixture_study(f, 1).state == STUDY_FAILED);
     CHECK_TEXT(fixture_study(f, 1).reason, "exit 3");
-    struct request *req = fixture_request(f, trial_retry, NULL);
-    req->study = "c";
-    req->trial = "1";
-    core_post(f->core, req);
-    fixture_wait(f, req);
-    CHECK(req->status == HT_OK);
+    CHECK(fixture_call_trial(f, trial_retry, "c", "1", NULL)->status == HT_OK);
     CHECK(fixture_study(f, 1).state == STUDY_RUNNING);
     CHECK(fixture_lease(f, 1, &leased) == 1 && leased.name.attempt == 2);
     fixture_end_as(f, &leased, "\"outcome\":\"succeeded\",\"exit\":0");
@@ -415,12 +404,7 @@ static void a_custom_job_that_failed_may_be_tried_again(struct fixture *f)
 
 static struct request *retry(struct fixture *f, const char *trial)
 {
-    struct request *req = fixture_request(f, trial_retry, NULL);
-    req->study = "s";
-    req->trial = trial;
-    core_post(f->core, req);
-    fixture_wait(f, req);
-    return req;
+    return fixture_call_trial(f, trial_retry, "s", trial, NULL);
 }
 
 static void
@@ -428,10 +412,9 @@ a_failed_trial_is_tried_again_in_a_study_that_ended(struct fixture *f)
 {
     fixture_submit(f, SPEC("trials: 2\nretries: 0\n"));
     fixture_hello(f, 1);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    struct leased leased = fixture_lease_one(f);
     fixture_end_as(f, &leased, "\"outcome\":\"failed\",\"exit\":3");
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    leased = fixture_lease_one(f);
     fixture_succeed(f, &leased, "0.5");
     CHECK(fixture_study(f, 1).state == STUDY_SUCCEEDED);
     struct request *req = retry(f, "1");
@@ -443,7 +426,7 @@ a_failed_trial_is_tried_again_in_a_study_that_ended(struct fixture *f)
     CHECK(retry(f, "1")->status == HT_PRECONDITION); /* it waits */
     CHECK(retry(f, "2")->status == HT_PRECONDITION); /* it went well */
     CHECK(retry(f, "3")->status == HT_NOT_FOUND);
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    leased = fixture_lease_one(f);
     CHECK(leased.name.trial == 1 && leased.name.attempt == 2);
     fixture_succeed(f, &leased, "0.75");
     CHECK(fixture_study(f, 1).state == STUDY_SUCCEEDED);
@@ -456,22 +439,14 @@ a_stopped_trial_gives_its_result_back_when_tried_again(struct fixture *f)
 {
     fixture_submit(f, SPEC("trials: 2\n"));
     fixture_hello(f, 1);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
-    fixture_tell(f, "started", &leased.name, "");
+    struct leased leased = fixture_begin(f);
     fixture_report(f, leased.token, fixture_record(f, 1, 1, "0.9"));
-    struct request *req = fixture_request(f, trial_stop, NULL);
-    req->study = "s";
-    req->trial = "1";
-    core_post(f->core, req);
-    fixture_wait(f, req);
-    fixture_tell(f, "ended", &leased.name,
-                 "\"outcome\":\"stopped\",\"signal\":15");
-    fixture_tell(f, "drained", &leased.name, "");
+    CHECK(fixture_call_trial(f, trial_stop, "s", "1", NULL)->status == HT_OK);
+    fixture_end(f, &leased, "\"outcome\":\"stopped\",\"signal\":15");
     CHECK(fixture_trial(f, 1, 1).state == TRIAL_STOPPED);
     CHECK(retry(f, "1")->status == HT_OK);
     CHECK(!fixture_trial(f, 1, 1).has_objective);
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    leased = fixture_lease_one(f);
     fixture_succeed(f, &leased, "0.5");
     CHECK(fixture_trial(f, 1, leased.name.trial).objective == 0.5);
 }
@@ -480,10 +455,9 @@ static void a_study_that_would_end_again_says_by_which_rule(struct fixture *f)
 {
     fixture_submit(f, SPEC("trials: 5\nretries: 0\nuntil: {target: 0.4}\n"));
     fixture_hello(f, 1);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    struct leased leased = fixture_lease_one(f);
     fixture_end_as(f, &leased, "\"outcome\":\"failed\",\"exit\":3");
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    leased = fixture_lease_one(f);
     fixture_succeed(f, &leased, "0.5");
     CHECK(fixture_study(f, 1).state == STUDY_SUCCEEDED);
     const int64_t before = fixture_study(f, 1).revision;

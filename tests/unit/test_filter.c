@@ -144,6 +144,20 @@ static void a_wrong_filter_is_refused(void)
     }
 }
 
+static void a_filter_that_breaks_off_says_so(void)
+{
+    static const char *const broken[] = {"state=x AND", "NOT", "((", "-"};
+    struct arena *arena = arena_new();
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        const struct filter *filter;
+        struct ht_error err = {0};
+        CHECK(filter_read(arena, broken[i], fields, &filter, &err) ==
+              HT_INVALID);
+        CHECK_TEXT(err.text, "filter: ends where a field is expected");
+    }
+    arena_free(arena);
+}
+
 static void a_long_or_deep_filter_is_refused(void)
 {
     struct text text = {0};
@@ -245,6 +259,7 @@ int main(void)
     RUN(labels_are_asked_by_key);
     RUN(comparisons_are_joined);
     RUN(a_wrong_filter_is_refused);
+    RUN(a_filter_that_breaks_off_says_so);
     RUN(a_long_or_deep_filter_is_refused);
     RUN(a_mask_shows_what_it_names);
     RUN(a_wrong_mask_is_refused);

@@ -50,8 +50,7 @@ what_a_runner_can_survives_a_restart_of_the_server(struct fixture *f)
     fixture_stop(f);
     CHECK(fixture_start(f));
     fixture_submit(f, SPEC(IMAGE));
-    struct leased leased;
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    fixture_lease_one(f);
     struct db *db = fixture_db(f);
     struct runner_list list;
     CHECK(db_runner_list(db, f->arena, &list, NULL) == HT_OK && list.n == 1);
@@ -115,8 +114,7 @@ static void what_a_runner_allows_is_accepted(struct fixture *f)
                       "secrets: {KEY: {file: key}, T: {env: TOKEN}}\n"));
     CHECK(req->status == HT_OK);
     CHECK_TEXT(warnings_of(req), "");
-    struct leased leased;
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    const struct leased leased = fixture_lease_one(f);
     const struct node *container = node_find(leased.node, "container");
     CHECK_TEXT(node_get_string(container, "network", ""), "host");
     CHECK_TEXT(node_get_string(container, "pull", ""), "ifNotPresent");
@@ -185,8 +183,7 @@ static void machine_types_limit_what_a_job_leaves_open(struct fixture *f)
     CHECK(strstr(warnings_of(req),
                  "n1-highmem-16 of the master has 16 cores "
                  "and 104 GiB, the largest runner 4 and 8") != NULL);
-    struct leased leased;
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    const struct leased leased = fixture_lease_one(f);
     const struct node *replica = node_find(leased.node, "replicas")->first;
     CHECK(node_get_double(replica, "cpus", 0) == 4);
     CHECK(node_get_int(replica, "memory", 0) == 8589934592);
@@ -200,8 +197,7 @@ static void an_unknown_machine_type_limits_nothing(struct fixture *f)
     CHECK(req->status == HT_OK);
     CHECK(strstr(warnings_of(req), "machine type n1-standard-5 of the master "
                                    "is not known here") != NULL);
-    struct leased leased;
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    const struct leased leased = fixture_lease_one(f);
     const struct node *replica = node_find(leased.node, "replicas")->first;
     CHECK(node_get_double(replica, "cpus", -1) == 0);
     CHECK(node_get_int(replica, "memory", -1) == 0);
@@ -282,7 +278,7 @@ static void an_attempt_names_its_account_project_and_region(struct fixture *f)
     struct leased leased = {0};
     fixture_hello(f, 1);
     fixture_submit(f, SPEC(COMMAND ACCOUNT));
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    leased = fixture_lease_one(f);
     CHECK_TEXT(node_get_string(leased.node, "serviceAccount", ""), "a@p");
     const struct study_row study = fixture_study(f, 1);
     CHECK_TEXT(node_get_string(leased.node, "project", ""), study.project);
@@ -335,7 +331,7 @@ static void a_runner_leaves_a_job_to_one_with_its_credentials(struct fixture *f)
                     "\"trial\":1,\"attempt\":1}]");
     CHECK(!fixture_is_done(held));
     f->runner = "r2";
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    leased = fixture_lease_one(f);
     CHECK(!fixture_is_done(held));
     fixture_stop(f);
     fixture_wait(f, held);

@@ -26,14 +26,6 @@ static void submit(struct fixture *f, const char *goal, const char *rule)
     fixture_hello(f, 1);
 }
 
-static struct leased begin(struct fixture *f)
-{
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
-    CHECK(fixture_tell(f, "started", &leased.name, "")->status == HT_OK);
-    return leased;
-}
-
 static struct request *report(struct fixture *f, const struct leased *leased,
                               int64_t step, double value)
 {
@@ -50,15 +42,14 @@ static void end(struct fixture *f, const struct leased *leased,
 {
     const char *text =
         arena_printf(f->arena, "\"outcome\":\"%s\",\"exit\":0", outcome);
-    CHECK(fixture_tell(f, "ended", &leased->name, text)->status == HT_OK);
-    CHECK(fixture_tell(f, "drained", &leased->name, "")->status == HT_OK);
+    fixture_end(f, leased, text);
 }
 
 /* Five trials that come to 1 * scale, 2 * scale... in steps of an eighth. */
 static void succeed_five(struct fixture *f, double scale)
 {
     for (int i = 1; i <= 5; i++) {
-        const struct leased leased = begin(f);
+        const struct leased leased = fixture_begin(f);
         for (int step = 1; step <= WHOLE; step++)
             report(f, &leased, step, scale * i * step / WHOLE);
         end(f, &leased, "succeeded");
@@ -68,7 +59,7 @@ static void succeed_five(struct fixture *f, double scale)
 /* One that is far behind; it is told to stop. */
 static struct leased fall_behind(struct fixture *f, double scale)
 {
-    const struct leased leased = begin(f);
+    const struct leased leased = fixture_begin(f);
     report(f, &leased, 1, scale * 0.05);
     report(f, &leased, 2, scale * 0.1);
     CHECK(fixture_await_trials(f, 1, TRIAL_STOPPING, 1));
@@ -136,7 +127,7 @@ static void what_keeps_up_goes_on(struct fixture *f)
 {
     submit(f, "maximize accuracy", MEDIAN);
     succeed_five(f, 1);
-    const struct leased leased = begin(f);
+    const struct leased leased = fixture_begin(f);
     for (int step = 1; step <= WHOLE; step++)
         report(f, &leased, step, 4.0 * step / WHOLE);
     end(f, &leased, "succeeded");
@@ -182,7 +173,7 @@ static void a_new_server_judges_by_what_the_old_one_stored(struct fixture *f)
 {
     submit(f, "maximize accuracy", MEDIAN);
     succeed_five(f, 1);
-    const struct leased leased = begin(f);
+    const struct leased leased = fixture_begin(f);
     report(f, &leased, 1, 0.05);
     fixture_stop(f);
     CHECK(fixture_start(f));
@@ -219,7 +210,7 @@ static void only_the_attempt_that_was_judged_is_stopped(struct fixture *f)
 {
     submit(f, "maximize accuracy", MEDIAN);
     CHECK(say_stop_to(f, 1) != TRIAL_STOPPING); /* it waits */
-    const struct leased leased = begin(f);
+    const struct leased leased = fixture_begin(f);
     CHECK(say_stop_to(f, 2) == TRIAL_ACTIVE);
     CHECK_TEXT(fixture_trial(f, 1, 1).stop, "");
     CHECK(say_stop_to(f, 1) == TRIAL_STOPPING);
@@ -231,7 +222,7 @@ static void only_the_attempt_that_was_judged_is_stopped(struct fixture *f)
 static void one_that_has_come_to_its_end_is_not_stopped(struct fixture *f)
 {
     submit(f, "maximize accuracy", MEDIAN);
-    const struct leased leased = begin(f);
+    const struct leased leased = fixture_begin(f);
     report(f, &leased, 1, 0.5);
     CHECK(fixture_tell(f, "ended", &leased.name,
                        "\"outcome\":\"succeeded\",\"exit\":0")
@@ -247,12 +238,7 @@ static void a_second_try_begins_without_a_verdict(struct fixture *f)
     succeed_five(f, 1);
     const struct leased leased = fall_behind(f, 1);
     end(f, &leased, "stopped");
-    struct request *req = fixture_request(f, trial_retry, NULL);
-    req->study = "1";
-    req->trial = "6";
-    core_post(f->core, req);
-    fixture_wait(f, req);
-    CHECK(req->status == HT_OK);
+    CHECK(fixture_call_trial(f, trial_retry, "1", "6", NULL)->status == HT_OK);
     CHECK_TEXT(fixture_trial(f, 1, 6).stop, "");
 }
 
@@ -303,7 +289,7 @@ static bool has_point(const struct stop_curve *curve, size_t i, double at,
 static void records_of_a_step_make_one_point(struct fixture *f)
 {
     submit(f, "minimize accuracy", "{rule: median, minSteps: 1000}");
-    const struct leased leased = begin(f);
+    const struct leased leased = fixture_begin(f);
     tell(f, &leased, 1, 10, 3, "\"accuracy\":0.3");
     tell(f, &leased, 2, 20, 1, "\"loss\":7");
     tell(f, &leased, 3, 30, 1, "\"accuracy\":0.1");
@@ -327,11 +313,11 @@ an_attempt_that_begins_anew_voids_what_came_before(struct fixture *f)
     fixture_stop(f);
     CHECK(fixture_start(f));
     fixture_hello(f, 1);
-    struct leased leased = begin(f);
+    struct leased leased = fixture_begin(f);
     for (int step = 1; step <= 4; step++)
         tell(f, &leased, step, 10 * step, step, "\"accuracy\":0.9");
     end(f, &leased, "failed");
-    leased = begin(f);
+    leased = fixture_begin(f);
     CHECK(leased.name.trial == 1 && leased.name.attempt == 2);
     tell(f, &leased, 1, 100, 3, "\"accuracy\":0.3");
     struct stop_curves *curves = read_curves(f);
@@ -351,7 +337,7 @@ an_attempt_that_begins_anew_voids_what_came_before(struct fixture *f)
 static void time_never_goes_back(struct fixture *f)
 {
     submit(f, "maximize accuracy", "{rule: median, by: time, minSteps: 1000}");
-    const struct leased leased = begin(f);
+    const struct leased leased = fixture_begin(f);
     const int64_t start = fixture_trial(f, 1, 1).started_ms;
     tell(f, &leased, 1, start + 1000, 1, "\"accuracy\":0.1");
     tell(f, &leased, 2, start + 3500, 2, "\"accuracy\":0.2");
@@ -386,7 +372,7 @@ static void whole_and_stopped_curves_are_told_apart(struct fixture *f)
 static void long_curves_are_thinned_to_their_end(struct fixture *f)
 {
     submit(f, "maximize accuracy", "{rule: median, minSteps: 100000}");
-    const struct leased leased = begin(f);
+    const struct leased leased = fixture_begin(f);
     const char *records = "";
     for (int step = 1; step <= 1200; step++) {
         records = arena_printf(f->arena, "%s%s%s", records, *records ? "," : "",

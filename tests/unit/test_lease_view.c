@@ -24,7 +24,7 @@ static const struct node *attempt_of(struct fixture *f, const char *job,
     fixture_open(f);
     fixture_hello_rules(f, 1, rules);
     CHECK(fixture_call(f, study_create, NULL, job)->status == HT_OK);
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    leased = fixture_lease_one(f);
     return leased.node;
 }
 

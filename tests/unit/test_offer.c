@@ -15,11 +15,7 @@ enum { UNASKED = 10 }; /* as in offer.c */
 static struct request *call(struct fixture *fixture, request_handler *handle,
                             const char *trial, const char *body)
 {
-    struct request *req = fixture_request(fixture, handle, body);
-    req->study = "1";
-    req->trial = trial;
-    core_post(fixture->core, req);
-    fixture_wait(fixture, req);
+    struct request *req = fixture_call_trial(fixture, handle, "1", trial, body);
     CHECK(req->status == HT_OK);
     return req;
 }

@@ -21,8 +21,7 @@ static void open_study(struct fixture *f)
 
 static void run(struct fixture *f, const char *accuracy)
 {
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    struct leased leased = fixture_lease_one(f);
     if (accuracy != NULL)
         fixture_succeed(f, &leased, accuracy);
     else
@@ -142,12 +141,7 @@ static void a_trial_that_is_tried_again_keeps_what_is_left(void)
     open_study(&f);
     run(&f, NULL);
     CHECK_TEXT(unwanted(&f, ""), "1 ");
-    struct request *req = fixture_request(&f, trial_retry, NULL);
-    req->study = "s";
-    req->trial = "1";
-    core_post(f.core, req);
-    fixture_wait(&f, req);
-    CHECK(req->status == HT_OK);
+    CHECK(fixture_call_trial(&f, trial_retry, "s", "1", NULL)->status == HT_OK);
     CHECK_TEXT(unwanted(&f, ""), "");
     run(&f, "0.5");
     CHECK_TEXT(unwanted(&f, ""), "");

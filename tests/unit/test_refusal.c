@@ -14,10 +14,8 @@ static const char paused[] =
 
 static void ends_unstarted(struct fixture *f, const char *outcome)
 {
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
-    CHECK(fixture_tell(f, "ended", &leased.name, outcome)->status == HT_OK);
-    CHECK(fixture_tell(f, "drained", &leased.name, "")->status == HT_OK);
+    struct leased leased = fixture_lease_one(f);
+    fixture_end(f, &leased, outcome);
 }
 
 static void a_study_pauses_when_nothing_can_begin(struct fixture *f)
@@ -47,8 +45,7 @@ static void one_that_begins_takes_the_count_back(struct fixture *f)
     fixture_hello(f, 1);
     ends_unstarted(f, impossible);
     ends_unstarted(f, impossible);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    struct leased leased = fixture_lease_one(f);
     fixture_end_as(f, &leased, "\"outcome\":\"failed\",\"exit\":1");
     ends_unstarted(f, impossible);
     ends_unstarted(f, impossible);
@@ -98,8 +95,7 @@ static void facts_are_kept_with_the_attempt(struct fixture *f)
 {
     fixture_submit(f, SPEC(""));
     fixture_hello(f, 1);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    struct leased leased = fixture_lease_one(f);
     CHECK_TEXT(attempt_of(f).facts, "");
     CHECK(fixture_tell(f, "started", &leased.name, "\"facts\":{\"host\":\"h\"}")
               ->status == HT_OK);

@@ -8,13 +8,10 @@ static const char spec[] = "spec: 1\nname: s\ngoal: maximize accuracy\n"
 
 static struct leased begin(struct fixture *fixture)
 {
-    struct leased leased = {0};
     fixture_open(fixture);
     fixture_submit(fixture, spec);
     fixture_hello(fixture, 1);
-    CHECK(fixture_lease(fixture, 1, &leased) == 1);
-    fixture_tell(fixture, "started", &leased.name, "");
-    return leased;
+    return fixture_begin(fixture);
 }
 
 static struct measurement_list stored(struct fixture *fixture)
@@ -286,8 +283,7 @@ static void any_order_of_records_ends_in_the_same_rows(void)
         CHECK(strtol(strchr(row->metrics, ':') + 1, NULL, 10) ==
               model.value[row->writer - 1][row->seq]);
     }
-    fixture_tell(&f, "ended", &leased.name, "\"outcome\":\"succeeded\"");
-    fixture_tell(&f, "drained", &leased.name, "");
+    fixture_end(&f, &leased, "\"outcome\":\"succeeded\"");
     CHECK(fixture_trial(&f, 1, 1).objective == model_last(&model));
     fixture_close(&f);
 }

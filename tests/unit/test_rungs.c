@@ -20,13 +20,6 @@ static void submit(struct fixture *f, int trials, const char *rule)
 
 #define PAUSING ", pause: true"
 
-static struct leased lease_one(struct fixture *f)
-{
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
-    return leased;
-}
-
 static void report(struct fixture *f, const struct leased *leased, int64_t step,
                    const char *accuracy)
 {
@@ -40,16 +33,14 @@ static void end(struct fixture *f, const struct leased *leased,
 {
     const char *text =
         arena_printf(f->arena, "\"outcome\":\"%s\",\"exit\":0", outcome);
-    CHECK(fixture_tell(f, "ended", &leased->name, text)->status == HT_OK);
-    CHECK(fixture_tell(f, "drained", &leased->name, "")->status == HT_OK);
+    fixture_end(f, leased, text);
 }
 
 /* Begins the next trial, which comes to a step and is told to pause there. */
 static struct leased come_to(struct fixture *f, int64_t step,
                              const char *accuracy)
 {
-    const struct leased leased = lease_one(f);
-    CHECK(fixture_tell(f, "started", &leased.name, "")->status == HT_OK);
+    const struct leased leased = fixture_begin(f);
     report(f, &leased, step, accuracy);
     CHECK(fixture_await_trials(f, 1, TRIAL_STOPPING, 1));
     return leased;
@@ -86,7 +77,7 @@ static void the_best_of_a_rung_goes_on_from_its_checkpoint(struct fixture *f)
                "paused by the asha rule at step 1: value 0.6 < "
                "needed 0.7 of 3 trials; predicted final 0.6 \u00b1 0.1");
     CHECK(strstr(third.stop, "\"rung\":0") != NULL);
-    const struct leased again = lease_one(f);
+    const struct leased again = fixture_lease_one(f);
     CHECK(again.name.trial == 2 && again.name.attempt == 2);
     const struct trial_row best = fixture_trial(f, 1, 2);
     CHECK(best.passed == 1 && best.state == TRIAL_ACTIVE);
@@ -103,13 +94,13 @@ static void paused_trials_end_with_their_results(struct fixture *f)
     pause_at(f, 1, "0.5");
     pause_at(f, 1, "0.7");
     pause_at(f, 1, "0.6");
-    struct leased best = lease_one(f); /* the best of three */
+    struct leased best = fixture_lease_one(f); /* the best of three */
     CHECK(best.name.trial == 2 && best.name.attempt == 2);
     CHECK(fixture_tell(f, "started", &best.name, "")->status == HT_OK);
     report(f, &best, 3, "0.8");
     CHECK(fixture_await_trials(f, 1, TRIAL_STOPPING, 1));
     end(f, &best, "stopped");
-    best = lease_one(f); /* nobody else will come: it goes on alone */
+    best = fixture_lease_one(f); /* nobody else will come: it goes on alone */
     CHECK(best.name.trial == 2 && best.name.attempt == 3);
     CHECK(fixture_trial(f, 1, 2).passed == 2);
     CHECK(fixture_tell(f, "started", &best.name, "")->status == HT_OK);
@@ -133,7 +124,7 @@ a_promoted_trial_has_its_results_before_it_reports(struct fixture *f)
     pause_at(f, 1, "0.5");
     pause_at(f, 1, "0.7");
     pause_at(f, 1, "0.6");
-    const struct leased best = lease_one(f);
+    const struct leased best = fixture_lease_one(f);
     CHECK(fixture_call(f, study_stop, "1", NULL)->status == HT_OK);
     CHECK(is_in(f, 1, TRIAL_STOPPED) && is_in(f, 2, TRIAL_STOPPING));
     end(f, &best, "stopped");
@@ -167,12 +158,7 @@ static void a_cancelled_study_cancels_paused_trials(struct fixture *f)
 
 static struct request *stop_trial(struct fixture *f, const char *trial)
 {
-    struct request *req = fixture_request(f, trial_stop, NULL);
-    req->study = "1";
-    req->trial = trial;
-    core_post(f->core, req);
-    fixture_wait(f, req);
-    return req;
+    return fixture_call_trial(f, trial_stop, "1", trial, NULL);
 }
 
 static void a_person_can_end_a_paused_trial(struct fixture *f)
@@ -239,7 +225,7 @@ static void a_trial_goes_on_where_its_checkpoint_is(struct fixture *f)
     CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 1));
     struct leased leased = {0};
     CHECK(lease_as_other(f, &leased) == 0);
-    const struct leased best = lease_one(f);
+    const struct leased best = fixture_lease_one(f);
     CHECK(best.name.trial == 2 && best.name.attempt == 2);
 }
 
@@ -283,7 +269,7 @@ static void paused_trials_outlive_the_server(struct fixture *f)
     f->boot = "boot-2";
     fixture_hello(f, 1); /* without the third, which was to pause */
     CHECK(is_in(f, 3, TRIAL_PAUSED));
-    const struct leased best = lease_one(f);
+    const struct leased best = fixture_lease_one(f);
     CHECK(best.name.trial == 1 && best.name.attempt == 2);
 }
 
@@ -295,15 +281,10 @@ static void a_retried_trial_has_been_nowhere(struct fixture *f)
     CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 1)); /* alone: goes on */
     CHECK(fixture_call(f, study_stop, "1", NULL)->status == HT_OK);
     CHECK(fixture_await_study(f, 1, STUDY_STOPPED));
-    struct request *req = fixture_request(f, trial_retry, NULL);
-    req->study = "1";
-    req->trial = "1";
-    core_post(f->core, req);
-    fixture_wait(f, req);
-    CHECK(req->status == HT_OK);
+    CHECK(fixture_call_trial(f, trial_retry, "1", "1", NULL)->status == HT_OK);
     const struct trial_row trial = fixture_trial(f, 1, 1);
     CHECK(trial.state == TRIAL_REQUESTED && trial.passed == 0);
-    const struct leased leased = lease_one(f);
+    const struct leased leased = fixture_lease_one(f);
     CHECK(fixture_trial(f, 1, 1).latest_metrics == NULL);
     CHECK(fixture_tell(f, "started", &leased.name, "")->status == HT_OK);
     end(f, &leased, "succeeded"); /* nothing was reported */
@@ -314,8 +295,7 @@ static void without_pauses_the_worst_stop_for_good(struct fixture *f)
 {
     submit(f, 9, "");
     for (int i = 0; i < 2; i++) { /* too few to compare */
-        const struct leased leased = lease_one(f);
-        CHECK(fixture_tell(f, "started", &leased.name, "")->status == HT_OK);
+        const struct leased leased = fixture_begin(f);
         report(f, &leased, 1, i == 0 ? "0.5" : "0.7");
         report(f, &leased, 9, "0.8");
         end(f, &leased, "succeeded");
@@ -346,8 +326,7 @@ static void a_rung_that_was_passed_is_not_judged_again(struct fixture *f)
     submit(f, 9, PAUSING);
     pause_at(f, 1, "0.5");
     pause_at(f, 1, "0.6");
-    const struct leased leased = lease_one(f);
-    CHECK(fixture_tell(f, "started", &leased.name, "")->status == HT_OK);
+    const struct leased leased = fixture_begin(f);
     report(f, &leased, 1, "0.7");
     while (fixture_trial(f, 1, 3).passed == 0)
         fixture_nap();

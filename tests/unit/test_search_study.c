@@ -46,7 +46,7 @@ static void run_trials(struct fixture *fixture, int n)
     for (int i = 0; i < n; i++) {
         struct leased leased = {0};
         double lr = 0;
-        CHECK(fixture_lease(fixture, 1, &leased) == 1);
+        leased = fixture_lease_one(fixture);
         const char *params =
             fixture_trial(fixture, 1, leased.name.trial).params;
         CHECK(sscanf(params, "{\"lr\":%lf", &lr) == 1);
@@ -101,8 +101,7 @@ a_study_that_names_no_algorithm_learns_from_results(struct fixture *f)
     CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 1));
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
     CHECK(suggest(study, 11, 1, f->arena, &next) == HT_OK);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    struct leased leased = fixture_lease_one(f);
     fixture_succeed(f, &leased, "0.99");
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
     CHECK(suggest(study, 11, 1, f->arena, &again) == HT_OK);
@@ -147,9 +146,7 @@ static void report_at(struct fixture *fixture, const struct leased *leased,
  * values are a parabola of lr. */
 static void run_to_rung(struct fixture *fixture)
 {
-    struct leased leased = {0};
-    CHECK(fixture_lease(fixture, 1, &leased) == 1);
-    CHECK(fixture_tell(fixture, "started", &leased.name, "")->status == HT_OK);
+    struct leased leased = fixture_begin(fixture);
     bool ends = leased.name.attempt > 1;
     if (!ends) {
         report_at(fixture, &leased, 1);
@@ -157,11 +154,9 @@ static void run_to_rung(struct fixture *fixture)
     }
     if (ends)
         report_at(fixture, &leased, 9);
-    CHECK(fixture_tell(fixture, "ended", &leased.name,
-                       ends ? "\"outcome\":\"succeeded\",\"exit\":0"
-                            : "\"outcome\":\"stopped\"")
-              ->status == HT_OK);
-    CHECK(fixture_tell(fixture, "drained", &leased.name, "")->status == HT_OK);
+    fixture_end(fixture, &leased,
+                ends ? "\"outcome\":\"succeeded\",\"exit\":0"
+                     : "\"outcome\":\"stopped\"");
 }
 
 static const char *next_of(struct search_study *study, struct db *db,
@@ -210,12 +205,8 @@ what_is_foretold_of_paused_trials_counts_while_they_pause(struct fixture *f)
 
 static void erase_trial(struct fixture *fixture, const char *trial)
 {
-    struct request *req = fixture_request(fixture, trial_erase, NULL);
-    req->study = "1";
-    req->trial = trial;
-    core_post(fixture->core, req);
-    fixture_wait(fixture, req);
-    CHECK(req->status == HT_OK);
+    CHECK(fixture_call_trial(fixture, trial_erase, "1", trial, NULL)->status ==
+          HT_OK);
 }
 
 static void what_is_out_moves_the_next_suggestion(struct fixture *f)
@@ -248,8 +239,7 @@ static void a_result_taken_back_is_forgotten(struct fixture *f)
     fixture_submit(f, model_spec);
     fixture_hello(f, 1);
     run_trials(f, 9);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    struct leased leased = fixture_lease_one(f);
     fixture_end_as(f, &leased, "\"outcome\":\"failed\",\"exit\":3");
     CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 1));
     CHECK(fixture_call(f, study_pause, "1", NULL)->status == HT_OK);
@@ -259,12 +249,7 @@ static void a_result_taken_back_is_forgotten(struct fixture *f)
     struct suggestions failed = {0}, open = {0}, fresh = {0};
     CHECK(search_study_catch_up(early, db, NULL) == HT_OK);
     CHECK(suggest(early, 12, 3, f->arena, &failed) == HT_OK);
-    struct request *req = fixture_request(f, trial_retry, NULL);
-    req->study = "1";
-    req->trial = "10";
-    core_post(f->core, req);
-    fixture_wait(f, req);
-    CHECK(req->status == HT_OK);
+    CHECK(fixture_call_trial(f, trial_retry, "1", "10", NULL)->status == HT_OK);
     CHECK(search_study_catch_up(early, db, NULL) == HT_OK);
     CHECK(search_study_catch_up(late, db, NULL) == HT_OK);
     CHECK(suggest(early, 12, 3, f->arena, &open) == HT_OK);

@@ -158,8 +158,7 @@ static void in_a_core(request_handler *handler)
                        "parameters:\n  lr: [1]\nalgorithm: grid\ntrials: 1\n"
                        "command: [./train]\n");
     fixture_hello(&f, 1);
-    struct leased leased = {0};
-    CHECK(fixture_lease(&f, 1, &leased) == 1);
+    struct leased leased = fixture_lease_one(&f);
     const int64_t before = fixture_study(&f, 1).revision;
     CHECK(fixture_call(&f, handler, NULL, NULL)->status == HT_CONFLICT);
     CHECK(fixture_study(&f, 1).revision == before);

@@ -39,7 +39,7 @@ static void time_between_attempts_does_not_count(struct fixture *f)
     fixture_hello(f, 1);
     for (int attempt = 1; attempt <= 3; attempt++) {
         struct leased leased = {0};
-        CHECK(fixture_lease(f, 1, &leased) == 1);
+        leased = fixture_lease_one(f);
         CHECK(leased.name.attempt == attempt);
         CHECK(fixture_tell(f, "started", &leased.name, "")->status == HT_OK);
         CHECK(fixture_report(f, leased.token,
@@ -80,9 +80,7 @@ static void a_changed_rule_holds_at_once(struct fixture *f)
 {
     fixture_submit(f, spec);
     fixture_hello(f, 1);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
-    CHECK(fixture_tell(f, "started", &leased.name, "")->status == HT_OK);
+    struct leased leased = fixture_begin(f);
     CHECK(fixture_report(f, leased.token, fixture_record(f, 1, 7, "0.5"))
               ->status == HT_OK);
     struct db *db = fixture_db(f);

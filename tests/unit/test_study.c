@@ -84,8 +84,7 @@ static void a_paused_study_starts_nothing_new(struct fixture *f)
 {
     fixture_submit(f, spec);
     fixture_hello(f, 2);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    struct leased leased = fixture_lease_one(f);
     struct request *req = fixture_call(f, study_pause, "s", NULL);
     CHECK_TEXT(state_of(req), "PAUSED");
     CHECK_TEXT(node_get_string(status_of(req), "reason", ""),
@@ -106,18 +105,14 @@ static void stop_keeps_results_and_ends_when_all_have_ended(struct fixture *f)
 {
     fixture_submit(f, spec);
     fixture_hello(f, 1);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
-    fixture_tell(f, "started", &leased.name, "");
+    struct leased leased = fixture_begin(f);
     fixture_report(f, leased.token, fixture_record(f, 1, 1, "0.5"));
     struct request *req = fixture_call(f, study_stop, "s", NULL);
     CHECK_TEXT(state_of(req), "STOPPING");
     CHECK(fixture_call(f, study_stop, "s", NULL)->status == HT_OK);
     CHECK(fixture_call(f, study_pause, "s", NULL)->status == HT_PRECONDITION);
     CHECK(fixture_call(f, study_delete, "s", NULL)->status == HT_PRECONDITION);
-    fixture_tell(f, "ended", &leased.name,
-                 "\"outcome\":\"failed\",\"signal\":15");
-    fixture_tell(f, "drained", &leased.name, "");
+    fixture_end(f, &leased, "\"outcome\":\"failed\",\"signal\":15");
     const struct study_row study = fixture_study(f, 1);
     CHECK(study.state == STUDY_STOPPED && study.ended_ms > 0);
     CHECK_TEXT(study.reason, "stopped by user");
@@ -138,15 +133,12 @@ static void cancel_discards_what_runs(struct fixture *f)
 {
     fixture_submit(f, spec);
     fixture_hello(f, 1);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
-    fixture_tell(f, "started", &leased.name, "");
+    struct leased leased = fixture_begin(f);
     fixture_report(f, leased.token, fixture_record(f, 1, 1, "0.5"));
     struct request *req = fixture_call(f, study_cancel, "s", NULL);
     CHECK_TEXT(req->reply.data, "{}");
     CHECK(fixture_study(f, 1).state == STUDY_CANCELLING);
-    fixture_tell(f, "ended", &leased.name, "\"outcome\":\"stopped\"");
-    fixture_tell(f, "drained", &leased.name, "");
+    fixture_end(f, &leased, "\"outcome\":\"stopped\"");
     CHECK(fixture_study(f, 1).state == STUDY_CANCELLED);
     const struct trial_row trial = fixture_trial(f, 1, 1);
     CHECK(trial.state == TRIAL_CANCELLED && !trial.has_objective);
@@ -159,7 +151,7 @@ static void run_all(struct fixture *fixture, int n)
 {
     for (int i = 0; i < n; i++) {
         struct leased leased = {0};
-        CHECK(fixture_lease(fixture, 1, &leased) == 1);
+        leased = fixture_lease_one(fixture);
         fixture_succeed(fixture, &leased, "0.5");
     }
 }
@@ -185,8 +177,7 @@ static void fewer_trials_end_a_study_early(struct fixture *f)
     fixture_submit(f, spec);
     fixture_hello(f, 1);
     run_all(f, 1);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    struct leased leased = fixture_lease_one(f);
     CHECK(fixture_call(f, study_change, "s", "{\"maxTrialCount\":1}")->status ==
           HT_OK);
     fixture_succeed(f, &leased, "0.5");
@@ -232,8 +223,7 @@ static void continuing_takes_over_all_but_the_search(struct fixture *f)
            "command: [./other]\n");
     CHECK(req->status == HT_OK);
     fixture_hello(f, 1);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
+    struct leased leased = fixture_lease_one(f);
     const struct node *argv =
         node_find(node_find(leased.node, "replicas")->first, "argv");
     CHECK_TEXT(argv->first->text, "./other");
@@ -266,9 +256,7 @@ static void a_deleted_study_leaves_nothing(struct fixture *f)
     CHECK(fixture_start(f));
     fixture_submit(f, spec);
     fixture_hello(f, 1);
-    struct leased leased = {0};
-    CHECK(fixture_lease(f, 1, &leased) == 1);
-    fixture_tell(f, "started", &leased.name, "");
+    struct leased leased = fixture_begin(f);
     struct text records = {0};
     for (int i = 1; i <= 2500; i++) /* several slices */
         text_printf(&records, "%s%s", i == 1 ? "" : ",",
@@ -276,8 +264,7 @@ static void a_deleted_study_leaves_nothing(struct fixture *f)
     CHECK(fixture_report(f, leased.token, records.data)->status == HT_OK);
     text_free(&records);
     fixture_call(f, study_stop, "s", NULL);
-    fixture_tell(f, "ended", &leased.name, "\"outcome\":\"stopped\"");
-    fixture_tell(f, "drained", &leased.name, "");
+    fixture_end(f, &leased, "\"outcome\":\"stopped\"");
     struct request *req = fixture_call(f, study_delete, "s", NULL);
     CHECK(req->status == HT_OK);
     CHECK(node_get_bool(fixture_reply(req), "done", false));

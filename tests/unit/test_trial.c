@@ -15,28 +15,19 @@ static void submit(struct fixture *fixture, const char *more)
     fixture_hello(fixture, 4);
 }
 
-static struct leased lease_one(struct fixture *fixture)
-{
-    struct leased leased = {0};
-    CHECK(fixture_lease(fixture, 1, &leased) == 1);
-    return leased;
-}
-
 static void run_with(struct fixture *fixture, const struct leased *leased,
                      const char *records)
 {
     fixture_tell(fixture, "started", &leased->name, "");
     if (*records)
         CHECK(fixture_report(fixture, leased->token, records)->status == HT_OK);
-    fixture_tell(fixture, "ended", &leased->name,
-                 "\"outcome\":\"succeeded\",\"exit\":0");
-    fixture_tell(fixture, "drained", &leased->name, "");
+    fixture_end(fixture, leased, "\"outcome\":\"succeeded\",\"exit\":0");
 }
 
 static void the_newest_step_decides_whatever_came_last(struct fixture *f)
 {
     submit(f, "");
-    const struct leased leased = lease_one(f);
+    const struct leased leased = fixture_lease_one(f);
     const char *records = arena_printf(
         f->arena, "%s,%s,%s", fixture_record(f, 3, 30, "0.3"),
         fixture_record(f, 1, 10, "0.9"), fixture_record(f, 2, 20, "0.2"));
@@ -49,7 +40,7 @@ static void the_newest_step_decides_whatever_came_last(struct fixture *f)
 static void the_later_of_two_records_of_a_step_decides(struct fixture *f)
 {
     submit(f, "");
-    const struct leased leased = lease_one(f);
+    const struct leased leased = fixture_lease_one(f);
     const char *records =
         arena_printf(f->arena, "%s,%s", fixture_record(f, 2, 10, "0.2"),
                      fixture_record(f, 1, 10, "0.9"));
@@ -72,7 +63,7 @@ static void the_best_record_decides_when_it_was_asked_for(struct fixture *f)
               "\"containerSpec\":{\"imageUri\":\"i\"}}]}}")
               ->status == HT_OK);
     fixture_hello_images(f, 1);
-    const struct leased leased = lease_one(f);
+    const struct leased leased = fixture_lease_one(f);
     const char *records = arena_printf(
         f->arena, "%s,%s,%s", fixture_record(f, 1, 1, "0.2"),
         fixture_record(f, 2, 2, "0.9"), fixture_record(f, 3, 3, "\"NaN\""));
@@ -85,7 +76,7 @@ static void the_best_record_decides_when_it_was_asked_for(struct fixture *f)
 static void nan_at_the_end_is_infeasible(struct fixture *f)
 {
     submit(f, "");
-    const struct leased leased = lease_one(f);
+    const struct leased leased = fixture_lease_one(f);
     const char *records =
         arena_printf(f->arena, "%s,%s", fixture_record(f, 1, 4, "0.9"),
                      fixture_record(f, 2, 5, "\"NaN\""));
@@ -100,7 +91,7 @@ static void
 other_metrics_are_named_when_the_objective_is_missing(struct fixture *f)
 {
     submit(f, "");
-    const struct leased leased = lease_one(f);
+    const struct leased leased = fixture_lease_one(f);
     run_with(f, &leased,
              "{\"w\":\"0000000000000001\",\"n\":1,\"t\":1,\"s\":1,"
              "\"m\":{\"acc\":1,\"loss\":2}},"
@@ -116,7 +107,7 @@ other_metrics_are_named_when_the_objective_is_missing(struct fixture *f)
 static void silence_is_infeasible_too(struct fixture *f)
 {
     submit(f, "");
-    const struct leased leased = lease_one(f);
+    const struct leased leased = fixture_lease_one(f);
     run_with(f, &leased, "");
     CHECK_TEXT(fixture_trial(f, 1, 1).reason,
                "ended without reporting accuracy");
@@ -125,23 +116,20 @@ static void silence_is_infeasible_too(struct fixture *f)
 static void only_the_master_decides(struct fixture *f)
 {
     submit(f, "replicas: {worker: {count: 1}}\n");
-    const struct leased leased = lease_one(f);
-    fixture_tell(f, "started", &leased.name, "");
+    const struct leased leased = fixture_begin(f);
     fixture_report(f, leased.token, fixture_record(f, 1, 1, "0.5"));
     const char *worker =
         arena_printf(f->arena, "\"replica\":\"worker-0\",\"records\":[%s]",
                      fixture_record(f, 1, 99, "0.99"));
     CHECK(fixture_tell(f, "report", &leased.name, worker)->status == HT_OK);
-    fixture_tell(f, "ended", &leased.name, "\"outcome\":\"succeeded\"");
-    fixture_tell(f, "drained", &leased.name, "");
+    fixture_end(f, &leased, "\"outcome\":\"succeeded\"");
     CHECK(fixture_trial(f, 1, 1).objective == 0.5);
 }
 
 static void records_shipped_while_draining_count(struct fixture *f)
 {
     submit(f, "");
-    const struct leased leased = lease_one(f);
-    fixture_tell(f, "started", &leased.name, "");
+    const struct leased leased = fixture_begin(f);
     fixture_tell(f, "ended", &leased.name, "\"outcome\":\"succeeded\"");
     CHECK(fixture_report(f, leased.token, fixture_record(f, 1, 1, "0.1"))
               ->status == HT_NOT_FOUND);
@@ -158,14 +146,14 @@ static void records_shipped_while_draining_count(struct fixture *f)
 static void a_failed_trial_starts_again_after_a_pause(struct fixture *f)
 {
     submit(f, "retries: 1\n");
-    struct leased leased = lease_one(f);
+    struct leased leased = fixture_lease_one(f);
     fixture_end_as(f, &leased,
                    "\"outcome\":\"failed\",\"exit\":3,\"reason\":\"exit 3\"");
     const struct trial_row waiting = fixture_trial(f, 1, 1);
     CHECK(waiting.state == TRIAL_REQUESTED && waiting.failures == 1);
     CHECK_TEXT(waiting.reason, "exit 3; retry 1 of 1 after 1s");
     const int64_t before_ms = clock_monotonic_ms();
-    leased = lease_one(f); /* held until the pause is over */
+    leased = fixture_lease_one(f); /* held until the pause is over */
     CHECK(clock_monotonic_ms() - before_ms >= 900);
     CHECK(leased.name.trial == 1 && leased.name.attempt == 2);
     fixture_end_as(f, &leased,
@@ -185,12 +173,10 @@ static void a_failed_trial_starts_again_after_a_pause(struct fixture *f)
 static void a_retry_measures_anew(struct fixture *f)
 {
     submit(f, "retries: 1\n");
-    struct leased leased = lease_one(f);
-    fixture_tell(f, "started", &leased.name, "");
+    struct leased leased = fixture_begin(f);
     fixture_report(f, leased.token, fixture_record(f, 1, 50, "0.99"));
-    fixture_tell(f, "ended", &leased.name, "\"outcome\":\"failed\"");
-    fixture_tell(f, "drained", &leased.name, "");
-    leased = lease_one(f);
+    fixture_end(f, &leased, "\"outcome\":\"failed\"");
+    leased = fixture_lease_one(f);
     CHECK(fixture_trial(f, 1, 1).latest_metrics == NULL);
     fixture_succeed(f, &leased, "0.5");
     CHECK(fixture_trial(f, 1, 1).objective == 0.5);
@@ -203,7 +189,7 @@ static void a_lost_attempt_starts_again_soon_but_not_for_ever(struct fixture *f)
     CHECK(fixture_start(f));
     submit(f, "retries: 0\n");
     for (int i = 1; i <= HT_MAX_LOST + 1; i++) {
-        const struct leased leased = lease_one(f);
+        const struct leased leased = fixture_lease_one(f);
         CHECK(leased.name.trial == 1 && leased.name.attempt == i);
         fixture_end_as(f, &leased,
                        "\"outcome\":\"lost\",\"reason\":\"shim died\"");
@@ -216,15 +202,13 @@ static void a_lost_attempt_starts_again_soon_but_not_for_ever(struct fixture *f)
 static void a_trial_out_of_time_keeps_what_it_reported(struct fixture *f)
 {
     submit(f, "trialTimeout: 10m\nretries: 5\n");
-    struct leased leased = lease_one(f);
-    fixture_tell(f, "started", &leased.name, "");
+    struct leased leased = fixture_begin(f);
     fixture_report(f, leased.token, fixture_record(f, 1, 1, "0.5"));
-    fixture_tell(f, "ended", &leased.name, "\"outcome\":\"timeout\"");
-    fixture_tell(f, "drained", &leased.name, "");
+    fixture_end(f, &leased, "\"outcome\":\"timeout\"");
     const struct trial_row kept = fixture_trial(f, 1, 1);
     CHECK(kept.state == TRIAL_STOPPED && kept.objective == 0.5);
     CHECK_TEXT(kept.reason, "ran longer than 10m");
-    leased = lease_one(f);
+    leased = fixture_lease_one(f);
     CHECK(leased.name.trial == 2);
     fixture_end_as(f, &leased, "\"outcome\":\"timeout\"");
     CHECK(fixture_trial(f, 1, 2).state == TRIAL_FAILED);
@@ -233,21 +217,14 @@ static void a_trial_out_of_time_keeps_what_it_reported(struct fixture *f)
 static void one_trial_can_be_stopped(struct fixture *f)
 {
     submit(f, "");
-    const struct leased leased = lease_one(f);
-    fixture_tell(f, "started", &leased.name, "");
+    const struct leased leased = fixture_begin(f);
     fixture_report(f, leased.token, fixture_record(f, 1, 1, "0.5"));
-    struct request *req = fixture_request(f, trial_stop, NULL);
-    req->study = "s";
-    req->trial = "1";
-    core_post(f->core, req);
-    fixture_wait(f, req);
-    CHECK(req->status == HT_OK);
+    CHECK(fixture_call_trial(f, trial_stop, "s", "1", NULL)->status == HT_OK);
     CHECK(fixture_trial(f, 1, 1).state == TRIAL_STOPPING);
     struct request *again =
         fixture_report(f, leased.token, fixture_record(f, 2, 2, "0.6"));
     CHECK(node_get_bool(fixture_reply(again), "stop", false));
-    fixture_tell(f, "ended", &leased.name, "\"outcome\":\"succeeded\"");
-    fixture_tell(f, "drained", &leased.name, "");
+    fixture_end(f, &leased, "\"outcome\":\"succeeded\"");
     const struct trial_row trial = fixture_trial(f, 1, 1);
     CHECK(trial.state == TRIAL_STOPPED && trial.objective == 0.6);
     CHECK_TEXT(trial.reason, "stopped by user");
@@ -256,9 +233,9 @@ static void one_trial_can_be_stopped(struct fixture *f)
 static void a_superseded_attempt_changes_nothing(struct fixture *f)
 {
     submit(f, "");
-    const struct leased old = lease_one(f);
+    const struct leased old = fixture_lease_one(f);
     fixture_end_as(f, &old, "\"outcome\":\"lost\"");
-    const struct leased new = lease_one(f);
+    const struct leased new = fixture_lease_one(f);
     CHECK(new.name.attempt == 2);
     CHECK(
         fixture_report(f, old.token, fixture_record(f, 1, 1, "0.99"))->status ==
@@ -316,8 +293,7 @@ static void a_token_is_for_the_replicas_of_its_own_attempt(struct fixture *f)
         CHECK(report_as(f, leased[0].token, others[i])->status == HT_INVALID);
     /* Another start of the trial has another token; the old one is nothing. */
     fixture_end_as(f, &leased[0], "\"outcome\":\"lost\"");
-    struct leased again = {0};
-    CHECK(fixture_lease(f, 1, &again) == 1);
+    struct leased again = fixture_lease_one(f);
     CHECK(again.name.trial == leased[0].name.trial && again.name.attempt == 2);
     for (size_t i = 0; i < 3; i++)
         CHECK(report_as(f, leased[0].token, own[i])->status == HT_NOT_FOUND);
@@ -333,7 +309,7 @@ static void a_token_is_for_the_replicas_of_its_own_attempt(struct fixture *f)
 static void drained_before_ended_is_invalid(struct fixture *f)
 {
     submit(f, "");
-    const struct leased leased = lease_one(f);
+    const struct leased leased = fixture_lease_one(f);
     CHECK(fixture_tell(f, "drained", &leased.name, "")->status == HT_INVALID);
     CHECK(fixture_tell(f, "ended", &leased.name, "\"outcome\":\"well\"")
               ->status == HT_INVALID);
