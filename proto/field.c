@@ -191,19 +191,26 @@ static void *target(const struct field *field, void *into)
     return (char *)into + field->offset;
 }
 
+/* Adds "must be WANTED, is VALUE" for a value that may be a number. */
+static void wrong_number(const struct field_reader *reader, struct place at,
+                         const char *wanted)
+{
+    if (at.node->kind == NODE_NUMBER)
+        field_error(reader, at, "must be %s, is %s", wanted, at.node->text);
+    else if (at.node->kind == NODE_STRING)
+        field_error(reader, at, "must be %s, is \"%.64s\"", wanted,
+                    at.node->text);
+    else
+        field_wrong_kind(reader, at, wanted);
+}
+
 void field_whole(const struct field_reader *reader, struct place at,
                  const struct field *field, void *into)
 {
     int64_t value;
-    if (!node_int64(at.node, &value)) {
-        if (at.node->kind == NODE_NUMBER)
-            field_error(reader, at, "must be a whole number, is %s",
-                        at.node->text);
-        else
-            field_wrong_kind(reader, at, "a whole number");
-        return;
-    }
-    if (value < field->min && field->max == INT64_MAX)
+    if (!node_int64(at.node, &value))
+        wrong_number(reader, at, "a whole number");
+    else if (value < field->min && field->max == INT64_MAX)
         field_error(reader, at, "must be at least %" PRId64 ", is %" PRId64,
                     field->min, value);
     else if (value < field->min || value > field->max)
@@ -214,25 +221,32 @@ void field_whole(const struct field_reader *reader, struct place at,
         *(int64_t *)target(field, into) = value;
 }
 
+bool field_read_real(const struct field_reader *reader, struct place at,
+                     double *value)
+{
+    if (node_double(at.node, value))
+        return true;
+    if (at.node->kind == NODE_NUMBER)
+        field_error(reader, at, "%s is beyond the range of a double",
+                    at.node->text);
+    else
+        wrong_number(reader, at, "a number");
+    return false;
+}
+
 void field_real(const struct field_reader *reader, struct place at,
                 const struct field *field, void *into)
 {
     double value;
-    bool bounded = field->max > field->min;
-    if (!node_double(at.node, &value)) {
-        if (at.node->kind == NODE_NUMBER)
-            field_error(reader, at, "%s is beyond the range of a double",
-                        at.node->text);
-        else
-            field_wrong_kind(reader, at, "a number");
-    } else if (bounded &&
-               (value < (double)field->min || value > (double)field->max)) {
+    const bool bounded = field->max > field->min;
+    if (!field_read_real(reader, at, &value))
+        return;
+    if (bounded && (value < (double)field->min || value > (double)field->max))
         field_error(reader, at,
                     "must be from %" PRId64 " to %" PRId64 ", is %s",
                     field->min, field->max, at.node->text);
-    } else {
+    else
         *(double *)target(field, into) = value;
-    }
 }
 
 void field_flag(const struct field_reader *reader, struct place at,
@@ -369,7 +383,9 @@ void field_pairs(const struct field_reader *reader, struct place at,
     for (const struct node *node = at.node->first; node; node = node->next) {
         struct place member = {.node = node,
                                .path = join(reader, at.path, node->key)};
-        if (!is_scalar(node))
+        if (reader->null_is_absent && node->kind != NODE_STRING)
+            field_wrong_kind(reader, member, "text");
+        else if (!is_scalar(node))
             field_wrong_kind(reader, member, "text or a number");
         else if (field_is_word(reader, member, node->text))
             items[n++] = (struct pair){.name = node->key, .value = node->text};

@@ -26,8 +26,9 @@ struct kept_list; /* proto/job_keep.h */
 struct field_reader {
     struct diag *diag;
     struct arena *arena; /* home of everything that is read */
-    bool null_is_absent; /* Google's JSON: a null member was not said, and a
-                            duration is in seconds */
+    bool null_is_absent; /* Google's JSON: a null member was not said, a
+                            duration is in seconds, a map of texts has no
+                            numbers */
     const struct field_synonym *synonyms; /* NULL: none */
     struct kept_list *kept; /* takes what has no effect; NULL: no such form */
     struct kept_list *numbered; /* takes the names of enumerations that were
@@ -88,6 +89,10 @@ void field_missing(const struct field_reader *reader, struct place at,
 /* Adds "must be WANTED, not KIND"; false, for use in a return. */
 bool field_wrong_kind(const struct field_reader *reader, struct place at,
                       const char *wanted);
+
+/* The number at a place; false after adding a fault. */
+bool field_read_real(const struct field_reader *reader, struct place at,
+                     double *value);
 
 /* What to write in place of `word`, which is none of the NULL-terminated
  * `names`: the name that others call so, or the nearest one, as a sentence for

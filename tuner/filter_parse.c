@@ -164,6 +164,9 @@ static enum ht_status take_field(struct parser *parser, struct filter *made)
 {
     size_t len;
     const struct filter_field *field = find_field(parser, &len);
+    if (field == NULL && *parser->at == '\0')
+        return ht_fail(parser->err, HT_INVALID,
+                       "filter: ends where a field is expected");
     if (field == NULL)
         return ht_fail(parser->err, HT_INVALID,
                        "filter: \"%.64s\" begins with no field known here",

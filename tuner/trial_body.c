@@ -180,19 +180,21 @@ static const struct field metric_fields[] = {
     {0}};
 
 /* A number, or one of the texts that protobuf's JSON has for what is none. */
-static bool read_value(const struct node *node, double *value)
+static bool read_value(const struct field_reader *reader, struct place at,
+                       double *value)
 {
-    if (node_double(node, value))
-        return true;
-    const char *text = node_string(node);
-    if (text == NULL)
-        return false;
-    const bool is_nan = strcmp(text, "NaN") == 0;
-    const bool is_low = strcmp(text, "-Infinity") == 0;
-    if (!is_nan && !is_low && strcmp(text, "Infinity") != 0)
-        return false;
-    *value = is_nan ? NAN : is_low ? -INFINITY : INFINITY;
-    return true;
+    static const struct {
+        const char *text;
+        double value;
+    } others[] = {
+        {"NaN", NAN}, {"Infinity", INFINITY}, {"-Infinity", -INFINITY}};
+    const char *text = node_string(at.node);
+    for (size_t i = 0; text != NULL && i < sizeof others / sizeof *others; i++)
+        if (strcmp(text, others[i].text) == 0) {
+            *value = others[i].value;
+            return true;
+        }
+    return field_read_real(reader, at, value);
 }
 
 static bool is_metric(const struct job *job, const char *name)
@@ -227,10 +229,8 @@ static void read_metric(const struct field_reader *reader, struct place at,
                     metric.name);
     else if (is_given(found, metric.name))
         field_error(reader, name, "\"%.64s\" is given twice", metric.name);
-    else if (metric.value.node != NULL &&
-             !read_value(metric.value.node, &value))
-        field_wrong_kind(reader, metric.value, "a number");
-    else
+    else if (metric.value.node == NULL ||
+             read_value(reader, metric.value, &value))
         found->metrics[found->n_metrics++] =
             (struct report_metric){metric.name, value};
 }

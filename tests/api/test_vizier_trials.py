@@ -204,6 +204,21 @@ def a_wrong_measurement_names_every_fault():
     tap.equal(server.get(trial)["measurements"], [])
 
 
+def a_value_that_is_no_double_is_told_as_it_came():
+    study = Study(server)
+    method = study.one() + ":addTrialMeasurement"
+    for value, why in (("1e999", "1e999 is beyond the range of a double"),
+                       ('"nan"', 'must be a number, is "nan"'),
+                       ("[1]", "must be a number, not a list")):
+        body = ('{"measurement":{"metrics":[{"metricId":"loss",'
+                '"value":%s}]}}' % value).encode()
+        answer = api.exchange(server, api.head(
+            server, "POST", method, "Content-Type: application/json",
+            "Content-Length: %d" % len(body)) + body)
+        tap.equal((answer.status, answer.error()["message"]),
+                  (400, "measurement.metrics[0].value: " + why))
+
+
 def a_trial_is_completed_once():
     study = Study(server)
     trial = study.one()
@@ -447,6 +462,7 @@ with harness.Server("--runner", "none") as server:
         measurements_come_one_after_the_other,
         several_measurements_come_at_once_or_not_at_all,
         a_wrong_measurement_names_every_fault,
+        a_value_that_is_no_double_is_told_as_it_came,
         a_trial_is_completed_once,
         a_wrong_completion_changes_nothing,
         a_trial_without_an_objective_is_infeasible,
