@@ -154,6 +154,11 @@ def names_of_parameters():
     tap.equal("__proto__" in allowed, True, allowed)
     number = make_study("parameters", parameters=[
         {**X, "parameterId": name} for name in allowed])
+    show(page, study(number))
+    page.click("button", "Add a trial")
+    tap.equal(page.run("return [...document.querySelectorAll('dialog input')]"
+                       ".map(one => one.value)"), [""] * len(allowed))
+    page.click("dialog button", "Cancel")
     for i in range(12):
         add(number, dict.fromkeys(allowed, i / 12), **measured(loss=i))
     tour(number)

@@ -115,6 +115,7 @@ def what_is_not_there_is_said_to_be_missing():
         show(page, hash_, text)
         behaves(page, hash_)
     for hash_, text in (("#/studies/999", "There is no such study."),
+                        ("#/studies/50%", "There is no such study."),
                         (study(numbers["one"], "trials/77"),
                          "There is no trial 77.")):
         show(page, hash_, text)

@@ -18,10 +18,19 @@ const top = document.getElementById("top");
 const main = document.getElementById("main");
 let endPage = null;
 
+// A part of an address as it is meant, which may have been typed by hand.
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 // "#/studies/7/trials?x=lr" -> its parts, decoded, and its query.
 function readPlace() {
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
-  return {parts: path.split("/").filter(part => part).map(decodeURIComponent),
+  return {parts: path.split("/").filter(part => part).map(decoded),
     query: new URLSearchParams(query)};
 }
 

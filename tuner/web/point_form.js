@@ -32,7 +32,7 @@ function wanted(child) {
 class ParameterField {
   constructor(spec, point) {
     this.spec = spec;
-    this.control = control(spec, point[spec.parameterId]);
+    this.control = control(spec, point.get(spec.parameterId));
     this.children = (spec.conditionalParameterSpecs ?? []).map(child =>
       ({values: wanted(child), field: new ParameterField(child.parameterSpec, point)}));
     this.inner = element("div.children", {}, this.children.map(child => child.field.element));
@@ -64,7 +64,8 @@ class ParameterField {
 // `values`: {name: value} that it is filled with. {element, read(), name()}:
 // read() gives the parameters as the server takes them.
 export function pointForm(specs, values) {
-  const fields = specs.map(spec => new ParameterField(spec, values));
+  const point = new Map(Object.entries(values)); // a name may be "constructor"
+  const fields = specs.map(spec => new ParameterField(spec, point));
   const follow = () => fields.forEach(one => one.follow());
   follow();
   return {
