@@ -76,7 +76,7 @@ def a_page_costs_what_is_in_it():
 def what_is_rare_is_found_in_pieces():
     found, longest = walk('"line %d "' % (LINES - 3))
     tap.equal(texts(found), lines(LINES - 3))
-    assert longest < 10, longest  # the slice is 2 s, the machine may be busy
+    assert longest < 30, longest  # the slice is 2 s, the machine may be busy
 
 
 def one_trial_of_many_is_found():

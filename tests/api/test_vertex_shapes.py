@@ -1,6 +1,7 @@
 """What Google's clients rely on beside the fields: versions, states, system
 parameters, operations, tokens."""
 
+import os
 import urllib.parse
 
 import api
@@ -59,7 +60,9 @@ def googles_system_parameters_change_nothing():
 
 
 def a_paused_job_goes_on_when_it_is_resumed():
-    job = tune("paused", "sleep 1; hypertune report loss=1")
+    go = os.path.join(server.folder, "go")
+    job = tune("paused", "until [ -e %s ]; do sleep 0.05; done; "
+               "hypertune report loss=1" % go)
     wait_for(job, "JOB_STATE_RUNNING")
     tap.equal(ours(job, "pause")[0], 200)
     wait_for(job, "JOB_STATE_PAUSED")
@@ -69,6 +72,8 @@ def a_paused_job_goes_on_when_it_is_resumed():
     tap.equal([one["name"] for one in listed["hyperparameterTuningJobs"]],
               [job["name"]])
     tap.equal(ours(job, "resume")[0], 200)
+    with open(go, "w", encoding="ascii"):
+        pass
     wait_for(job, "JOB_STATE_SUCCEEDED")
 
 

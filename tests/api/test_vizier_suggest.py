@@ -2,7 +2,6 @@
 everybody else, whatever happens to the server in between."""
 
 import threading
-import time
 
 import api
 import harness
@@ -239,11 +238,11 @@ def clients_of_other_contexts_do_not_disturb_each_other():
 
 def a_hundred_contexts_are_quick():
     study = Study(server, X, LAYERS)
-    begin = time.monotonic()
+    begin = server.computed()
     points = study.suggest_with(*[{"x": i / 128} for i in range(100)])
     tap.equal([point["x"] for point in points], [i / 128 for i in range(100)])
     slow = 10 if harness.is_sanitized() else 1
-    took = time.monotonic() - begin
+    took = server.computed() - begin
     tap.equal(took < 10 * slow, True, "a hundred took %.1f s" % took)
 
 
@@ -392,22 +391,21 @@ def a_stopping_server_answers_who_waits():
 
 def a_thousand_trials_are_quick():
     study = Study(server, X, LAYERS)
-    begin = time.monotonic()
+    begin = server.computed()
     given = study.suggest(1000)["trials"]
     tap.equal(len({str(trial["parameters"]) for trial in given}), 1000)
-    asked = time.monotonic() - begin
+    asked = server.computed() - begin
     for trial in given[:100]:
         study.complete("/v1/" + trial["name"], 1)
-    times = []
+    begin = server.computed()
     for i in range(20):
-        start = time.monotonic()
         study.suggest(1, "late %d" % i)
-        times.append(time.monotonic() - start)
+    later = server.computed() - begin
     tap.equal(len(study.trials()), 1020)
     slow = 10 if harness.is_sanitized() else 1
     # Ten times what it takes; what is slow here grows with the square.
     tap.equal(asked < 25 * slow, True, "a thousand took %.1f s" % asked)
-    tap.equal(min(times) < 0.5 * slow, True, "one took %.3f s" % min(times))
+    tap.equal(later < 10 * slow, True, "twenty more took %.1f s" % later)
 
 
 with harness.Server("--runner", "none") as server:

@@ -166,6 +166,11 @@ class Server:
         with open(self.log.name, encoding="utf-8", errors="replace") as file:
             return file.read()[-4000:]
 
+    def computed(self):
+        """Seconds that it has computed for, whatever else the machine does."""
+        stat = read_proc(self.process.pid, "stat").decode().rsplit(")", 1)[1]
+        return sum(map(int, stat.split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
     def kill(self):
         self.process.kill()
         self._reap()
