@@ -7,14 +7,13 @@
 #include "proto/json.h"
 #include "proto/limits.h"
 #include "tests/check.h"
+#include "tests/lib/spec.h"
 
 static struct arena *arena;
 
 static struct job *read_text(const char *text, struct diag *diag)
 {
-    diag_init(diag, arena, "spec", text, strlen(text));
-    const struct node *root = node_read(arena, text, strlen(text), diag);
-    return root ? job_read(root, diag) : NULL;
+    return spec_read(arena, job_read, text, diag);
 }
 
 /* A good document; its faults are printed otherwise. */

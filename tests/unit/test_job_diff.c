@@ -2,15 +2,14 @@
 #include "proto/job.h"
 #include "proto/json.h"
 #include "tests/check.h"
+#include "tests/lib/spec.h"
 
 static struct arena *arena;
 
 static struct job *read_text(const char *text)
 {
     struct diag diag;
-    diag_init(&diag, arena, "spec", text, strlen(text));
-    const struct node *root = node_read(arena, text, strlen(text), &diag);
-    struct job *job = root ? job_read_native(root, &diag) : NULL;
+    struct job *job = spec_read(arena, job_read_native, text, &diag);
     CHECK(job != NULL);
     return job;
 }

@@ -2,14 +2,13 @@
 #include "proto/job.h"
 #include "proto/json.h"
 #include "tests/check.h"
+#include "tests/lib/spec.h"
 
 static struct arena *arena;
 
 static struct job *read_text(const char *text, struct diag *diag)
 {
-    diag_init(diag, arena, "spec", text, strlen(text));
-    const struct node *root = node_read(arena, text, strlen(text), diag);
-    return root ? job_read(root, diag) : NULL;
+    return spec_read(arena, job_read, text, diag);
 }
 
 static const struct job *must_read(const char *text)

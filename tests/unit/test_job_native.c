@@ -1,192 +1,28 @@
-/* The native form: a folder of broken specs, a folder of good ones, and the
- * schema against the reader's own tables. Runs in the source tree. */
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-
+/* The native form: every field arrives, faults are told with their place. */
 #include "proto/job_native.h"
 #include "proto/job_notify.h"
 #include "proto/json.h"
 #include "proto/limits.h"
 #include "tests/check.h"
-
-#define BROKEN "tests/specs/broken"
-#define GOOD "tests/specs/good"
+#include "tests/lib/spec.h"
 
 static struct arena *arena;
 
-static void read_file(const char *path, struct text *text)
-{
-    char buffer[4096];
-    size_t n;
-    FILE *file = fopen(path, "r");
-    CHECK(file != NULL);
-    while (file && (n = fread(buffer, 1, sizeof buffer, file)) > 0)
-        text_append(text, buffer, n);
-    if (file)
-        fclose(file);
-}
-
 static struct job *read_text(const char *text, struct diag *diag)
 {
-    diag_init(diag, arena, "spec", text, strlen(text));
-    const struct node *root = node_read(arena, text, strlen(text), diag);
-    return root ? job_read_native(root, diag) : NULL;
+    return spec_read(arena, job_read_native, text, diag);
 }
 
-/* ---- broken ---- */
-
-static int is_spec(const struct dirent *entry)
+static struct job *good(const char *name)
 {
-    const char *dot = strrchr(entry->d_name, '.');
-    return dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".json") == 0);
-}
-
-/* "LINE:COLUMN error|warning PATH: FRAGMENT", in the first line of a YAML
- * file and beside a JSON one. */
-static void expectation(const char *path, const struct text *spec,
-                        struct text *want)
-{
-    static const char mark[] = "# expect ";
-    if (strncmp(spec->data, mark, sizeof mark - 1) == 0) {
-        text_append(want, spec->data + sizeof mark - 1,
-                    strcspn(spec->data, "\n") - (sizeof mark - 1));
-        return;
-    }
-    struct text beside = {0}, file = {0};
-    text_printf(&beside, "%s.expect", path);
-    read_file(beside.data, &file);
-    if (file.data)
-        text_append(want, file.data, strcspn(file.data, "\n"));
-    text_free(&beside);
-    text_free(&file);
-}
-
-static bool has_item(const struct diag *diag, const char *want)
-{
-    char kind[16], path[256];
-    int line, column, used = 0;
-    bool empty_path = strstr(want, " error : ") != NULL;
-    if (empty_path
-            ? sscanf(want, "%d:%d error : %n", &line, &column, &used) != 2
-            : sscanf(want, "%d:%d %15s %n", &line, &column, kind, &used) != 3)
-        return false;
-    path[0] = '\0';
-    const char *rest = want + used, *colon = strstr(rest, ": ");
-    if (!empty_path) {
-        if (colon == NULL || (size_t)(colon - rest) >= sizeof path)
-            return false;
-        snprintf(path, sizeof path, "%.*s", (int)(colon - rest), rest);
-        rest = colon + 2;
-    } else {
-        snprintf(kind, sizeof kind, "error");
-    }
-    enum diag_kind wanted =
-        strcmp(kind, "warning") == 0 ? DIAG_WARNING : DIAG_ERROR;
-    for (const struct diag_item *item = diag->first; item; item = item->next)
-        if (item->kind == wanted && item->line == line &&
-            item->column == column && strcmp(item->path, path) == 0 &&
-            (strstr(item->text, rest) ||
-             (item->hint && strstr(item->hint, rest))))
-            return true;
-    return false;
-}
-
-static void check_broken(const char *name)
-{
-    struct text path = {0}, spec = {0}, want = {0}, said = {0};
     struct diag diag;
-    text_printf(&path, BROKEN "/%s", name);
-    read_file(path.data, &spec);
-    expectation(path.data, &spec, &want);
-    const struct job *job = read_text(spec.data, &diag);
-    bool warning = want.data && strstr(want.data, " warning ") != NULL;
-    CHECK((job != NULL) == warning);
-    CHECK((diag.errors == 0) == warning);
-    if (want.data == NULL || !has_item(&diag, want.data)) {
-        diag_print(&diag, &said);
-        printf("# %s: wanted %s\n# got %s\n", name,
-               want.data ? want.data : "(no expectation)",
-               said.data ? said.data : "(nothing)");
-        CHECK(!"the fault is named with its place");
-    }
-    text_free(&path);
-    text_free(&spec);
-    text_free(&want);
-    text_free(&said);
-}
-
-static void every_broken_spec_gets_its_fault(void)
-{
-    struct dirent **entries;
-    int n = scandir(BROKEN, &entries, is_spec, alphasort);
-    CHECK(n >= 45);
-    for (int i = 0; i < n; i++) {
-        check_broken(entries[i]->d_name);
-        free(entries[i]);
-    }
-    if (n >= 0)
-        free(entries);
-}
-
-/* ---- good ---- */
-
-static void print_vertex(const struct job *job, struct text *out)
-{
-    json_print(job_write_vertex(job), out);
-}
-
-/* Writing natively and reading that again changes nothing. */
-static void check_good(const char *name)
-{
-    struct text path = {0}, spec = {0}, native = {0}, one = {0}, two = {0};
-    struct diag diag;
-    text_printf(&path, GOOD "/%s", name);
-    read_file(path.data, &spec);
-    struct job *job = read_text(spec.data, &diag);
-    CHECK(job != NULL && diag.errors == 0);
-    if (job) {
-        json_print(job_write_native(job), &native);
-        struct job *again = read_text(native.data, &diag);
-        CHECK(again != NULL);
-        print_vertex(job, &one);
-        if (again)
-            print_vertex(again, &two);
-        CHECK_TEXT(two.data, one.data);
-    }
-    text_free(&path);
-    text_free(&spec);
-    text_free(&native);
-    text_free(&one);
-    text_free(&two);
-}
-
-static void every_good_spec_survives_the_native_form(void)
-{
-    struct dirent **entries;
-    int n = scandir(GOOD, &entries, is_spec, alphasort);
-    CHECK(n >= 5);
-    for (int i = 0; i < n; i++) {
-        check_good(entries[i]->d_name);
-        free(entries[i]);
-    }
-    if (n >= 0)
-        free(entries);
-}
-
-static struct job *good(const char *path)
-{
-    struct text spec = {0};
-    struct diag diag;
-    read_file(path, &spec);
-    struct job *job = read_text(arena_strdup(arena, spec.data), &diag);
-    text_free(&spec);
-    return job;
+    const char *path = arena_printf(arena, "tests/specs/good/%s", name);
+    return read_text(spec_file(arena, path), &diag);
 }
 
 static void every_field_arrives_in_the_job(void)
 {
-    const struct job *job = good(GOOD "/everything.yaml");
+    const struct job *job = good("everything.yaml");
     CHECK_TEXT(job->name, "everything.v1/a-b");
     CHECK_TEXT(job->display, "everything.v1/a-b");
     CHECK(job->labels.n == 2 && strcmp(job->labels.items[1].value, "7") == 0);
@@ -217,7 +53,7 @@ static void every_field_arrives_in_the_job(void)
 
 static void every_wish_of_a_container_arrives(void)
 {
-    const struct job *job = good(GOOD "/everything.yaml");
+    const struct job *job = good("everything.yaml");
     const struct container_options *said = &job->container;
     CHECK(said->pull == PULL_ALWAYS && said->read_only && said->privileged);
     CHECK(said->host_pid && said->pids == 9 && said->shm_bytes == 1 << 30);
@@ -235,14 +71,14 @@ static void every_wish_of_a_container_arrives(void)
     CHECK(job->keep_best == 2 && job->n_secrets == 1);
     CHECK_TEXT(job->secrets[0].file, "key");
     CHECK(job_needs_images(job) && !job_mentions_gcs(job));
-    job = good(GOOD "/container.yaml");
+    job = good("container.yaml");
     CHECK_TEXT(job->container.user, "1000");
     CHECK(job->container.shm_bytes == 64 << 20 && job->volumes.n == 3);
     CHECK_TEXT(job->secrets[1].env, "HUB");
     CHECK_TEXT(job->service_account,
                "trainer@my-project.iam.gserviceaccount.com");
     CHECK(job_mentions_gcs(job));
-    job = good(GOOD "/replicas.yaml");
+    job = good("replicas.yaml");
     CHECK(job->n_pools == 4 && job->pools[1].cpus == 1.5);
     CHECK(job->pools[1].gpus == 1 && job->pools[1].memory_bytes == 1 << 30);
     CHECK_TEXT(job->pools[1].machine, "n1-highcpu-8");
@@ -313,7 +149,7 @@ static void safety_that_says_no_bound_is_refused(void)
 
 static void parameters_of_every_kind_arrive(void)
 {
-    const struct space *space = &good(GOOD "/everything.yaml")->space;
+    const struct space *space = &good("everything.yaml")->space;
     CHECK(space->n == 5);
     const struct param *big = &space->params[1];
     CHECK(big->int_min == INT64_MIN && big->int_max == INT64_MAX);
@@ -327,7 +163,7 @@ static void parameters_of_every_kind_arrive(void)
 
 static void short_forms_choose_their_type(void)
 {
-    const struct job *job = good(GOOD "/short-forms.yaml");
+    const struct job *job = good("short-forms.yaml");
     const struct param *params = job->space.params;
     CHECK(params[0].type == PARAM_DISCRETE && params[0].numbers[0] == 32 &&
           params[0].numbers[2] == 128);
@@ -504,95 +340,10 @@ static void sound_commands_are_not_warned_of(void)
     }
 }
 
-/* ---- schema ---- */
-
-/* What a schema of one value says, wherever it stands. */
-static const struct node *resolve(const struct node *root,
-                                  const struct node *schema)
-{
-    const struct node *alternatives = node_find(schema, "oneOf");
-    for (const struct node *one = alternatives ? alternatives->first : NULL;
-         one; one = one->next)
-        if (node_find(one, "$ref"))
-            schema = one;
-    const char *name = node_string(node_find(schema, "$ref"));
-    return name ? node_find(node_find(root, "$defs"), strrchr(name, '/') + 1)
-                : schema;
-}
-
-/* The schema of a field such as "until.time" or "parameters.*.min". */
-static const struct node *schema_of(const struct node *root, const char *field)
-{
-    const struct node *schema = root;
-    while (*field) {
-        const size_t len = strcspn(field, ".");
-        const char *part = arena_strndup(arena, field, len);
-        const struct node *map = node_find(resolve(root, schema), "properties");
-        const struct node *found = node_find(map, part);
-        schema = found
-                     ? found
-                     : resolve(root, node_find(schema, "additionalProperties"));
-        if (found == NULL && strcmp(part, "*") != 0 &&
-            schema != node_find(node_find(root, "$defs"), "replica"))
-            return NULL;
-        field += len + (field[len] == '.');
-    }
-    return schema;
-}
-
-static size_t count_properties(const struct node *map)
-{
-    const struct node *properties = node_find(map, "properties");
-    size_t n = properties ? properties->count : 0;
-    for (const struct node *child = properties ? properties->first : NULL;
-         child; child = child->next)
-        n += count_properties(child);
-    return n;
-}
-
-/* Same names, same number, and words and an example for each. */
-static void schema_and_reader_list_the_same_fields(void)
-{
-    struct text file = {0}, fields = {0};
-    struct diag diag;
-    read_file("proto/native.schema.json", &file);
-    diag_init(&diag, arena, "schema", file.data, file.len);
-    const struct node *root = node_read_json(arena, file.data, file.len, &diag);
-    CHECK(root != NULL);
-    job_native_fields(&fields);
-    size_t n = 0;
-    for (char *field = strtok(fields.data, "\n"); field;
-         field = strtok(NULL, "\n"), n++) {
-        const struct node *schema = schema_of(root, field);
-        const char *words = node_string(node_find(schema, "description"));
-        const struct node *examples = node_find(schema, "examples");
-        if (schema == NULL || words == NULL || examples == NULL ||
-            examples->count == 0)
-            CHECK_TEXT("no such field, or no description and example", field);
-        bool last =
-            words && (strstr(words, "Default") || strstr(words, "Required") ||
-                      strstr(words, "What is not said here") ||
-                      strncmp(field, "parameters.", 11) == 0);
-        if (!last)
-            CHECK_TEXT("no default in the description", field);
-    }
-    const struct node *definitions = node_find(root, "$defs");
-    const size_t types = 3; /* of replicas: one definition for all */
-    CHECK(n == count_properties(root) + types +
-                   count_properties(node_find(definitions, "parameter")) +
-                   count_properties(node_find(definitions, "secret")) +
-                   count_properties(node_find(definitions, "earlyStopping")) +
-                   count_properties(node_find(definitions, "replica")));
-    text_free(&file);
-    text_free(&fields);
-}
-
 int main(void)
 {
     json_init();
     arena = arena_new();
-    RUN(every_broken_spec_gets_its_fault);
-    RUN(every_good_spec_survives_the_native_form);
     RUN(every_field_arrives_in_the_job);
     RUN(every_wish_of_a_container_arrives);
     RUN(goals_and_safety_arrive_in_that_order);
@@ -604,7 +355,6 @@ int main(void)
     RUN(a_constant_that_looks_like_a_range_is_warned_of);
     RUN(words_and_variables_have_a_limit);
     RUN(sound_commands_are_not_warned_of);
-    RUN(schema_and_reader_list_the_same_fields);
     arena_free(arena);
     return check_done();
 }
