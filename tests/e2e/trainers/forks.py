@@ -29,7 +29,7 @@ for worker in range(1, WORKERS + 1):
         for number in range(EACH):
             report(worker / 10, worker * 100 + number)
         # Data loaders end their workers without exit handlers.
-        os._exit(0 if library.hypertune_flush(20000) == 0 else 8)
+        os._exit(0 if library.hypertune_flush(200000) == 0 else 8)
     children.append(pid)
 for pid in children:
     if os.waitpid(pid, 0)[1] != 0:

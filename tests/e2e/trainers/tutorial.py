@@ -43,7 +43,7 @@ def meet(cluster):
     marks = [os.path.join(attempt, "%s-%d" % (role, index), "spoken")
              for role, places in cluster["cluster"].items()
              for index in range(len(places)) if role not in ("master", "chief")]
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 180
     while not all(map(os.path.exists, marks)):
         assert time.monotonic() < deadline, marks
         time.sleep(0.02)
