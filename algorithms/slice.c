@@ -11,19 +11,17 @@ void slice_axis_init(struct slice_axis *axis, const struct space *space,
 {
     const struct param *at = &space->params[param];
     const uint64_t levels = param_levels(at);
-    *axis = (struct slice_axis){
-        .param = param,
-        .n = levels > 0 && levels < most ? (size_t)levels : most};
-    axis->values = ht_xcalloc(axis->n, sizeof *axis->values);
-    for (size_t i = 0; i < axis->n; i++) {
-        const double share =
-            axis->n > 1 ? (double)i / (double)(axis->n - 1) : 0;
-        /* As a double the last of 2^64 levels would be beyond all of them. */
-        const uint64_t level =
-            i + 1 < axis->n ? (uint64_t)(share * (double)(levels - 1) + 0.5)
-                            : levels - 1;
-        axis->values[i] =
-            levels == 0 ? param_from_unit(at, share) : param_level(at, level);
+    const bool every = levels > 0 && levels <= most;
+    const size_t n = every ? (size_t)levels : most;
+    *axis = (struct slice_axis){.param = param};
+    axis->values = ht_xcalloc(n, sizeof *axis->values);
+    for (size_t i = 0; i < n; i++) {
+        const struct value value =
+            every ? param_level(at, i)
+                  : param_from_unit(at, (double)i / (double)(n - 1));
+        /* A log scale is finer than whole numbers at its foot. */
+        if (i == 0 || !value_equal(at, value, axis->values[axis->n - 1]))
+            axis->values[axis->n++] = value;
     }
 }
 

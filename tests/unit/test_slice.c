@@ -78,6 +78,19 @@ static void an_axis_goes_from_end_to_end_on_its_scale(void)
     CHECK(axis.values[0].whole == INT64_MIN / 2);
     CHECK(axis.values[2].whole == INT64_MAX / 2);
     slice_axis_fini(&axis);
+    struct param doubling = {.name = "d",
+                             .type = PARAM_INTEGER,
+                             .scale = SCALE_LOG,
+                             .int_min = 1,
+                             .int_max = 4096,
+                             .int_step = 1};
+    slice_axis_init(&axis, &(struct space){.n = 1, .params = &doubling}, 0, 49);
+    CHECK(axis.n > 30 && axis.n < 49); /* no number twice */
+    CHECK(axis.values[0].whole == 1 && axis.values[1].whole == 2);
+    CHECK(axis.values[axis.n - 1].whole == 4096);
+    for (size_t i = 12; i < axis.n; i++)
+        CHECK(axis.values[i].whole < 1.25 * (double)axis.values[i - 1].whole);
+    slice_axis_fini(&axis);
     struct param widest = {.name = "w",
                            .type = PARAM_INTEGER,
                            .int_min = INT64_MIN,
