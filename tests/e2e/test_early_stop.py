@@ -13,13 +13,19 @@ DATA = os.path.join(HERE, "..", "..", "examples", "digits", "digits.csv.gz")
 EPOCHS = 150
 # As texts, which a grid takes as they come.
 GOOD = ["0.03", "0.05", "0.07", "0.1", "0.12", "0.15"]
-BAD = ["1e-4", "2e-4"]
+BAD = ["2e-5", "4e-5"]
+# Those that learn too slowly are wide, so that they take seconds: a rule that
+# looks late, on a machine that is busy, still finds them at it.
+DIGITS = """
+case $0 in *e-5) set -- --hidden_units=500 ;; esac
+exec digits --data="%s" --seed=1 --epochs=%d --learning_rate=$0 "$@"
+""" % (DATA, EPOCHS)
 
-# Tells no steps; the level 0 never rises, and takes its time.
+# Tells no steps; the level 0 never rises, and goes on until it is stopped.
 TRAINER = """
-import subprocess, sys, time
+import itertools, subprocess, sys, time
 level = int(sys.argv[1])
-for i in range(40 if level == 0 else 10):
+for i in itertools.count() if level == 0 else range(10):
     subprocess.run(["hypertune", "report", "score=%g" % (level * (i + 1))],
                    check=True)
     time.sleep(0.1 if level == 0 else 0)
@@ -37,8 +43,7 @@ def check_digits(rule):
             "parameters": {"rate": GOOD + BAD},
             "algorithm": "grid", "trials": 8, "parallel": 2, "args": "none",
             "earlyStopping": rule,
-            "command": ["digits", "--data=" + DATA, "--seed=1",
-                        "--epochs=%d" % EPOCHS, "--learning_rate=${rate}"]}, env=environment())
+            "command": ["sh", "-c", DIGITS, "${rate}"]}, env=environment())
         status = server.wait_study("digits")
         tap.equal(status["state"], "SUCCEEDED", status["reason"])
         found = {}
@@ -110,7 +115,6 @@ def a_killed_server_goes_on_judging():
         own = server.trial("killed", 6)["hypertune"]
         tap.equal(own["state"], "STOPPED", own["reason"])
         tap.equal((own["stop"]["value"], own["stop"]["trials"]), (0, 5))
-        tap.equal(int(own["step"]) < 40, True)
         tap.equal([server.trial("killed", n)["hypertune"]["state"]
                    for n in range(1, 6)], ["SUCCEEDED"] * 5)
 
