@@ -24,3 +24,12 @@ enum ht_status search_ask(const struct algorithm *algorithm, void *state,
     struct reason reason;
     return algorithm->suggest(state, request, point, &reason, err);
 }
+
+bool same_point(const struct space *space, const struct value a[],
+                const struct value b[])
+{
+    for (size_t i = 0; i < space->n; i++)
+        if (!value_equal(&space->params[i], a[i], b[i]))
+            return false;
+    return true;
+}

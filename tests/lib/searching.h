@@ -18,4 +18,7 @@ enum ht_status search_ask(const struct algorithm *algorithm, void *state,
                           const struct suggest_request *request,
                           struct value point[], struct ht_error *err);
 
+bool same_point(const struct space *space, const struct value a[],
+                const struct value b[]);
+
 #endif

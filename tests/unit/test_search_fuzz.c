@@ -16,6 +16,7 @@
 #include "proto/json.h"
 #include "proto/limits.h"
 #include "tests/check.h"
+#include "tests/lib/searching.h"
 
 enum {
     HISTORIES = 300,
@@ -255,16 +256,6 @@ static void draw_history(struct draw *draw, struct history *history)
 }
 
 /* ---- what is asked ---- */
-
-static bool same_point(const struct space *space, const struct value a[],
-                       const struct value b[])
-{
-    for (size_t i = 0; i < space->n; i++)
-        if (a[i].absent != b[i].absent ||
-            (!a[i].absent && !value_equal(&space->params[i], a[i], b[i])))
-            return false;
-    return true;
-}
 
 static bool has_taken(void *context, const struct value point[])
 {
