@@ -420,6 +420,7 @@ static enum ht_status read_real(const struct param *param,
                                 struct ht_error *err)
 {
     double x;
+    char is[TEXT_DOUBLE_BYTES];
     if (!node_double(node, &x))
         return ht_fail(err, HT_INVALID, "needs a number");
     if (x < param->min || x > param->max)
@@ -429,7 +430,8 @@ static enum ht_status read_real(const struct param *param,
         uint64_t levels = param_levels(param);
         double level = stepped_level(param, j < levels ? j : levels - 1);
         if (fabs(x - level) > param->step * 1e-6)
-            return ht_fail(err, HT_INVALID, "%.17g is between two steps", x);
+            return ht_fail(err, HT_INVALID, "%s is between two steps",
+                           text_of_double(is, x));
         x = level;
     }
     value->real = x + 0.0;
@@ -461,6 +463,7 @@ static enum ht_status read_discrete(const struct param *param,
                                     struct value *value, struct ht_error *err)
 {
     double x;
+    char is[TEXT_DOUBLE_BYTES];
     if (!node_double(node, &x))
         return ht_fail(err, HT_INVALID, "needs a number");
     size_t best = 0;
@@ -468,7 +471,8 @@ static enum ht_status read_discrete(const struct param *param,
         if (fabs(param->numbers[i] - x) < fabs(param->numbers[best] - x))
             best = i;
     if (fabs(param->numbers[best] - x) > 1e-10)
-        return ht_fail(err, HT_INVALID, "%.17g is not one of its values", x);
+        return ht_fail(err, HT_INVALID, "%s is not one of its values",
+                       text_of_double(is, x));
     value->whole = (int64_t)best;
     return HT_OK;
 }

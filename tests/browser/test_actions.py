@@ -3,6 +3,7 @@ saved, output that is followed."""
 
 import dashboard  # noqa: F401 (the paths of the tests)
 import browser
+import filling
 import harness
 import tap
 from dashboard import behaves, show, study
@@ -204,18 +205,87 @@ def a_trial_is_added_by_a_form():
         menu.value = "sgd";
         menu.dispatchEvent(new Event("input", {bubbles: true}));""")
     tap.equal(page.run("return " + momentum), True)
-    page.run("document.querySelector('dialog input').value = '7'")
+    for wrong in ("7", "", "much"):
+        page.type("dialog input", wrong)
+        page.click("dialog button", "Add")
+        tap.equal(page.run("return document.activeElement === document"
+                           ".querySelector('dialog input:invalid')"), True,
+                  wrong)
+    page.type("dialog input", "0.125")
     page.click("dialog button", "Add")
-    page.wait_text("x: 7 is outside [0, 1]", "dialog")
-    page.run("document.querySelector('dialog input').value = '0.125'")
-    page.run("""document.querySelectorAll("dialog .children input")[0]
-        .value = "0.5";""")
+    tap.equal(page.count("dialog .children input:invalid"), 1, "momentum")
+    page.type("dialog .children input", "0.5")
+    behaves(page, "what is wrong is not sent")
     page.click("dialog button", "Add")
     page.wait_text("4 trials", "#main")
     made = call("GET", "%s/%d/trials/4" % (ROOT, number))
     tap.equal(made["hypertune"]["params"],
               {"x": 0.125, "opt": "sgd", "momentum": 0.5})
+
+
+def make_job(name):
+    """A paused job with a parameter of two conditions, and steps."""
+    def choice(key, *values):
+        return {"parameterId": key,
+                "categoricalValueSpec": {"values": list(values)}}
+    job = filling.job(name, 100)
+    job["studySpec"] = {**job["studySpec"], "parameters": [
+        {"parameterId": "depth", "doubleValueSpec": {"maxValue": 1}},
+        choice("loss", "", "undefined"), choice("opt", "adam", "sgd"),
+        {"parameterId": "lr", "doubleValueSpec": {"maxValue": 1}},
+        {"parameterId": "units",
+         "integerValueSpec": {"minValue": "2", "maxValue": "20"}}]}
+    job["hypertune"]["parameters"] = {
+        "depth": {"when": [{"parent": "loss", "values": ["undefined"]},
+                           {"parent": "opt", "values": ["sgd"]}]},
+        "lr": {"step": 0.25}, "units": {"step": "3"}}
+    made = call("POST", "/v1/projects/local/locations/local/"
+                "hyperparameterTuningJobs", job)
+    number = int(made["name"].rsplit("/", 1)[1])
+    call("POST", "/hypertune/v1/studies/%d:pause" % number)
+    return number
+
+
+def fill_field(name, text):
+    page.run("""
+        const [name, text] = arguments, control = [...document.querySelectorAll("dialog .field")]
+          .find(one => one.querySelector("bdi").textContent === name).querySelector("input, select");
+        if (control.options) control.selectedIndex = [...control.options].findIndex(one => one.textContent === text);
+        else control.value = text;
+        control.dispatchEvent(new Event("input", {bubbles: true}));""",
+             name, text)
+
+
+def the_form_of_a_trial_knows_conditions_and_steps():
+    number = make_job("conditions")
+    show(page, study(number))
+    page.click("button", "Add a trial")
+    asked = """return [...document.querySelectorAll("dialog .field")]
+        .filter(one => one.offsetParent).map(one => one.querySelector("bdi").textContent)"""
+    everything = ["depth", "loss", "opt", "lr", "units"]
+    for loss, opt, fields in (("none", "none", everything[1:]),
+                              ("none", "sgd", everything[1:]),
+                              ("undefined", "sgd", everything),
+                              ("", "sgd", everything[1:])):
+        fill_field("loss", loss)
+        fill_field("opt", opt)
+        tap.equal(page.run(asked), fields, (loss, opt))
+    fill_field("units", "6")
+    fill_field("lr", "0.3")
+    page.click("dialog button", "Add")
+    tap.equal(page.count("dialog input:invalid"), 1, "between two steps")
+    behaves(page, "what is wrong is not sent")
+    fill_field("units", "8")
+    page.click("dialog button", "Add")
+    page.wait_text("lr: 0.3 is between two steps", "dialog")
     refused("/trials")
+    fill_field("lr", "0.5")
+    page.click("dialog button", "Add")
+    page.wait("document.querySelector('dialog') === null", "the new trial")
+    trials = server.trials("conditions")
+    tap.equal([trial["hypertune"]["params"] for trial in trials
+               if trial["hypertune"].get("reason") == "added by user"],
+              [{"loss": "", "opt": "sgd", "lr": 0.5, "units": 8}], trials)
 
 
 def a_study_is_paused_changed_stopped_and_deleted():
@@ -370,6 +440,7 @@ with harness.Server("--auth", "none") as server, browser.Browser() as page:
         a_trial_without_its_objective_tells_what_came,
         the_form_writes_a_spec,
         a_trial_is_added_by_a_form,
+        the_form_of_a_trial_knows_conditions_and_steps,
         an_added_trial_is_told_short_and_whole,
         reasons_are_alike_but_for_their_numbers,
         marked_trials_are_compared,

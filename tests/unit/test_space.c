@@ -223,8 +223,8 @@ static void wrong_points_are_refused_and_leave_the_point_alone(void)
          "parameter n: 9 is outside [1, 8]"},
         {"{\"lr\":0.01,\"n\":2.5,\"batch\":64,\"opt\":\"adam\"}",
          "parameter n: needs a whole number"},
-        {"{\"lr\":0.01,\"n\":3,\"batch\":65,\"opt\":\"adam\"}",
-         "parameter batch: 65 is not one of its values"},
+        {"{\"lr\":0.01,\"n\":3,\"batch\":65.3,\"opt\":\"adam\"}",
+         "parameter batch: 65.3 is not one of its values"},
         {"{\"lr\":0.01,\"n\":3,\"batch\":64,\"opt\":\"lion\"}",
          "parameter opt: \"lion\" is not one of its values"}};
     struct param params[4];
@@ -246,7 +246,10 @@ static void points_between_steps_are_refused_and_near_ones_snap(void)
     CHECK(point_parse(&space, "{\"x\":0.30000000000000004}", point, NULL) ==
           HT_OK);
     CHECK(point[0].real == 0.3);
-    CHECK(point_parse(&space, "{\"x\":0.35}", point, NULL) == HT_INVALID);
+    struct ht_error err = {0};
+    CHECK(point_parse(&space, "{\"x\":0.7}", point, NULL) == HT_OK);
+    CHECK(point_parse(&space, "{\"x\":0.72}", point, &err) == HT_INVALID);
+    CHECK_TEXT(err.text, "parameter x: 0.72 is between two steps");
 }
 
 /* ---- conditions ---- */

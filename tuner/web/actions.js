@@ -53,7 +53,7 @@ async function askDelete(store) {
 
 async function askTrial(store) {
   const best = store.status.best?.hypertune?.params ?? {};
-  const form = pointForm(store.spec.parameters, best);
+  const form = pointForm(store.spec.parameters, store.job.hypertune?.parameters ?? {}, best);
   let made = null;
   await actDialog({title: "Add a trial", label: "Add", body: [element("p.quiet", {},
     store.status.best ? "Filled with the best trial so far. " : "",
@@ -71,8 +71,9 @@ async function askTrial(store) {
   if (made) notice(`Trial ${made.id} was added`);
 }
 
-function countInput(value) {
-  return element("input", {type: "number", min: 0, value: value > 0 ? value : ""});
+// `least` and `most` as the server takes them.
+function countInput(value, least, most) {
+  return element("input", {type: "number", min: least, max: most, value: value > 0 ? value : ""});
 }
 
 // Only what was changed is sent.
@@ -83,11 +84,11 @@ function changedCounts(inputs) {
 
 function askCounts(store) {
   const {job} = store;
-  const make = value => ({input: countInput(value), before: value});
-  const inputs = {maxTrialCount: make(mostTrials(store))};
+  const make = (value, least, most) => ({input: countInput(value, least, most), before: value});
+  const inputs = {maxTrialCount: make(mostTrials(store), 1, 100000)};
   if (runsItself(store)) {
-    inputs.parallelTrialCount = make(Number(job.parallelTrialCount ?? 1));
-    inputs.maxFailedTrialCount = make(Number(job.maxFailedTrialCount ?? 0));
+    inputs.parallelTrialCount = make(Number(job.parallelTrialCount ?? 1), 1, 1000);
+    inputs.maxFailedTrialCount = make(Number(job.maxFailedTrialCount ?? 0), 0, 100000);
   }
   return actDialog({title: "Change the counts", label: "Change", body: element("div.form", {},
     field("Most trials", inputs.maxTrialCount.input, isOver(store) ? "More of them reopen the study." : ""),

@@ -1,77 +1,87 @@
 // point_form.js - a form for one point of a search space: a field for each
-// parameter, those with a condition only while it holds.
+// parameter, those with conditions only while they hold. What can be no value of
+// a parameter is told by the browser, before anything is sent.
 import {element} from "./dom.js";
 import {field} from "./dialog.js";
 
 const numbers = {doubleValueSpec: "a number", integerValueSpec: "a whole number"};
 
 function options(spec) {
-  return spec.categoricalValueSpec?.values ?? spec.discreteValueSpec?.values;
+  return spec.categoricalValueSpec?.values ?? spec.discreteValueSpec?.values ?? null;
 }
 
-function note(spec) {
+function note(spec, step) {
   for (const [kind, words] of Object.entries(numbers))
-    if (spec[kind]) return `${words} from ${spec[kind].minValue ?? 0} to ${spec[kind].maxValue ?? 0}`;
+    if (spec[kind]) return `${words} from ${spec[kind].minValue ?? 0} to ${spec[kind].maxValue ?? 0}${step ? ` in steps of ${step}` : ""}`;
   return "";
 }
 
-function control(spec, value) {
+function control(spec, step, value) {
   const values = options(spec);
-  const text = value === undefined || value === null ? "" : String(value);
-  if (!values) return element("input", {type: "text", inputMode: "decimal", value: text, autocomplete: "off"});
-  return element("select", {}, element("option", {value: ""}, "none"),
-    values.map(one => element("option", {value: String(one), selected: String(one) === text}, String(one))));
+  if (values)
+    return element("select", {required: true}, element("option", {value: ""}, "none"),
+      values.map(one => element("option", {value: String(one), selected: value !== undefined && String(one) === String(value)}, String(one))));
+  const {minValue = 0, maxValue = 0} = spec.doubleValueSpec ?? spec.integerValueSpec;
+  return element("input", {type: "number", min: minValue, max: maxValue, step: spec.integerValueSpec ? step ?? 1 : "any",
+    value: value ?? "", required: true, autocomplete: "off"});
 }
 
 // The values of a parent that its child exists for.
 function wanted(child) {
   const {parentCategoricalValues, parentDiscreteValues, parentIntValues} = child;
-  return (parentCategoricalValues ?? parentDiscreteValues ?? parentIntValues).values.map(String);
+  return (parentCategoricalValues ?? parentDiscreteValues ?? parentIntValues).values;
 }
 
 class ParameterField {
-  constructor(spec, point) {
-    this.spec = spec;
-    this.control = control(spec, point.get(spec.parameterId));
-    this.children = (spec.conditionalParameterSpecs ?? []).map(child =>
-      ({values: wanted(child), field: new ParameterField(child.parameterSpec, point)}));
-    this.inner = element("div.children", {}, this.children.map(child => child.field.element));
-    this.element = element("div", {}, field(spec.parameterId, this.control, note(spec)), this.inner);
+  // `conditions`: [{parents(): fields, values}]; each has a parent with one of
+  // the values where the parameter exists.
+  constructor(spec, step, value, conditions) {
+    this.name = spec.parameterId;
+    this.options = options(spec);
+    this.conditions = conditions;
+    this.control = control(spec, step, value);
+    this.children = element("div.children");
+    this.element = element("div", {}, field(this.name, this.control, note(spec, step)), this.children);
   }
 
-  get text() { return this.control.value.trim(); }
+  get value() { return this.options ? this.options[this.control.selectedIndex - 1] : Number(this.control.value); }
 
-  holds(values) {
-    return values.includes(this.text) || (this.text !== "" && values.some(value => Number(value) === Number(this.text)));
+  get exists() {
+    return this.conditions.every(({parents, values}) => parents().some(parent => parent.exists && parent.holds(values)));
   }
 
-  follow() {
-    for (const {values, field: child} of this.children) {
-      child.element.hidden = !this.holds(values);
-      child.follow();
-    }
-  }
+  holds(values) { return this.value !== undefined && values.some(value => String(value) === String(this.value)); }
 
-  // What is typed wrongly is sent as a text, which the server refuses in words.
-  read() {
-    if (this.element.hidden || this.text === "") return [];
-    const number = Number(this.text);
-    const value = this.spec.categoricalValueSpec || Number.isNaN(number) ? this.text : number;
-    return [{parameterId: this.spec.parameterId, value}, ...this.children.flatMap(child => child.field.read())];
-  }
+  // What does not exist is neither shown nor asked for.
+  follow() { this.element.hidden = this.control.disabled = !this.exists; }
 }
 
-// `values`: {name: value} that it is filled with. {element, read(), name()}:
-// read() gives the parameters as the server takes them.
-export function pointForm(specs, values) {
-  const point = new Map(Object.entries(values)); // a name may be "constructor"
-  const fields = specs.map(spec => new ParameterField(spec, point));
+// `extras`: {name: what a job says of a parameter beside its spec}; `values`: {name:
+// value} that the form is filled with. {element, read(), name()}: read() gives the
+// parameters as the server takes them.
+export function pointForm(specs, extras, values) {
+  // A parameter may be called "constructor", which every object has.
+  const extra = new Map(Object.entries(extras)), point = new Map(Object.entries(values));
+  const fields = [];
+  const named = wantedName => fields.filter(({name}) => name === wantedName);
   const follow = () => fields.forEach(one => one.follow());
+
+  function add(spec, conditions) {
+    const {step, when = []} = extra.get(spec.parameterId) ?? {};
+    const made = new ParameterField(spec, step, point.get(spec.parameterId),
+      [...conditions, ...when.map(({parent, values: some}) => ({parents: () => named(parent), values: some}))]);
+    fields.push(made);
+    for (const child of spec.conditionalParameterSpecs ?? [])
+      made.children.append(add(child.parameterSpec, [{parents: () => [made], values: wanted(child)}]));
+    return made.element;
+  }
+
+  const form = element("div.form", {oninput: follow}, specs.map(spec => add(spec, [])));
   follow();
   return {
-    element: element("div.form", {oninput: follow}, fields.map(one => one.element)),
-    read: () => fields.flatMap(one => one.read()),
+    element: form,
+    read: () => fields.filter(({exists}) => exists).map(({name, value}) => ({parameterId: name, value})),
     // The words of the server about what was read, with the parameters' names.
-    name: (text, point) => text.replace(/parameters\[(\d+)\](\.value)?/g, (place, i) => point[i]?.parameterId ?? place),
+    name: (text, read) => text.replace(/parameters\[(\d+)\](\.value)?/g, (place, i) => read[i]?.parameterId ?? place),
   };
 }
