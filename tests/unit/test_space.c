@@ -247,9 +247,8 @@ static void points_between_steps_are_refused_and_near_ones_snap(void)
           HT_OK);
     CHECK(point[0].real == 0.3);
     struct ht_error err = {0};
-    CHECK(point_parse(&space, "{\"x\":0.7}", point, NULL) == HT_OK);
-    CHECK(point_parse(&space, "{\"x\":0.72}", point, &err) == HT_INVALID);
-    CHECK_TEXT(err.text, "parameter x: 0.72 is between two steps");
+    CHECK(point_parse(&space, "{\"x\":0.36}", point, &err) == HT_INVALID);
+    CHECK_TEXT(err.text, "parameter x: 0.36 is between two steps");
 }
 
 /* ---- conditions ---- */
