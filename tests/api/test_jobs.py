@@ -76,7 +76,7 @@ def kinds_do_not_see_each_other():
 
 
 def a_cancelled_custom_job_says_so_and_is_deleted():
-    server.call("POST", CUSTOM, custom("long", "sleep", "60"))
+    server.call("POST", CUSTOM, custom("long", "sleep", "600"))
     harness.wait_until(lambda: server.get(CUSTOM + "/long")["state"] ==
                        "JOB_STATE_RUNNING", "a start")
     tap.equal(server.call("DELETE", CUSTOM + "/long")[0], 400)

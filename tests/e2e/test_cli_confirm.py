@@ -115,7 +115,7 @@ def a_confirmation_outlives_the_server():
 
 
 def a_study_that_is_stopped_meanwhile_ends_as_it_had():
-    train = "import os, time\ntime.sleep(60 * int(os.environ[" + \
+    train = "import os, time\ntime.sleep(600 * int(os.environ[" + \
         "'HYPERTUNE_SEED']))\n" + TRAIN
     name = study("broken-off", train=train, grace="1s")
     server.cli("confirm", name, "--top", "1", "--seeds", "3")

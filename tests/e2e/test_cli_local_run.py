@@ -13,9 +13,9 @@ import engines  # noqa: E402
 import tap  # noqa: E402
 from cli_home import Home  # noqa: E402
 from engines import TINY  # noqa: E402
-from harness import bin_dir, processes, wait_until  # noqa: E402
+from harness import PATIENCE, bin_dir, processes, wait_until  # noqa: E402
 
-PATIENT = "trap 'echo bye; exit 4' TERM; echo up; while :; do sleep 0.1; done"
+LONG = "trap 'echo bye; exit 4' TERM; echo up; while :; do sleep 0.1; done"
 
 
 def has(text, *words):
@@ -90,11 +90,11 @@ def variables_reach_it_and_kept_outputs_stay():
 
 def an_interrupt_stops_it_with_its_grace():
     with local() as home:
-        process = home.start("local-run", "--", "sh", "-c", PATIENT,
+        process = home.start("local-run", "--", "sh", "-c", LONG,
                              **home.variables)
         tap.equal(process.stdout.readline(), "up\n")
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
         tap.equal(process.returncode, 130, err)
         tap.equal(out, "bye\n")
         has(err, "stopping it...")
@@ -102,11 +102,11 @@ def an_interrupt_stops_it_with_its_grace():
 
 def a_timeout_ends_it():
     with local() as home:
-        out, err = run(home, "--timeout", "1s", "--", "sh", "-c", PATIENT,
+        out, err = run(home, "--timeout", "1s", "--", "sh", "-c", LONG,
                        want=8)
         has(err, "stopping it...")
         # On a slow machine it has not even begun by then.
-        tap.equal("up" in out, "bye" in out, out)
+        tap.equal("bye" in out or "up" not in out, True, out)
 
 
 def what_cannot_be_run_is_said_before_a_server_starts():
@@ -155,12 +155,12 @@ def an_image_that_is_not_there_is_no_failure_of_its_own(engine, home):
 
 def an_interrupt_removes_the_container(engine, home):
     engine = getattr(engine, "engine", engine)
-    process = home.start("local-run", TINY, "--", "sh", "-c", PATIENT,
+    process = home.start("local-run", TINY, "--", "sh", "-c", LONG,
                          **home.variables)
     tap.equal(process.stdout.readline(), "up\n")
     tap.equal(len(containers_with(engine, home.temporary)), 1)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     tap.equal(process.returncode, 130, err)
     tap.equal(containers_with(engine, home.temporary), [])
 

@@ -18,7 +18,7 @@ lr = float([a for a in sys.argv if a.startswith("--lr=")][0][5:])
 for step in range(1, 4):
     print("step %d accuracy=%g" % (step, lr * step), flush=True)
 """
-SLOW = TRAIN + "time.sleep(60)\n"
+SLOW = TRAIN + "time.sleep(600)\n"
 
 
 def spec(**changes):
@@ -114,7 +114,7 @@ def the_same_spec_attaches_and_another_conflicts():
         home.cli("submit", "spec.yaml", "--if-not-exists")
         home.cli("submit", "spec.yaml", "--replace", "--yes", want=5)
         home.cli("cancel", "quick", "--yes")
-        home.cli("submit", "spec.yaml", "--wait", "--timeout", "20", want=7)
+        home.cli("submit", "spec.yaml", "--wait", want=7)
         home.cli("submit", "spec.yaml", "--replace", want=2)
         home.cli("submit", "spec.yaml", "--replace", "--yes")
         tap.equal(json.loads(home.cli("describe", "quick", "-o",

@@ -199,7 +199,8 @@ def top_shows_studies_runners_and_what_runs():
         terminal.expect(" by name")
         terminal.press("n")
         terminal.expect(" by -name")
-        tap.equal(studies(terminal), ["quick", "another"])
+        wait_until(lambda: studies(terminal) == ["quick", "another"],
+                   "the other order")
         home.write("go", "")
         terminal.expect("8/8", "2/2", "############", "accuracy=0.4",
                         "2 studies: 0 running", "2 slots: 0 busy")

@@ -17,7 +17,7 @@ from harness import PATIENCE, wait_until  # noqa: E402
 TRAIN = """
 lr=${1#--lr=}
 for step in 1 2 3; do echo "step $step accuracy=$lr loss=$step.5"; done
-[ ! -e wait ] || sleep 60
+[ ! -e wait ] || sleep 600
 [ ! -e fail ] || exit 3
 """
 

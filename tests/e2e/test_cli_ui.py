@@ -86,8 +86,7 @@ def browser_of(home):
 def show(home, *line, **variables):
     with Terminal(home, "ui", *line, **variables) as it:
         it.expect("#login=")
-        while it.read(5):
-            pass
+        tap.equal(it.wait(), 0)
 
 
 def a_browser_is_opened_where_there_is_a_screen():

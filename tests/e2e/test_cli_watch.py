@@ -1,5 +1,6 @@
 """`hypertune watch` on a real terminal and off it, through thick and thin."""
 
+import contextlib
 import fcntl
 import os
 import select
@@ -12,7 +13,7 @@ import termios
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import tap  # noqa: E402
 from cli_home import Home, Terminal, gone, stop  # noqa: E402
-from harness import PATIENCE, wait_until  # noqa: E402
+from harness import PATIENCE, Port, wait_until  # noqa: E402
 
 TRAIN = """
 for step in 1 2 3; do echo "step $step accuracy=0.$step"; done
@@ -20,8 +21,8 @@ while [ ! -e go ]; do sleep 0.05; done
 """
 
 
-def spec(**changes):
-    made = {"spec": 1, "name": "quick", "goal": "maximize accuracy",
+def spec():
+    return {"spec": 1, "name": "quick", "goal": "maximize accuracy",
             "parameters": {"learning_rate": {"type": "double", "min": 0.1,
                                              "max": 0.9},
                            "optimizer": ["adam", "sgd"]},
@@ -29,14 +30,12 @@ def spec(**changes):
             "grace": "1s",
             "metrics": {"stdout": "step {step} accuracy={accuracy}"},
             "command": ["sh", "train.sh"]}
-    made.update(changes)
-    return made
 
 
-def a_running_study(home, **changes):
+def a_running_study(home, **variables):
     """Its trials end as soon as there is a file `go`."""
     home.write("train.sh", TRAIN)
-    home.cli("submit", home.write("spec.json", spec(**changes)))
+    home.cli("submit", home.write("spec.json", spec()), **variables)
 
 
 def resize(terminal, rows, columns):
@@ -78,7 +77,7 @@ def it_redraws_in_place_at_most_four_times_a_second():
         home.cli("submit", home.write("spec.json", spec()))
         with Terminal(home, "watch", "quick") as terminal:
             terminal.expect("RUNNING   ID")
-            # Two seconds; half of it, as some may have waited to be read.
+            # Two seconds; half of it, as the first may have been late.
             took = terminal.time_drawings(8)
             tap.equal(took > 1, True, "%.2f s" % took)
             tap.equal(terminal.shown.count("A\r") >=
@@ -178,17 +177,16 @@ def ctrl_z_gives_the_terminal_back_until_it_is_continued():
 def a_server(home, port):
     process = subprocess.Popen(
         [os.path.join(sys.argv[1], "hypertuned"), "--data", home.state,
-         "--listen", "127.0.0.1:%d" % port, "--report-listen",
-         "tcp://127.0.0.1:0"], stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, env=home.environment({}),
-        encoding="utf-8")
+         "--listen", port.address, "--report-listen", "tcp://127.0.0.1:0"],
+        stdout=subprocess.PIPE, env=home.environment({}), encoding="utf-8")
     ready = process.stdout.readline()
-    tap.equal(ready.startswith("ready "), True, ready)
-    return process, int(ready.split()[1].rsplit(":", 1)[1])
+    tap.equal(ready.startswith("ready http=http://" + port.address), True,
+              ready)
+    return process
 
 
 def named(home, port):
-    return {"HYPERTUNE_SERVER": "http://127.0.0.1:%d" % port,
+    return {"HYPERTUNE_SERVER": "http://" + port.address,
             "HYPERTUNE_TOKEN_FILE": os.path.join(home.state, "token")}
 
 
@@ -200,8 +198,8 @@ def shows_a_pause(home, port, lines):
 
 
 def a_restart_of_the_server_is_outlived():
-    with Home() as home:
-        server, port = a_server(home, 0)
+    with Home() as home, contextlib.closing(Port()) as port:
+        server = a_server(home, port)
         a_running_study(home)
         with Terminal(home, "watch", "quick",
                       **named(home, port)) as terminal:
@@ -213,7 +211,8 @@ def a_restart_of_the_server_is_outlived():
             server.wait()
             terminal.expect("server away, trying again")
             tap.equal(lines.stderr.readline(), "server away, trying again\n")
-            server, _ = a_server(home, port)
+            server.stdout.close()
+            server = a_server(home, port)
             terminal.expect("[p]ause")
             home.write("go", "")
             tap.equal(terminal.wait(), 0)
@@ -226,28 +225,25 @@ def a_restart_of_the_server_is_outlived():
 
 
 def an_absent_server_can_be_left():
-    with Home() as home:
-        server, port = a_server(home, 0)
+    with Home() as home, contextlib.closing(Port()) as port:
+        server = a_server(home, port)
         a_running_study(home)
-        with Terminal(home, "watch", "quick",
-                      **named(home, port)) as terminal:
-            terminal.expect("RUNNING   ID")
-            server.kill()
-            server.wait()
-            terminal.expect("server away")
-            terminal.press("q")
-            tap.equal(terminal.wait(), 0)
-            tap.equal(terminal.is_raw(), False)
-        server, _ = a_server(home, port)
-        with Terminal(home, "watch", "quick", "--timeout", "2s",
-                      **named(home, port)) as terminal:
-            terminal.expect("RUNNING   ID")
-            server.kill()
-            server.wait()
-            terminal.expect("server away")
-            tap.equal(terminal.wait(), 8)
-            tap.equal(terminal.is_raw(), False)
+        server.kill()
+        server.wait()
         server.stdout.close()
+        for options, leave, code in (((), "q", 0),
+                                     (("--timeout", "6s"), "", 8)):
+            server = a_server(home, port)
+            with Terminal(home, "watch", "quick", *options,
+                          **named(home, port)) as terminal:
+                terminal.expect("RUNNING   ID")
+                server.kill()
+                server.wait()
+                server.stdout.close()
+                terminal.expect("server away")
+                terminal.press(leave)
+                tap.equal(terminal.wait(), code, options)
+                tap.equal(terminal.is_raw(), False)
 
 
 def the_own_server_is_started_again_when_it_died():
@@ -265,18 +261,19 @@ def the_own_server_is_started_again_when_it_died():
 
 
 def another_server_at_its_port_is_not_taken_for_the_own_one():
-    with Home() as home, Home() as other:
-        a_running_study(home)
-        port = int(home.note()["http"].rsplit(":", 1)[1])
+    with Home() as home, Home() as other, \
+            contextlib.closing(Port()) as port:
+        a_running_study(home, HYPERTUNED_LISTEN=port.address)
+        tap.equal(home.note()["http"], "http://" + port.address)
         with Terminal(home, "watch", "quick") as terminal:
             terminal.expect("RUNNING   ID")
             os.kill(terminal.pid, signal.SIGSTOP)
             stop(home.note()["pid"], signal.SIGKILL)
-            server, _ = a_server(other, port)
+            server = a_server(other, port)
             os.kill(terminal.pid, signal.SIGCONT)
             home.write("go", "")
             tap.equal(terminal.wait(), 0)
-        tap.equal(home.note()["http"].endswith(":%d" % port), False)
+        tap.equal(home.note()["http"] == "http://" + port.address, False)
         server.stdout.close()
     server.wait()
 

@@ -70,7 +70,7 @@ def main():
             study = client.submit(spec("watched"))
             output = io.StringIO()
             with redirect_stdout(output), study.watch() as watch:
-                tap.equal(watch.until_done(timeout="1m"), "SUCCEEDED")
+                tap.equal(watch.until_done(timeout="200s"), "SUCCEEDED")
             lines = output.getvalue().splitlines()
             tap.equal(lines[-1], str(study.summary()))
             tap.equal(len(lines), len(set(lines)), "each line once")
@@ -196,7 +196,7 @@ def main():
 
         def a_study_is_paused_resumed_cancelled_and_deleted():
             study = client.submit(spec("steered", trials=1000, parallel=1,
-                                       command=["sleep", "60"], grace="1s"))
+                                       command=["sleep", "600"], grace="1s"))
             tap.equal(study.pause().state, "PAUSED")
             tap.equal(study.resume().state, "RUNNING")
             tap.raises(hypertune.FailedPrecondition, study.delete)
@@ -210,7 +210,7 @@ def main():
             study = client.submit(spec(
                 "long", trials=2, parallel=2, grace="5s",
                 command=["sh", "-c", "hypertune report accuracy=1;"
-                         "exec sleep 60"]))
+                         "exec sleep 600"]))
             harness.wait_until(lambda: study.counts["active"] == 2 and
                                study.trial(1).latest, "a first report")
             trial = study.trial(1)

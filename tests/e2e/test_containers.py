@@ -29,7 +29,7 @@ class Cases:
         tap.equal(value, max(trial["objective"] for trial in trials), "best x")
 
     def a_trial_is_stopped_by_a_person(self):
-        self._server.submit(spec("stopped", shell("echo up; sleep 60")))
+        self._server.submit(spec("stopped", shell("echo up; sleep 600")))
         harness.wait_until(lambda: "up" in self._log("stopped"),
                            "a trial that runs")
         self._server.cli("stop-trial", "stopped/1")

@@ -140,9 +140,9 @@ def the_example_with_checkpoints_goes_on_where_it_was():
              "parameters": {"lr": {"type": "double", "min": 1e-3, "max": 3,
                                    "scale": "log"}},
              "trials": 6, "parallel": 2, "seed": 1, "trialTimeout": "2m",
-             "command": ["python3", "train.py", "--epochs=9"],
+             "command": ["python3", "train.py", "--epochs=27"],
              "replicas": {"worker": {"count": 1}},
-             "earlyStopping": {"rule": "asha", "maxSteps": 9, "pause": True}},
+             "earlyStopping": {"rule": "asha", "maxSteps": 27, "pause": True}},
             env={"PYTHONPATH": os.path.join(root, "hypertune", "python")})
         status = server.wait_study("pauses")
         tap.equal(status["state"], "SUCCEEDED", status["reason"])
@@ -157,9 +157,9 @@ def the_example_with_checkpoints_goes_on_where_it_was():
                      for row in server.measurements("pauses", trial["id"])]
             tap.equal(len(set(steps)), len(steps), "a step twice")
             # An order to pause may come when a quick trial is through.
-            tap.equal(max(steps) == 9 or trial not in done, True, steps)
+            tap.equal(max(steps) == 27 or trial not in done, True, steps)
             ends.append(max(steps))
-        tap.equal(min(ends) < 9, True, ends)
+        tap.equal(min(ends) < 27, True, ends)
 
 
 tap.run([the_best_go_on_and_the_others_wait,

@@ -158,8 +158,11 @@ class Terminal:
         self.shown = self.shown.split(text, 1)[1]
 
     def time_drawings(self, number):
-        """Seconds until so many pictures more have been drawn."""
+        """Seconds until so many pictures more have been drawn; what waits to be
+        read is of those before."""
         begin = time.monotonic()
+        while select.select([self.fd], [], [], 0)[0] and self.read(0):
+            pass
         self.shown = ""
         wait_until(lambda: self.read(0.1) and
                    self.shown.count("\x1b[J") >= number, "pictures")
