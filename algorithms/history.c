@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "algorithms/order.h"
 #include "proto/arena.h"
 
 /* Of the way from the mean to the worst value that came out: bad enough not to
@@ -92,20 +93,6 @@ size_t history_feasible(const struct history *history, size_t n)
 
 /* ---- which ones ---- */
 
-struct ranked {
-    double objective;
-    size_t at;
-};
-
-/* Best first, older first among equals. */
-static int compare_rank(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    if (x->objective != y->objective)
-        return x->objective > y->objective ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
 static void mark_best(const struct history *history, size_t goal, size_t n,
                       size_t most, bool chosen[])
 {
@@ -115,7 +102,7 @@ static void mark_best(const struct history *history, size_t goal, size_t n,
         if (!isnan(history_value(history, i, goal)))
             ranked[feasible++] =
                 (struct ranked){history_value(history, i, goal), i};
-    qsort(ranked, feasible, sizeof *ranked, compare_rank);
+    order_ranked(feasible, ranked);
     for (size_t i = 0; i < feasible && i < most; i++)
         chosen[ranked[i].at] = true;
     free(ranked);

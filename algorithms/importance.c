@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/order.h"
 #include "algorithms/rng.h"
 #include "proto/arena.h"
 
@@ -22,19 +23,6 @@ struct ranking {
     const double **x; /* owned, their coordinates */
 };
 
-struct ranked {
-    double value;
-    size_t at;
-};
-
-static int compare_ranked(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    if (x->value != y->value)
-        return x->value > y->value ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
 static struct ranking rank(const struct history *history, size_t goal)
 {
     struct ranking ranking = {0};
@@ -43,7 +31,7 @@ static struct ranking rank(const struct history *history, size_t goal)
         if (!isnan(history_value(history, i, goal)))
             order[ranking.n++] =
                 (struct ranked){history_value(history, i, goal), i};
-    qsort(order, ranking.n, sizeof *order, compare_ranked);
+    order_ranked(ranking.n, order);
     ranking.x = ht_xcalloc(ranking.n + 1, sizeof(double *));
     for (size_t i = 0; i < ranking.n; i++)
         ranking.x[i] = history->x + order[i].at * history->encoding->dim;

@@ -1,7 +1,8 @@
 #include "algorithms/learning_curve.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "algorithms/order.h"
 
 /* Point i; false when the goal was not told there. */
 static bool told(const struct learning_curve *curve, size_t i, double *value)
@@ -89,14 +90,8 @@ bool learning_curve_end(const struct learning_curve *curve, double *at)
     return false;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double *left = a, *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
 double median_of(size_t n, double values[])
 {
-    qsort(values, n, sizeof *values, compare);
+    order_numbers(n, values);
     return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }

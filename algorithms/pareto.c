@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/order.h"
 #include "proto/arena.h"
 
 void pareto_init(struct pareto *front, size_t m)
@@ -31,11 +32,6 @@ bool pareto_dominates(size_t m, const double a[], const double b[])
 
 /* --- all against all --- */
 
-struct place { /* in the order of one objective, best first */
-    double value;
-    size_t row;
-};
-
 /* Which of the rows of a block, a bit for each, a row compares with. */
 struct versus {
     uint64_t covers; /* at least as good in all objectives so far */
@@ -44,38 +40,32 @@ struct versus {
 
 enum { BLOCK = 64 };
 
-static int by_value(const void *a, const void *b)
-{
-    const struct place *left = a, *right = b;
-    return (left->value < right->value) - (left->value > right->value);
-}
-
 /* Walks down one objective: what was met so far is at least as good. */
-static void compare_block(size_t n, const struct place order[], size_t first,
+static void compare_block(size_t n, const struct ranked order[], size_t first,
                           struct versus versus[])
 {
     uint64_t met = 0;
     for (size_t at = 0, end = 0; at < n; at = end) {
         uint64_t level = 0; /* those of one value */
         for (end = at; end < n && order[end].value >= order[at].value; end++)
-            if (order[end].row >= first && order[end].row - first < BLOCK)
-                level |= UINT64_C(1) << (order[end].row - first);
+            if (order[end].at >= first && order[end].at - first < BLOCK)
+                level |= UINT64_C(1) << (order[end].at - first);
         met |= level;
         for (size_t i = at; i < end; i++) {
-            versus[order[i].row].covers &= met;
-            versus[order[i].row].equals &= level;
+            versus[order[i].at].covers &= met;
+            versus[order[i].at].equals &= level;
         }
     }
 }
 
 void pareto_ranks(size_t m, size_t n, const double values[], size_t ranks[])
 {
-    struct place *orders = ht_xcalloc(m * n + 1, sizeof *orders);
+    struct ranked *orders = ht_xcalloc(m * n + 1, sizeof *orders);
     struct versus *versus = ht_xcalloc(n + 1, sizeof *versus);
     for (size_t k = 0; k < m; k++) {
         for (size_t i = 0; i < n; i++)
-            orders[k * n + i] = (struct place){values[i * m + k], i};
-        qsort(orders + k * n, n, sizeof *orders, by_value);
+            orders[k * n + i] = (struct ranked){values[i * m + k], i};
+        order_ranked(n, orders + k * n);
     }
     memset(ranks, 0, n * sizeof *ranks);
     for (size_t first = 0; first < n; first += BLOCK) {

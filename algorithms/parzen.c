@@ -5,6 +5,7 @@
 
 #include <gsl/gsl_cdf.h>
 
+#include "algorithms/order.h"
 #include "proto/arena.h"
 
 /* A kernel is no narrower than the range over the number of kernels, or over
@@ -22,12 +23,6 @@ static const struct kernel_at whole = {0.5, 1};
 
 /* ---- widths ---- */
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The values of coordinate c where it is present, and the middle of the range,
  * in order. */
 static size_t list_values(const struct parzen *parzen, size_t c,
@@ -38,7 +33,7 @@ static size_t list_values(const struct parzen *parzen, size_t c,
     for (size_t i = 0; i < parzen->n; i++)
         if (parzen->points[i][c] != COORDINATE_ABSENT)
             values[m++] = parzen->points[i][c];
-    qsort(values, m, sizeof *values, compare_numbers);
+    order_numbers(m, values);
     return m;
 }
 

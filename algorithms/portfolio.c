@@ -7,6 +7,7 @@
 #include "algorithms/forest.h"
 #include "algorithms/leave_one_out.h"
 #include "algorithms/normal.h"
+#include "algorithms/order.h"
 #include "algorithms/sample.h"
 #include "algorithms/tpe.h"
 #include "proto/arena.h"
@@ -24,12 +25,6 @@ static const double gain_share = 0.01;
 
 /* ---- whose turn it is ---- */
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The best value less the median. */
 static double spread_above(const struct history *history)
 {
@@ -38,7 +33,7 @@ static double spread_above(const struct history *history)
     for (size_t i = 0; i < history->n; i++)
         if (!isnan(history_value(history, i, 0)))
             values[n++] = history_value(history, i, 0);
-    qsort(values, n, sizeof *values, compare_numbers);
+    order_numbers(n, values);
     const double spread = n > 0 ? values[n - 1] - values[n / 2] : 0;
     free(values);
     return spread;
@@ -135,37 +130,24 @@ static void propose(const struct portfolio *portfolio,
 
 /* ---- the choice ---- */
 
-struct ordered {
-    double promise;
-    size_t at;
-};
-
-static int compare_ordered(const void *a, const void *b)
-{
-    const struct ordered *x = a, *y = b;
-    if (x->promise != y->promise)
-        return x->promise > y->promise ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
 /* The most promising proposal that the request allows. */
 static bool choose(const struct portfolio *portfolio,
                    const struct proposals *proposals, struct value point[],
                    double *promise)
 {
     const struct encoding *encoding = portfolio->start->encoding;
-    struct ordered *ordered = ht_xcalloc(proposals->n + 1, sizeof *ordered);
+    struct ranked *ranked = ht_xcalloc(proposals->n + 1, sizeof *ranked);
     bool found = false;
     for (size_t j = 0; j < proposals->n; j++)
-        ordered[j] = (struct ordered){proposals->promise[j], j};
-    qsort(ordered, proposals->n, sizeof *ordered, compare_ordered);
+        ranked[j] = (struct ranked){proposals->promise[j], j};
+    order_ranked(proposals->n, ranked);
     for (size_t j = 0; j < proposals->n && !found; j++) {
-        encoding_decode(encoding, proposals->x + ordered[j].at * encoding->dim,
+        encoding_decode(encoding, proposals->x + ranked[j].at * encoding->dim,
                         point);
         found = request_allows(portfolio->request, point);
-        *promise = ordered[j].promise;
+        *promise = ranked[j].value;
     }
-    free(ordered);
+    free(ranked);
     return found;
 }
 

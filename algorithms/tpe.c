@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "algorithms/inside.h"
+#include "algorithms/order.h"
 #include "algorithms/parzen.h"
 #include "proto/arena.h"
 
@@ -13,21 +14,8 @@ static const double good_share = 0.1; /* of the results */
 
 /* ---- which results are good ---- */
 
-struct ranked {
-    double value;
-    size_t at;
-};
-
-/* Best first, older first among equals. */
-static int compare_ranked(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    if (x->value != y->value)
-        return x->value > y->value ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
-/* Points from the best to the worst, pending ones at the end. */
+/* Points from the best to the worst, the older of equals first, pending ones
+ * at the end. */
 static const double **rank_points(const struct sample *sample)
 {
     struct ranked *ranked = ht_xcalloc(sample->n, sizeof *ranked);
@@ -35,7 +23,7 @@ static const double **rank_points(const struct sample *sample)
     for (size_t i = 0; i < sample->n; i++)
         ranked[i] =
             (struct ranked){i < sample->n_seen ? sample->y[i] : -INFINITY, i};
-    qsort(ranked, sample->n, sizeof *ranked, compare_ranked);
+    order_ranked(sample->n, ranked);
     for (size_t i = 0; i < sample->n; i++)
         points[i] = sample_row(sample, ranked[i].at);
     free(ranked);

@@ -7,6 +7,7 @@
 
 #include <gsl/gsl_cdf.h>
 
+#include "algorithms/order.h"
 #include "proto/arena.h"
 
 /* Squares stay finite; what differs only beyond it is equally good or bad. */
@@ -16,12 +17,6 @@ static const double largest = 1e150;
 enum { LEAST_TO_BEND = 4, GOLDEN_STEPS = 40 };
 
 /* ---- half rank ---- */
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static double median_of_sorted(size_t n, const double sorted[])
 {
@@ -88,7 +83,7 @@ static void rank_low(struct warping *warping, place_function *place, size_t n,
 {
     double *sorted = ht_xcalloc(n + 1, sizeof *sorted);
     memcpy(sorted, y, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare);
+    order_numbers(n, sorted);
     const double median = median_of_sorted(n, sorted);
     const size_t n_unique = unique(n, sorted);
     const size_t below = rank(n_unique, sorted, median);
