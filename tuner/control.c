@@ -181,13 +181,9 @@ static enum ht_status handle_hello(struct core *core, struct request *req,
     sorted.keep = json_add_array(answer, "keep");
     sorted.forget = json_add_array(answer, "forget");
     status = sort_listed(core, req, runner, &listed, &sorted, err);
-    if (status != HT_OK) {
-        cJSON_Delete(answer);
-        return status;
-    }
-    core_wake(core);
-    wire_reply(req, answer);
-    return HT_OK;
+    if (status == HT_OK)
+        core_wake(core);
+    return wire_finish(req, answer, status);
 }
 
 /* --- heartbeat --- */
@@ -261,12 +257,7 @@ static enum ht_status handle_heartbeat(struct core *core, struct request *req,
         status = sort_listed(core, req, runner, &listed, &gone, err);
     if (status == HT_OK)
         status = add_have(core, req, runner, &listed, have, err);
-    if (status != HT_OK) {
-        cJSON_Delete(answer);
-        return status;
-    }
-    wire_reply(req, answer);
-    return HT_OK;
+    return wire_finish(req, answer, status);
 }
 
 /* --- the life of an attempt --- */
@@ -383,12 +374,7 @@ static enum ht_status handle_report(struct core *core, struct request *req,
         return status;
     cJSON *answer = wire_ok(req);
     status = report_store(core, req, &pair, answer, err);
-    if (status != HT_OK) {
-        cJSON_Delete(answer);
-        return status;
-    }
-    wire_reply(req, answer);
-    return HT_OK;
+    return wire_finish(req, answer, status);
 }
 
 /* --- the table --- */

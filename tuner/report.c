@@ -266,12 +266,7 @@ static enum ht_status handle_report(struct core *core, struct request *req,
         return status;
     cJSON *answer = wire_ok(req);
     status = report_store(core, req, &pair, answer, err);
-    if (status != HT_OK) {
-        cJSON_Delete(answer);
-        return status;
-    }
-    wire_reply(req, answer);
-    return HT_OK;
+    return wire_finish(req, answer, status);
 }
 
 static enum ht_status handle_should_stop(struct core *core, struct request *req,

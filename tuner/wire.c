@@ -28,6 +28,16 @@ void wire_reply(struct request *req, cJSON *answer)
     json_print(answer, &req->reply);
 }
 
+enum ht_status wire_finish(struct request *req, cJSON *answer,
+                           enum ht_status status)
+{
+    if (status == HT_OK)
+        wire_reply(req, answer);
+    else
+        cJSON_Delete(answer);
+    return status;
+}
+
 static const char *status_of(enum ht_status status)
 {
     switch (status) {
