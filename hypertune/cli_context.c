@@ -150,7 +150,7 @@ int cli_fail(struct cli *cli, int code, const char *format, ...)
     return code;
 }
 
-int cli_exit_of(enum ht_status status)
+static int exit_of(enum ht_status status)
 {
     switch (status) {
     case HT_OK:
@@ -199,8 +199,7 @@ static const char *remedy(const struct ht_error *err)
 
 int cli_fail_error(struct cli *cli, const struct ht_error *err)
 {
-    return cli_fail(cli, cli_exit_of(err->status), "%s%s", err->text,
-                    remedy(err));
+    return cli_fail(cli, exit_of(err->status), "%s%s", err->text, remedy(err));
 }
 
 void cli_say(const struct cli *cli, const char *format, ...)

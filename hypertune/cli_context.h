@@ -162,6 +162,4 @@ bool cli_ask(const struct cli *cli, const char *question, const char *want);
  * to the same server: "", " --data DIR" or " --server URL". */
 const char *cli_where(struct cli *cli);
 
-int cli_exit_of(enum ht_status status);
-
 #endif

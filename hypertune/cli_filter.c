@@ -99,8 +99,10 @@ const char *cli_filter_stray(const struct cli_filter *filter,
     return NULL;
 }
 
-const char *cli_filter_value(struct arena *arena, const struct node *trial,
-                             const char *metric, const char *key)
+/* The value that a key has in a trial, "" when it has none: those of a
+ * filter, `id`, `time` (ms). `metric` is the objective's name. */
+static const char *value_of(struct arena *arena, const struct node *trial,
+                            const char *metric, const char *key)
 {
     const struct node *ours = node_find(trial, "hypertune");
     const struct node *param = node_find(node_find(ours, "params"), key);
@@ -153,7 +155,7 @@ bool cli_filter_match(const struct cli_filter *filter, const struct node *trial)
     for (const struct condition_item *item = filter->first; item != NULL;
          item = item->next) {
         const char *value =
-            cli_filter_value(filter->arena, trial, filter->metric, item->key);
+            value_of(filter->arena, trial, filter->metric, item->key);
         if (value[0] == '\0' ||
             !holds(item->op, compare_values(value, item->value)))
             return false;
@@ -186,10 +188,10 @@ void cli_filter_sort(struct arena *arena, const struct node **trials, size_t n,
     key += key[0] == '-' || key[0] == '+';
     struct ranked *ranked = arena_alloc(arena, n + 1, sizeof *ranked);
     for (size_t i = 0; i < n; i++)
-        ranked[i] = (struct ranked){
-            .trial = trials[i],
-            .value = cli_filter_value(arena, trials[i], metric, key),
-            .direction = direction};
+        ranked[i] =
+            (struct ranked){.trial = trials[i],
+                            .value = value_of(arena, trials[i], metric, key),
+                            .direction = direction};
     qsort(ranked, n, sizeof *ranked, by_rank);
     for (size_t i = 0; i < n; i++)
         trials[i] = ranked[i].trial;

@@ -26,11 +26,6 @@ const char *cli_filter_stray(const struct cli_filter *filter,
 bool cli_filter_match(const struct cli_filter *filter,
                       const struct node *trial);
 
-/* The value that a key has in a trial, "" when it has none: the keys above,
- * `id`, `time` (ms). `metric` is the objective's name. */
-const char *cli_filter_value(struct arena *arena, const struct node *trial,
-                             const char *metric, const char *key);
-
 /* Sorts trials by `key`, downwards when it begins with '-'; numbers as
  * numbers, trials without the value last, equal ones by id. */
 void cli_filter_sort(struct arena *arena, const struct node **trials, size_t n,

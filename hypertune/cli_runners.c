@@ -47,7 +47,8 @@ static bool is_online(const struct node *runner)
     return strcmp(node_get_string(runner, "state", ""), "ONLINE") == 0;
 }
 
-bool cli_runner_has_images(const struct node *runner)
+/* Does it run images? Else it starts processes. */
+static bool has_images(const struct node *runner)
 {
     /* Rules come with the first hello; until then the engine tells. */
     bool likely = strcmp(node_get_string(runner, "engine", ""), "process") != 0;
@@ -134,7 +135,7 @@ static void add_row(struct listing *listing, const struct node *runner)
     table_cell(table, cli_scalar(node_find(runner, "slots")));
     table_cell(table, cli_scalar(node_find(runner, "busy")));
     list_cell(table, node_find(rules, "gpus"));
-    table_cell(table, cli_runner_has_images(runner) ? "yes" : "no");
+    table_cell(table, has_images(runner) ? "yes" : "no");
     table_cell(table, seen.data);
     table_cell(table, node_get_string(rules, "engine", "-"));
     list_cell(table, node_find(rules, "volumeRoots"));
@@ -272,7 +273,7 @@ static bool count_runner(const struct node *runner, void *context)
 {
     struct census *census = context;
     census->any = true;
-    census->images |= is_online(runner) && cli_runner_has_images(runner);
+    census->images |= is_online(runner) && has_images(runner);
     return true;
 }
 

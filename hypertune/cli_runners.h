@@ -10,9 +10,6 @@
 enum ht_status cli_runners_each(struct cli *cli, cli_visitor *visit,
                                 void *context, struct ht_error *err);
 
-/* Does it run images? Else it starts processes. */
-bool cli_runner_has_images(const struct node *runner);
-
 /* Appends "docker on HOST, Docker 20.10.24, 1 of 2 slots busy, GPUs 0,1". */
 void cli_runners_describe(const struct node *runner, struct text *out);
 

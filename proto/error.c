@@ -80,13 +80,3 @@ const char *ht_status_rpc(enum ht_status status)
     };
     return names[status];
 }
-
-const char *ht_status_name(enum ht_status status)
-{
-    static const char *const names[] = {
-#define X(name, http, rpc, code) #name,
-        HT_STATUS_LIST(X)
-#undef X
-    };
-    return names[status];
-}

@@ -54,9 +54,8 @@ ht_wrap(struct ht_error *err, enum ht_status status, const char *format, ...);
 __attribute__((format(printf, 3, 4))) enum ht_status
 ht_fail_errno(struct ht_error *err, int code, const char *format, ...);
 
-int ht_status_http(enum ht_status status);         /* HTTP status code */
-int ht_status_code(enum ht_status status);         /* google.rpc.Code number */
-const char *ht_status_rpc(enum ht_status status);  /* google.rpc.Code name */
-const char *ht_status_name(enum ht_status status); /* "HT_INVALID" */
+int ht_status_http(enum ht_status status);        /* HTTP status code */
+int ht_status_code(enum ht_status status);        /* google.rpc.Code number */
+const char *ht_status_rpc(enum ht_status status); /* google.rpc.Code name */
 
 #endif

@@ -7,8 +7,9 @@
 #include "runner/gpus.h"
 #include "runner/outputs.h"
 
-void variables_set(struct variables *variables, const char *name,
-                   const char *value)
+/* Sets or replaces; the strings are borrowed. */
+static void variables_set(struct variables *variables, const char *name,
+                          const char *value)
 {
     for (size_t i = 0; i < variables->n; i++) {
         if (strcmp(variables->items[i].name, name) == 0) {
@@ -36,8 +37,9 @@ const char *variables_find(const struct variables *variables, const char *name)
     return NULL;
 }
 
-void variables_default(struct variables *variables, const char *name,
-                       const char *value)
+/* Sets only what is not there yet. */
+static void variables_default(struct variables *variables, const char *name,
+                              const char *value)
 {
     if (variables_find(variables, name) == NULL)
         variables_set(variables, name, value);

@@ -19,14 +19,8 @@ struct variables { /* an environment in the making */
     struct pair *items;
 };
 
-/* Sets or replaces; the strings are borrowed. */
-void variables_set(struct variables *variables, const char *name,
-                   const char *value);
 /* NULL: it is not there. */
 const char *variables_find(const struct variables *variables, const char *name);
-/* Sets only what is not there yet. */
-void variables_default(struct variables *variables, const char *name,
-                       const char *value);
 
 /* One replica and where it is. */
 struct identity {

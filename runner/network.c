@@ -6,7 +6,7 @@
 
 #include "proto/json.h"
 
-char *network_attempt_label(struct arena *arena, const struct attempt_key *key)
+static char *label_of(struct arena *arena, const struct attempt_key *key)
 {
     return arena_printf(arena, "%lld/%lld/%lld", (long long)key->study,
                         (long long)key->trial, (long long)key->attempt);
@@ -54,8 +54,7 @@ cJSON *network_add_labels(cJSON *body, const struct site *site,
     cJSON *labels = json_add_object(body, "Labels");
     add_server(labels, order);
     json_add_string(labels, LABEL_RUNNER, site->runner);
-    json_add_string(labels, LABEL_ATTEMPT,
-                    network_attempt_label(arena, &order->key));
+    json_add_string(labels, LABEL_ATTEMPT, label_of(arena, &order->key));
     arena_free(arena);
     return labels;
 }

@@ -32,8 +32,7 @@ struct network {
 /* Adds member "Labels" with server, runner and attempt; returns it. */
 cJSON *network_add_labels(cJSON *body, const struct site *site,
                           const struct order *order);
-/* "7/3/1", in the arena, and back; false when it is no such text. */
-char *network_attempt_label(struct arena *arena, const struct attempt_key *key);
+/* Reads the attempt's label, "7/3/1"; false when it is no such text. */
 bool network_read_attempt(const char *label, struct attempt_key *key);
 /* Query "filters=..." for what carries this runner's label. */
 char *network_filter(struct arena *arena, const struct site *site);

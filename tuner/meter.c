@@ -11,7 +11,7 @@ enum { BUCKETS_MOST = 16, ROUTES_MOST = 160 };
 
 static _Atomic int64_t counts[METER_COUNTS];
 
-int64_t meter_read(enum meter_count count)
+static int64_t count_of(enum meter_count count)
 {
     return atomic_load_explicit(&counts[count], memory_order_relaxed);
 }
@@ -167,9 +167,9 @@ static void write_attempts(struct text *out)
                       "Attempts that ended since the server began.");
     for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++) {
         const struct sample_label label = {"outcome", outcomes[i]};
-        exposition_sample(out, "hypertune_attempts_ended_total", 1, &label,
-                          (double)meter_read((enum meter_count)(
-                              METER_ATTEMPTS_SUCCEEDED + i)));
+        exposition_sample(
+            out, "hypertune_attempts_ended_total", 1, &label,
+            (double)count_of((enum meter_count)(METER_ATTEMPTS_SUCCEEDED + i)));
     }
 }
 
@@ -186,9 +186,9 @@ static void write_queues(struct text *out)
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++) {
         const struct sample_label label = {"lane", queues[i].lane};
         /* Read in this order, no answer can be ahead of its question. */
-        const int64_t answered = meter_read(queues[i].answered);
+        const int64_t answered = count_of(queues[i].answered);
         exposition_sample(out, "hypertune_requests_open", 1, &label,
-                          (double)(meter_read(queues[i].posted) - answered));
+                          (double)(count_of(queues[i].posted) - answered));
     }
 }
 
@@ -214,7 +214,7 @@ void meter_write(struct text *out)
     };
     for (size_t i = 0; i < sizeof singles / sizeof *singles; i++)
         exposition_single(out, singles[i].name, "counter", singles[i].help,
-                          (double)meter_read(singles[i].count));
+                          (double)count_of(singles[i].count));
     write_attempts(out);
     write_queues(out);
     for (int i = 0; i < METER_SPREADS; i++)

@@ -40,8 +40,6 @@ enum meter_spread {
 };
 
 void meter_add(enum meter_count count, int64_t n);
-/* Also how much is under way: what was posted and is not answered yet. */
-int64_t meter_read(enum meter_count count);
 
 /* One value, >= 0, in the unit that the name says. */
 void meter_observe(enum meter_spread spread, double value);

@@ -105,6 +105,15 @@ static void read_one(const struct field_reader *reader, struct place at,
 
 /* --- all of them --- */
 
+static bool has_webhook(const struct webhook_rules *rules, const char *name)
+{
+    for (size_t i = 0; i < rules->n; i++)
+        if (rules->items[i].name != NULL &&
+            strcmp(rules->items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static void read_all(const struct field_reader *reader, const struct node *root,
                      const char *folder, struct webhook_rules *rules)
 {
@@ -121,7 +130,7 @@ static void read_all(const struct field_reader *reader, const struct node *root,
         const struct place at = field_item(reader, whole, one, rules->n);
         struct webhook read = {.name = NULL};
         read_one(reader, at, folder, &read);
-        if (read.name != NULL && webhook_find(rules, read.name) != NULL) {
+        if (read.name != NULL && has_webhook(rules, read.name)) {
             field_error(reader, at, "another one is called %s, too", read.name);
             diag_hint(reader->diag, "give each a \"name\"");
         }
@@ -153,16 +162,6 @@ enum ht_status webhook_rules_read(struct arena *arena, const char *folder,
         return fail(&diag, err);
     *rules = read;
     return HT_OK;
-}
-
-const struct webhook *webhook_find(const struct webhook_rules *rules,
-                                   const char *name)
-{
-    for (size_t i = 0; i < rules->n; i++)
-        if (rules->items[i].name != NULL &&
-            strcmp(rules->items[i].name, name) == 0)
-            return &rules->items[i];
-    return NULL;
 }
 
 static const struct notify_item *find_item(const struct notify *notify,

@@ -35,10 +35,6 @@ enum ht_status webhook_rules_read(struct arena *arena, const char *folder,
                                   const char *text, struct webhook_rules *rules,
                                   struct ht_error *err);
 
-/* NULL: there is none of that name. */
-const struct webhook *webhook_find(const struct webhook_rules *rules,
-                                   const char *name);
-
 /* Whether the webhook tells of that event of the study with that name, whose
  * spec says `notify`: both have to let it through. */
 bool webhook_wants(const struct webhook *webhook, const struct notify *notify,
