@@ -91,6 +91,13 @@ struct place field_member(const struct field_reader *reader, struct place at,
     return (struct place){.node = node, .path = join(reader, at.path, key)};
 }
 
+struct place field_child(const struct field_reader *reader, struct place at,
+                         const struct node *node)
+{
+    return (struct place){.node = node,
+                          .path = join(reader, at.path, node->key)};
+}
+
 struct place field_item(const struct field_reader *reader, struct place at,
                         const struct node *node, size_t index)
 {
@@ -168,8 +175,7 @@ void field_read_map(const struct field_reader *reader, struct place at,
         return;
     }
     for (const struct node *node = at.node->first; node; node = node->next) {
-        struct place member = {.node = node,
-                               .path = join(reader, at.path, node->key)};
+        struct place member = field_child(reader, at, node);
         const struct field *row = find_row(fields, node->key);
         if (row == NULL)
             unknown_member(reader, member, fields);
@@ -381,8 +387,7 @@ void field_pairs(const struct field_reader *reader, struct place at,
         arena_alloc(reader->arena, at.node->count + 1, sizeof *items);
     size_t n = 0;
     for (const struct node *node = at.node->first; node; node = node->next) {
-        struct place member = {.node = node,
-                               .path = join(reader, at.path, node->key)};
+        struct place member = field_child(reader, at, node);
         if (reader->null_is_absent && node->kind != NODE_STRING)
             field_wrong_kind(reader, member, "text");
         else if (!is_scalar(node))

@@ -72,6 +72,9 @@ struct place field_member(const struct field_reader *reader, struct place at,
                           const char *key);
 struct place field_item(const struct field_reader *reader, struct place at,
                         const struct node *node, size_t index);
+/* The place of `node`, which stands in the map at `at`, be it null or not. */
+struct place field_child(const struct field_reader *reader, struct place at,
+                         const struct node *node);
 
 /* Adds a fault at the value; field_key_error() at its key. */
 __attribute__((format(printf, 3, 4))) void

@@ -77,8 +77,7 @@ void field_variables(const struct field_reader *reader, struct place at,
     size_t before = reader->diag->errors;
     if (at.node->kind == NODE_MAP)
         for (const struct node *node = at.node->first; node; node = node->next)
-            field_is_variable(reader, field_member(reader, at, node->key),
-                              node->key);
+            field_is_variable(reader, field_child(reader, at, node), node->key);
     if (reader->diag->errors == before)
         field_pairs(reader, at, field, into);
 }

@@ -56,7 +56,7 @@ void job_check_labels(const struct field_reader *reader, struct place root)
         return;
     for (const struct node *node = labels.node->first; node != NULL;
          node = node->next)
-        check_label(reader, field_member(reader, labels, node->key));
+        check_label(reader, field_child(reader, labels, node));
 }
 
 /* ---- variables ---- */

@@ -204,11 +204,8 @@ void job_secrets(const struct field_reader *reader, struct place at,
     struct secret *secrets =
         arena_alloc(reader->arena, at.node->count + 1, sizeof *secrets);
     size_t n = 0;
-    for (const struct node *node = at.node->first; node; node = node->next) {
-        struct place member = field_member(reader, at, node->key);
-        if (member.node)
-            read_secret(reader, member, &secrets[n++]);
-    }
+    for (const struct node *node = at.node->first; node; node = node->next)
+        read_secret(reader, field_child(reader, at, node), &secrets[n++]);
     draft->job.n_secrets = n;
     draft->job.secrets = secrets;
 }

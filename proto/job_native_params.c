@@ -68,7 +68,7 @@ static void add_conditions(const struct field_reader *reader,
     while (*last)
         last = &(*last)->next;
     for (const struct node *node = at.node->first; node; node = node->next) {
-        struct place member = field_member(reader, at, node->key);
+        struct place member = field_child(reader, at, node);
         *last = arena_alloc(reader->arena, 1, sizeof **last);
         **last = (struct condition_draft){.child = draft->job.space.n,
                                           .parent = -1,

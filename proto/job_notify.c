@@ -106,7 +106,7 @@ void job_notify(const struct field_reader *reader, struct place at,
         if (at.node->kind == NODE_LIST)
             read_name(reader, field_item(reader, at, one, i), &read);
         else
-            read_limited(reader, field_member(reader, at, one->key), &read);
+            read_limited(reader, field_child(reader, at, one), &read);
     }
     if (reader->diag->errors == before)
         *(struct notify *)(void *)((char *)into + field->offset) = read;

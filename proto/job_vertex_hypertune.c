@@ -73,7 +73,7 @@ static void read_kept(const struct field_reader *reader, struct place at,
     }
     for (const struct node *node = at.node->first; node; node = node->next) {
         struct place value = {node, node->key};
-        struct place member = field_member(reader, at, node->key);
+        struct place member = field_child(reader, at, node);
         if (!kept_is_path(node->key))
             field_key_error(reader, member, "is no path of a member");
         else if (vertex_has_place(node->key))

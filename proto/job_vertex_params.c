@@ -306,7 +306,7 @@ static void check_extras(const struct field_reader *reader,
     }
     for (const struct node *node = at.node->first; node; node = node->next)
         if (space_find(&vertex->draft.job.space, node->key) < 0)
-            field_key_error(reader, field_member(reader, at, node->key),
+            field_key_error(reader, field_child(reader, at, node),
                             "there is no parameter \"%s\"", node->key);
 }
 
