@@ -144,6 +144,18 @@ void table_cut(struct text *out, const char *text, size_t width)
     text_puts(out, "~");
 }
 
+/* The same for the last columns of text, after "~". */
+static void cut_head(struct text *out, const char *text, size_t width)
+{
+    size_t left = table_width(text), columns;
+    if (left > width)
+        text_puts(out, "~");
+    for (const size_t most = left > width ? width - 1 : width; left > most;
+         left -= columns)
+        text = step(text, &columns);
+    text_puts(out, text);
+}
+
 static struct cell cell_of(const struct row *row, size_t column)
 {
     static const struct cell empty = {.raw = "", .safe = ""};
@@ -207,7 +219,10 @@ static void print_cell(const struct table *table, size_t column,
     struct text cut = {0};
     if (widths[column] == 0)
         return;
-    table_cut(&cut, cell.safe, widths[column]);
+    if (table->aligns[column] == ALIGN_TAIL)
+        cut_head(&cut, cell.safe, widths[column]);
+    else
+        table_cut(&cut, cell.safe, widths[column]);
     const char *shown = cut.data ? cut.data : "";
     int pad = (int)(widths[column] - table_width(shown));
     bool last = column + 1 == table->n_columns;

@@ -8,7 +8,11 @@
 #include "proto/arena.h"
 #include "proto/text.h"
 
-enum table_align { ALIGN_LEFT, ALIGN_RIGHT };
+enum table_align {
+    ALIGN_LEFT,
+    ALIGN_RIGHT,
+    ALIGN_TAIL /* to the left, but its tail tells most: cut at the head */
+};
 
 struct table; /* lives in its arena */
 

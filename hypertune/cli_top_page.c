@@ -132,6 +132,7 @@ struct table *top_page_runners(struct arena *arena,
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         table_column(table, titles[i],
                      words_has("BUSY STEP", titles[i]) ? ALIGN_RIGHT
+                     : words_has("TRIAL", titles[i])   ? ALIGN_TAIL
                                                        : ALIGN_LEFT);
     table_spare(table, "ENGINE HOST STEP TIME BUSY");
     for (size_t i = 0; i < overview->n_runners; i++)
@@ -185,8 +186,9 @@ static void add_counts(struct page *page, const struct overview *overview)
         trials += study->running;
         waiting += study->waiting;
     }
-    text_printf(&page->line, "%zu studies: %lld running, %lld paused",
-                overview->n_studies, running, paused);
+    text_printf(
+        &page->line, "%zu %s: %lld running, %lld paused", overview->n_studies,
+        overview->n_studies == 1 ? "study" : "studies", running, paused);
     text_printf(&slots, "%lld slots: %lld busy", (long long)all,
                 (long long)busy);
     page_join(page, slots.data, GAP, false);

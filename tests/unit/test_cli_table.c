@@ -47,6 +47,29 @@ static void wide_cells_are_cut_to_the_terminal(void)
     arena_free(arena);
 }
 
+static void a_cell_whose_tail_tells_most_is_cut_at_its_head(void)
+{
+    struct arena *arena = arena_new();
+    struct text out = {0};
+    struct table *table = table_new(arena);
+    table_column(table, "TRIAL", ALIGN_TAIL);
+    table_column(table, "N", ALIGN_RIGHT);
+    static const char *const names[] = {"a-very-long-name/12", "abcdefg/9",
+                                        "\xc3\xa4\xc3\xb6\xc3\xbc-long/1"};
+    for (size_t i = 0; i < 3; i++) {
+        table_row(table);
+        table_cell(table, names[i]);
+        table_cell(table, "1");
+    }
+    table_print(table, 12, &out);
+    CHECK_TEXT(out.data, "TRIAL      N\n"
+                         "~-name/12  1\n"
+                         "abcdefg/9  1\n"
+                         "~\xc3\xbc-long/1  1\n");
+    text_free(&out);
+    arena_free(arena);
+}
+
 /* A name may begin like another. */
 static void narrow_terminals_do_without_spare_columns(void)
 {
@@ -134,6 +157,7 @@ int main(void)
 {
     RUN(columns_are_aligned);
     RUN(wide_cells_are_cut_to_the_terminal);
+    RUN(a_cell_whose_tail_tells_most_is_cut_at_its_head);
     RUN(narrow_terminals_do_without_spare_columns);
     RUN(foreign_control_bytes_are_escaped);
     RUN(width_counts_characters_not_bytes);

@@ -106,6 +106,26 @@ static void a_runner_stands_in_the_row_of_its_first_trial(void)
     arena_free(arena);
 }
 
+static void a_narrow_page_tells_which_trial_it_is(void)
+{
+    struct arena *arena = arena_new();
+    struct text out = {0};
+    struct overview_trial trial = {.name = "a-study-with-a-very-long-name/17",
+                                   .runner = "gone",
+                                   .metric = "",
+                                   .step = ""};
+    struct overview one = overview;
+    one.n_studies = one.n_trials = 1;
+    one.trials = &trial;
+    const struct top_look look = {
+        .url = "http://h", .order = "state", .width = 50, .height = 20};
+    top_page_print(arena, &one, &look, &out);
+    CHECK(strstr(out.data, "-name/17") != NULL);
+    CHECK(strstr(out.data, "1 study: ") != NULL);
+    text_free(&out);
+    arena_free(arena);
+}
+
 static const char *order_of(const char *order, bool reversed)
 {
     static char ids[8];
@@ -157,6 +177,7 @@ int main(void)
 {
     RUN(every_picture_fits_its_terminal);
     RUN(a_runner_stands_in_the_row_of_its_first_trial);
+    RUN(a_narrow_page_tells_which_trial_it_is);
     RUN(orders_are_total_and_can_be_turned_round);
     RUN(slots_are_those_of_runners_that_are_there);
     RUN(curves_have_blocks_where_the_locale_has_them);
