@@ -189,6 +189,15 @@ def the_form_writes_a_spec():
     page.click("button", "Write the spec")
     page.wait_text("maximize score", "#main")
     page.wait_text("python3 train.py --lr=0.3", "#main")
+    page.click("summary", "Fill in a form instead")
+    page.type("input", 'val: "loss" # x', "Metric")
+    page.run("""const menu = [...document.querySelectorAll("form select")].find(one => one.ariaLabel === "Kind");
+        menu.value = "values";
+        menu.dispatchEvent(new Event("change"));""")
+    page.type("input", "Infinity, a: b, 2", "Values")
+    page.click("button", "Write the spec")
+    page.wait_text('maximize val: "loss" # x', "#main dl")
+    page.wait_text("Infinity, a: b, 2", "#main td:nth-child(3)")
     behaves(page, "the form")
 
 

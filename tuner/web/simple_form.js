@@ -8,9 +8,14 @@ const TYPES = {
   "values": "a list of values",
 };
 
-const list = text => text.split(",").map(word => word.trim()).filter(Boolean)
-  .map(word => Number.isNaN(Number(word)) ? word : Number(word));
-const number = text => text.trim() === "" || Number.isNaN(Number(text)) ? text.trim() : Number(text);
+// A number where it is one.
+const scalar = text => text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text.trim();
+const list = text => text.split(",").filter(word => word.trim()).map(scalar);
+
+// As people write it, unless YAML would read the metric as something else.
+function goalOf(way, metric) {
+  return yamlScalar(metric) === metric ? `${way} ${metric}` : yamlScalar(`${way} ${metric}`);
+}
 
 class ParameterRow {
   constructor(remove) {
@@ -36,7 +41,7 @@ class ParameterRow {
     if (this.type.value === "values") return `  ${name}: [${list(this.values.value).map(yamlScalar).join(", ")}]\n`;
     const type = this.type.value === "integer" ? "integer" : "double";
     const scale = this.type.value === "log" ? ", scale: log" : "";
-    return `  ${name}: {type: ${type}, min: ${yamlScalar(number(this.low.value))}, max: ${yamlScalar(number(this.high.value))}${scale}}\n`;
+    return `  ${name}: {type: ${type}, min: ${yamlScalar(scalar(this.low.value))}, max: ${yamlScalar(scalar(this.high.value))}${scale}}\n`;
   }
 }
 
@@ -59,7 +64,7 @@ export function simpleForm(written) {
   }
 
   function write() {
-    const lines = [`spec: 1\nname: ${yamlScalar(name.value.trim())}\ngoal: ${way.value} ${metric.value.trim()}\nparameters:\n`,
+    const lines = [`spec: 1\nname: ${yamlScalar(name.value.trim())}\ngoal: ${goalOf(way.value, metric.value.trim())}\nparameters:\n`,
       ...parameters.map(row => row.write()), `trials: ${trials.value}\nparallel: ${parallel.value}\n`];
     if (command.value.trim()) lines.push(`command: ${yamlScalar(command.value.trim())}\n`);
     if (image.value.trim()) lines.push(`image: ${yamlScalar(image.value.trim())}\n`);
