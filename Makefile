@@ -20,6 +20,9 @@ space := $(empty) $(empty)
 comma := ,
 VARIANT := $(subst $(space),-,$(strip $(notdir $(CC)) $(MODE) $(subst $(comma),-,$(SAN))))
 B := build/$(VARIANT)
+# A path inside the tree is one name, however it was given: the files of
+# dependencies speak of that.
+override B := $(patsubst $(CURDIR)/%,%,$(abspath $(B)))
 Q := $(if $(V),,@)
 PYTHON ?= python3
 
@@ -346,4 +349,4 @@ format: ## rewrite the sources in the house format
 clean: ## remove build/
 	rm -rf build
 
--include $(shell find build -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
