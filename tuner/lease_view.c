@@ -13,14 +13,6 @@ static void add_strings(cJSON *object, const char *key,
         json_push_string(array, strings->items[i]);
 }
 
-static void add_optional(cJSON *object, const char *key, const char *value)
-{
-    if (value == NULL)
-        cJSON_AddItemToObject(object, key, cJSON_CreateNull());
-    else
-        json_add_string(object, key, value);
-}
-
 static void push_pairs(cJSON *array, const struct pairs *pairs)
 {
     for (size_t i = 0; i < pairs->n; i++) {
@@ -94,7 +86,7 @@ static void add_replicas(const struct lease_facts *facts, cJSON *out,
             cJSON *replica = json_push_object(replicas);
             json_add_string(replica, "type", pool->type);
             json_add_int(replica, "index", index);
-            add_optional(replica, "image", pool->image);
+            json_add_string(replica, "image", pool->image);
             add_argv(facts, pool, point, replica);
             json_add_int(replica, "entryWords", (int64_t)pool->command.n);
             cJSON *variables = json_add_array(replica, "env");
@@ -102,7 +94,7 @@ static void add_replicas(const struct lease_facts *facts, cJSON *out,
                 push_pairs(variables, &facts->job->captured_env);
             push_pairs(variables, &env);
             add_seed(facts, variables);
-            add_optional(replica, "workdir", facts->job->workdir);
+            json_add_string(replica, "workdir", facts->job->workdir);
             add_needs(facts, pool, replica);
         }
     }
@@ -115,7 +107,7 @@ static void add_metrics(const struct lease_facts *facts, cJSON *out)
     for (size_t i = 0; i < job->n_metrics; i++)
         json_push_string(metrics, job->metrics[i].name);
     add_strings(out, "stdoutPatterns", &job->stdout_patterns);
-    add_optional(out, "metricsFile", job->metrics_file);
+    json_add_string(out, "metricsFile", job->metrics_file);
 }
 
 static void add_identity(const struct lease_facts *facts, cJSON *out)
@@ -131,14 +123,15 @@ static void add_identity(const struct lease_facts *facts, cJSON *out)
     json_add_string(out, "token", facts->token);
     json_add_int(out, "timeoutMs", facts->job->trial_timeout_ms);
     json_add_int(out, "graceMs", facts->job->grace_ms);
-    add_optional(out, "reportUrl", facts->report_url);
+    json_add_string(out, "reportUrl", facts->report_url);
     json_add_string(out, "project", facts->study->project);
     json_add_string(out, "location", facts->study->location);
     json_add_string(out, "jobName", facts->study->name);
     json_add_string(out, "kind",
                     facts->job->kind == JOB_CUSTOM ? "custom" : "tuning");
     json_add_bool(out, "chief", facts->job->chief);
-    add_optional(out, "outputDir", trial_folder(facts, facts->job->output_dir));
+    json_add_string(out, "outputDir",
+                    trial_folder(facts, facts->job->output_dir));
 }
 
 /* CLUSTER_SPEC shows the job as AI Platform's form has it; the search in it is
@@ -188,9 +181,9 @@ static void add_surroundings(const struct job *job, cJSON *out)
     const struct container_options *options = &job->container;
     cJSON *container = json_add_object(out, "container");
     json_add_string(container, "pull", pull_name(options->pull));
-    add_optional(container, "user", options->user);
+    json_add_string(container, "user", options->user);
     json_add_bool(container, "readOnly", options->read_only);
-    add_optional(container, "network", options->network);
+    json_add_string(container, "network", options->network);
     json_add_int(container, "shm", options->shm_bytes);
     json_add_int(container, "pids", options->pids);
     json_add_bool(container, "privileged", options->privileged);
@@ -200,7 +193,7 @@ static void add_surroundings(const struct job *job, cJSON *out)
         push_pairs(captured, &job->captured_env);
     add_strings(out, "volumes", &job->volumes);
     add_secrets(job, out);
-    add_optional(out, "serviceAccount", job->service_account);
+    json_add_string(out, "serviceAccount", job->service_account);
     json_add_string(out, "reporter",
                     job->reporter == REPORTER_PYTHON ? "python" : "auto");
     json_add_bool(out, "rewriteGs", job->rewrite_gcs);
