@@ -5,6 +5,7 @@
 
 #include <gsl/gsl_cdf.h>
 
+#include "algorithms/order.h"
 #include "proto/arena.h"
 
 /* Each belief cuts the line at its quantiles, at even steps of their log odds:
@@ -101,12 +102,6 @@ static size_t cut(const struct belief *belief, double cuts[])
     return CUTS;
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const double left = *(const double *)a, right = *(const double *)b;
-    return left < right ? -1 : left > right;
-}
-
 static void line_init(struct line *line, size_t most)
 {
     *line =
@@ -165,7 +160,7 @@ static double share_of_cell(const struct line *line, size_t at)
 
 static void integrate(struct line *line)
 {
-    qsort(line->cuts, line->n_cuts, sizeof *line->cuts, by_place);
+    order_numbers(line->n_cuts, line->cuts);
     read_place(line, line->cuts[0], line->right);
     for (size_t k = 1; k < line->n_cuts; k++) {
         const double from = line->cuts[k - 1], to = line->cuts[k];
