@@ -168,16 +168,6 @@ static void read_scheduling(const struct field_reader *reader, struct place at,
     field_read_map(reader, at, rows, into);
 }
 
-static void read_encryption(const struct field_reader *reader, struct place at,
-                            const struct field *field, void *into)
-{
-    static const struct field rows[] = {
-        {.name = "kmsKeyName", .read = keep_text}, {0}};
-    (void)field;
-    (void)into;
-    keep_message(reader, at, rows);
-}
-
 /* ---- the job ---- */
 
 static const struct field input_rows[] = {
@@ -210,7 +200,7 @@ static const struct field input_rows[] = {
     {.name = "scheduling", .read = read_scheduling},
     {.name = "useChiefInTfConfig", .read = field_flag, .offset = JOB(chief)},
     {.name = "enableWebAccess", .read = keep_flag},
-    {.name = "encryptionConfig", .read = read_encryption},
+    {.name = "encryptionConfig", .read = keep_encryption},
     {.name = "nasJobSpec", .read = refuse_nas},
     {.name = "network", .read = keep_text},
     {.name = "pythonVersion", .read = read_version, .offset = AIP(python_at)},

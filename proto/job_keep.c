@@ -222,3 +222,13 @@ void kept_put(cJSON *root, const struct kept *kept)
         c++; /* the dot */
     }
 }
+
+void keep_encryption(const struct field_reader *reader, struct place at,
+                     const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "kmsKeyName", .read = keep_text}, {0}};
+    (void)field;
+    (void)into;
+    keep_message(reader, at, rows);
+}

@@ -31,6 +31,9 @@ field_function keep_any;    /* whatever it is */
 void keep_message(const struct field_reader *reader, struct place at,
                   const struct field rows[]);
 
+/* The message that both forms have for the key of an encryption. */
+field_function keep_encryption;
+
 /* Keeps the value at `at` without a word. */
 void keep_silently(const struct field_reader *reader, struct place at);
 /* The same of an enumeration's value, by its name. */

@@ -9,16 +9,6 @@
 
 /* ---- rows ---- */
 
-static void read_encryption(const struct field_reader *reader, struct place at,
-                            const struct field *field, void *into)
-{
-    static const struct field rows[] = {
-        {.name = "kmsKeyName", .read = keep_text}, {0}};
-    (void)field;
-    (void)into;
-    keep_message(reader, at, rows);
-}
-
 static const struct field tuning_rows[] = {
     {.name = "studySpec", .read = vertex_study},
     {.name = "trialJobSpec", .read = vertex_job_spec},
@@ -27,7 +17,7 @@ static const struct field tuning_rows[] = {
      NULL},
     {"maxFailedTrialCount", field_whole, JOB(max_failed), 0, INT32_MAX, NULL},
     {"labels", field_pairs, JOB(labels), 0, 64, NULL},
-    {.name = "encryptionSpec", .read = read_encryption},
+    {.name = "encryptionSpec", .read = keep_encryption},
     {0}};
 
 static const struct field study_rows[] = {
@@ -36,7 +26,7 @@ static const struct field study_rows[] = {
 static const struct field custom_rows[] = {
     {.name = "jobSpec", .read = vertex_job_spec},
     {"labels", field_pairs, JOB(labels), 0, 64, NULL},
-    {.name = "encryptionSpec", .read = read_encryption},
+    {.name = "encryptionSpec", .read = keep_encryption},
     {0}};
 
 /* Of every kind: ours, and the server's own, which a client may send back as
