@@ -59,9 +59,13 @@ class Clusters:
     def replicas_may_have_images_and_commands_of_their_own(self):
         name = "mixed"
         trial = self._server.run(spec(
-            name, shell("sleep 1; command -v python3 || echo score=1"),
+            name, shell("until [ -e $AIP_CHECKPOINT_DIR/said ]; do sleep 0.1; "
+                        "done; command -v python3 || echo score=1"),
             replicas={"worker": {"image": PYTHON, "command": [
-                "python3", "-c", "print('a worker with Python')"]}}))
+                "python3", "-c", "import os, pathlib\n"
+                "print('a worker with Python', flush=True)\n"
+                "pathlib.Path(os.environ['AIP_CHECKPOINT_DIR'], 'said')"
+                ".touch()"]}}))
         tap.equal(trial["state"], "SUCCEEDED", trial["reason"])
         tap.equal(trial["objective"], 1.0)
         tap.equal(self._server.output(name, "worker-0"),

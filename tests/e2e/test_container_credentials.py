@@ -58,8 +58,11 @@ class Credentials:
         self._look("default", "0", "default@moon")
 
     def every_replica_finds_it(self):
+        # The master's end is that of all, so it waits for the others.
         self._server.run(spec("cluster", shell(
-            "cat $GOOGLE_APPLICATION_CREDENTIALS; echo; echo score=1; sleep 1"),
+            "cat $GOOGLE_APPLICATION_CREDENTIALS; echo; echo score=1; "
+            "cd $AIP_CHECKPOINT_DIR; touch $HYPERTUNE_REPLICA; "
+            "until [ -e worker-0 -a -e worker-1 ]; do sleep 0.1; done"),
             serviceAccount=ACCOUNT, replicas={"worker": {"count": 2}}))
         for replica in ("master-0", "worker-0", "worker-1"):
             first = self._server.output("cluster", replica).splitlines()[0]

@@ -144,8 +144,7 @@ class Trials:
             container={"pids": 77, "shm": "8Mi"}))
         harness.wait_until(lambda: "up" in self._server.output("limits"),
                            "a trial that runs")
-        name = self._engine.containers(self._server.label)[0]
-        found = self._engine.inspect(name)
+        found = self._engine.inspect(self._server.container("limits"))
         host = found["HostConfig"]
         tap.equal(host["Memory"], 96 << 20, "memory")
         tap.equal(host["NanoCpus"], 500000000, "cpus")

@@ -60,7 +60,7 @@ class Faults:
         """Waits for the trial's first word; returns its container's name."""
         harness.wait_until(lambda: "up" in self._server.output(name),
                            "a trial that runs")
-        return self._engine.containers(self._server.label)[0]
+        return self._server.container(name)
 
 
 class Real(Faults):

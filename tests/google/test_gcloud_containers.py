@@ -18,8 +18,10 @@ SEARCH = {"goal": "MAXIMIZE", "hyperparameterMetricTag": "score",
           "params": [{"parameterName": "x", "type": "DOUBLE", "minValue": 0.5,
                       "maxValue": 1}]}
 # What each replica does; the others wait for the master's end.
-CLUSTER = ('echo I am here; case $TF_CONFIG in *\'"type":"master"\'*) '
-           'sleep 3 ;; *) sleep 60 ;; esac')
+CLUSTER = ('echo I am here; cd $AIP_CHECKPOINT_DIR; touch $HYPERTUNE_REPLICA; '
+           'case $TF_CONFIG in *\'"type":"master"\'*) '
+           'until [ -e worker-0 -a -e worker-1 ]; do sleep 0.1; done ;; '
+           '*) sleep 600 ;; esac')
 REPORT = "hypertune report score=${0#--x=}"
 
 

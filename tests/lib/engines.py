@@ -155,6 +155,14 @@ class Server(harness.Server):
         return (self.engine.containers(self.label) +
                 self.engine.networks(self.label))
 
+    def container(self, study):
+        """The one that runs the study's only replica; those of studies before
+        may still be about to go."""
+        number = self.get(harness.JOBS + study)["name"].rsplit("/", 1)[1]
+        name, = [name for name in self.engine.containers(self.label)
+                 if name.split("-")[2] == number]
+        return name
+
     def expect_nothing_left(self):
         try:
             harness.wait_until(lambda: not self.left(), "a clean end")

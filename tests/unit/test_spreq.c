@@ -273,7 +273,7 @@ static void a_garbage_hello_is_an_error_within_the_deadline(void)
     peer_start(&peer, talk_http);
     spreq_init(&req, peer.url);
     long start = now_ms();
-    CHECK(!ask(&req, "hello", 5, 250));
+    CHECK(!ask(&req, "hello", 5, 2000));
     CHECK(now_ms() - start < PATIENCE_MS / 10);
     CHECK(req.error == EPROTO);
     spreq_close(&req);
@@ -325,8 +325,8 @@ static void no_answer_ends_at_the_deadline_and_late_ones_are_skipped(void)
     peer_start(&peer, answer_late);
     spreq_init(&req, peer.url);
     long start = now_ms();
-    CHECK(!ask(&req, "one", 3, 200));
-    CHECK(now_ms() - start >= 195 && now_ms() - start < PATIENCE_MS / 10);
+    CHECK(!ask(&req, "one", 3, 1000));
+    CHECK(now_ms() - start >= 995 && now_ms() - start < PATIENCE_MS / 10);
     CHECK(ask(&req, "two", 3, PATIENCE_MS));
     spreq_close(&req);
     peer_stop(&peer);
@@ -352,7 +352,7 @@ static void a_late_answer_will_do_for_a_resent_request(void)
     struct spreq req;
     peer_start(&peer, answer_only_the_first);
     spreq_init(&req, peer.url);
-    CHECK(!ask(&req, "one", 3, 300));
+    CHECK(!ask(&req, "one", 3, 1000));
     struct spreq_buffer answer = new_answer();
     CHECK(spreq_resend(&req, "one", 3, &answer, PATIENCE_MS) == 0);
     CHECK(answer.len == 3);
@@ -376,11 +376,11 @@ static void the_second_silence_in_a_row_costs_the_connection(void)
     struct spreq req;
     peer_start(&peer, say_nothing);
     spreq_init(&req, peer.url);
-    CHECK(!ask(&req, "ab", 2, 300));
+    CHECK(!ask(&req, "ab", 2, 1000));
     CHECK(req.fd >= 0);
-    CHECK(!ask(&req, "ab", 2, 300));
+    CHECK(!ask(&req, "ab", 2, 1000));
     CHECK(req.fd < 0);
-    CHECK(!ask(&req, "ab", 2, 300));
+    CHECK(!ask(&req, "ab", 2, 1000));
     spreq_close(&req);
     peer_stop(&peer);
     CHECK(visits == 2);
