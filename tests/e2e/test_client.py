@@ -225,6 +225,11 @@ def main():
 
         # --- studies that are evaluated here ---
 
+        def what_is_no_parameter_is_told():
+            error = tap.raises(TypeError, client.create_study, "odd", "loss",
+                               "MINIMIZE", [SPACE[0], "momentum"])
+            tap.equal("Categorical: 'momentum'" in str(error), True, error)
+
         def asking_and_telling_finds_the_minimum():
             study = make("told")
             for trial in study.ask(25):
@@ -471,6 +476,7 @@ def main():
             a_study_without_a_result_has_no_best_trial,
             a_study_is_paused_resumed_cancelled_and_deleted,
             a_trial_that_the_server_runs_is_stopped_or_added,
+            what_is_no_parameter_is_told,
             asking_and_telling_finds_the_minimum,
             the_same_seed_gives_the_same_suggestions,
             reports_make_a_curve_and_complete_takes_the_last,

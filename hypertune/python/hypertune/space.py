@@ -124,6 +124,10 @@ def to_vertex(parameters: Sequence[Parameter]) -> List[Dict[str, Any]]:
 
     ValueError when a condition names no parameter that can be a parent.
     """
+    for parameter in parameters:
+        if not isinstance(parameter, Parameter):
+            raise TypeError("a parameter is a Double, Integer, Discrete or "
+                            "Categorical: %r" % (parameter,))
     by_name = {parameter.name: parameter for parameter in parameters}
     specs = {name: parameter.to_vertex()
              for name, parameter in by_name.items()}
