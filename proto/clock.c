@@ -31,6 +31,19 @@ int64_t clock_monotonic_us(void)
     return read_clock(CLOCK_BOOTTIME);
 }
 
+struct timespec clock_in_ms(int64_t ms)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_sec += ms / 1000;
+    at.tv_nsec += ms % 1000 * 1000000;
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_sec++;
+        at.tv_nsec -= 1000000000;
+    }
+    return at;
+}
+
 int64_t clock_monotonic_ms(void)
 {
     return clock_monotonic_us() / 1000;

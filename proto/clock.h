@@ -7,11 +7,16 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 int64_t clock_wall_ms(void);
 int64_t clock_wall_us(void);
 int64_t clock_monotonic_ms(void); /* CLOCK_BOOTTIME */
 int64_t clock_monotonic_us(void); /* the same, to measure spans */
+
+/* The moment so many milliseconds from now, for a pthread_cond_timedwait() on
+ * CLOCK_MONOTONIC. */
+struct timespec clock_in_ms(int64_t ms);
 
 /* "2026-11-21T03:10:02.123Z", always the same width. */
 enum { CLOCK_STAMP_BYTES = 32 };

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "proto/clock.h"
@@ -28,14 +27,7 @@ int64_t attempt_now(void)
 
 void attempt_wait(struct attempt *attempt, int ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += ms % 1000 * 1000000L;
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000L;
-    }
+    const struct timespec until = clock_in_ms(ms);
     pthread_mutex_lock(&attempt->lock);
     if (!attempt->abandoned && !attempt->ended)
         pthread_cond_timedwait(&attempt->changed, &attempt->lock, &until);

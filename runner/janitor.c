@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "proto/clock.h"
 #include "runner/container.h"
@@ -94,14 +93,7 @@ static void sweep(struct janitor *janitor)
 
 static void wait_ms(struct janitor *janitor, int64_t ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    const struct timespec until = clock_in_ms(ms);
     while (!janitor->ending && !janitor->due &&
            pthread_cond_timedwait(&janitor->changed, &janitor->lock, &until) ==
                0)

@@ -3,14 +3,14 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "proto/arena.h"
+#include "proto/clock.h"
 #include "tuner/db.h"
 
 enum {
     COMMITS = 64, /* bounds the WAL at some MB under load */
-    PERIOD_S = 1
+    PERIOD_MS = 1000
 };
 
 struct checkpoint {
@@ -26,9 +26,7 @@ static void wait_for_work(struct checkpoint *checkpoint)
 {
     while (!checkpoint->stopping && checkpoint->commits == 0)
         pthread_cond_wait(&checkpoint->wake, &checkpoint->lock);
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += PERIOD_S;
+    const struct timespec until = clock_in_ms(PERIOD_MS);
     while (!checkpoint->stopping && checkpoint->commits < COMMITS)
         if (pthread_cond_timedwait(&checkpoint->wake, &checkpoint->lock,
                                    &until) != 0)

@@ -1,7 +1,5 @@
 #include "tuner/core_internal.h"
 
-#include <time.h>
-
 #include "proto/clock.h"
 #include "tuner/checkpoint.h"
 #include "tuner/db_write.h"
@@ -366,11 +364,7 @@ static void wait_until(struct core *core, int64_t deadline_ms)
     const int64_t wait_ms = deadline_ms - clock_monotonic_ms();
     if (wait_ms <= 0)
         return;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    const int64_t ns = until.tv_nsec + wait_ms % 1000 * 1000000;
-    until.tv_sec += (time_t)(wait_ms / 1000 + ns / 1000000000);
-    until.tv_nsec = (long)(ns % 1000000000);
+    const struct timespec until = clock_in_ms(wait_ms);
     pthread_cond_timedwait(&core->wake, &core->lock, &until);
 }
 

@@ -166,14 +166,7 @@ static void expire_late(struct http *http, int64_t now_ms)
 
 static void wait_ms(struct http *http, int64_t ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    const struct timespec until = clock_in_ms(ms);
     pthread_cond_timedwait(&http->changed, &http->lock, &until);
 }
 

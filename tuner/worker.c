@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "proto/clock.h"
 
@@ -111,12 +110,7 @@ static struct waiting *take(struct worker *worker)
 
 static void rest(struct worker *worker, int64_t ms)
 {
-    struct timespec until;
-    const int64_t rest_ms = ms < REST_MS ? ms : REST_MS;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    const int64_t ns = until.tv_nsec + rest_ms * 1000000;
-    until.tv_sec += (time_t)(ns / 1000000000);
-    until.tv_nsec = (long)(ns % 1000000000);
+    const struct timespec until = clock_in_ms(ms < REST_MS ? ms : REST_MS);
     pthread_mutex_lock(&worker->lock);
     int code = 0;
     while (!worker->stopping && code == 0)

@@ -183,6 +183,22 @@ static void clocks_go_forward(void)
     CHECK(clock_wall_ms() > 1600000000000);
 }
 
+static void a_moment_in_a_while_is_on_the_clock_of_waits(void)
+{
+    static const int64_t whiles[] = {0, 1, 999, 1000, 90061};
+    for (size_t i = 0; i < sizeof whiles / sizeof *whiles; i++) {
+        struct timespec before, after;
+        clock_gettime(CLOCK_MONOTONIC, &before);
+        const struct timespec at = clock_in_ms(whiles[i]);
+        clock_gettime(CLOCK_MONOTONIC, &after);
+        const int64_t ns =
+            (int64_t)at.tv_sec * 1000000000 + at.tv_nsec - whiles[i] * 1000000;
+        CHECK(at.tv_nsec >= 0 && at.tv_nsec < 1000000000);
+        CHECK(ns >= (int64_t)before.tv_sec * 1000000000 + before.tv_nsec);
+        CHECK(ns <= (int64_t)after.tv_sec * 1000000000 + after.tv_nsec);
+    }
+}
+
 int main(void)
 {
     RUN(stamps_have_one_width);
@@ -197,5 +213,6 @@ int main(void)
     RUN(durations_show_two_units_at_most);
     RUN(shown_durations_can_be_read);
     RUN(clocks_go_forward);
+    RUN(a_moment_in_a_while_is_on_the_clock_of_waits);
     return check_done();
 }
