@@ -328,7 +328,7 @@ static void a_folder_is_run_at_most_once(void)
     const char *folder = fixture_folder(path);
     fixture_script(folder, "echo x >>runs; exec sleep 600", 0, 0);
     const pid_t first = fixture_start(folder);
-    UNTIL(disk_has(folder, "runs"));
+    UNTIL(fixture_file_has(folder, "runs", "x\n"));
     CHECK(fixture_wait(fixture_start(folder)) == SHIM_TAKEN); /* it runs */
     kill(first, SIGKILL);
     fixture_wait(first);
