@@ -6,6 +6,7 @@ import * as format from "./format.js";
 
 const FONT = "11.5px system-ui, sans-serif"; // as plot.css has it
 const MARGIN = {top: 26, right: 18, bottom: 42, left: 62};
+const NARROW_LEFT = 6;      // of a legend that needs the room
 const CATEGORY_LEFT = 124;
 const CATEGORY_SIDES = 30;  // of that, for the label of the axis and the tick
 const BAR = 92;             // room for a bar of colours
@@ -188,21 +189,33 @@ export const within = ({left, top, width, height}) => ({x, y}) =>
 
 // --- legends ---
 
+const KEY = 15, GAP = 16; // pixels of the sign before a label, and after it
+
+// The labels as they have room beside each other, and where the first begins.
+function layOutLegend(labels, width) {
+  const signs = labels.length * (KEY + GAP), room = width - signs;
+  const whole = labels.map(label => format.visible(label)), needed = d3.sum(whole, widthOf);
+  if (MARGIN.left + needed <= room) return {at: MARGIN.left, texts: whole};
+  return {at: NARROW_LEFT, texts: needed + NARROW_LEFT <= room ? whole
+    : labels.map(label => fit(label, (room - NARROW_LEFT) / labels.length))};
+}
+
 // entries: [{label, colour, opacity?, shape?, hollow?}], a line where there is no
 // shape.
 export function drawLegend(area, entries) {
   const layer = area.svg.select("g.axes").selectAll("g.legend").data([0]).join("g").attr("class", "legend");
-  let at = MARGIN.left;
+  let {at, texts} = layOutLegend(entries.map(({label}) => label), area.width);
   layer.selectAll("*").remove();
-  for (const {label, colour, opacity = 1, shape, hollow} of entries) {
+  entries.forEach(({label, colour, opacity = 1, shape, hollow}, i) => {
     const to = d3.path();
     if (shape) shape(to, at + 4, 10, 4);
     else to.rect(at - 3, 9, 14, 2);
     layer.append("path").attr("d", to.toString()).attr("fill", hollow ? "none" : colour)
       .attr("stroke", colour).attr("stroke-width", hollow ? 1.5 : 0).attr("opacity", opacity);
-    const text = layer.append("text").attr("x", at + 15).attr("y", 14).text(format.visible(label));
-    at += 15 + (text.node().getComputedTextLength() || label.length * 6.5) + 16;
-  }
+    const text = layer.append("text").attr("x", at + KEY).attr("y", 14).text(texts[i]);
+    if (texts[i] !== format.visible(label)) text.append("title").text(format.visible(label));
+    at += KEY + widthOf(texts[i]) + GAP;
+  });
 }
 
 const BAR_STEPS = 24;

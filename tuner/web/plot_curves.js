@@ -83,7 +83,7 @@ export function curvesPlot(store, selection) {
         stroke: accepted ? colourOf(curve) : theme.idle, alpha: accepted ? 0.85 : 0.12});
     }));
     const lost = placed.flatMap(curve => curve.lost);
-    pen.inside(inner, () => drawLost(pen, lost, theme.bad));
+    drawLost(area, inner, lost);
     if (ended.length > 0) drawBar(area, inner, shade, share.told.map(format.number));
     const there = new Set(placed.map(({kind}) => kind));
     drawLegend(area, [...["running", "failed"].filter(kind => there.has(kind))

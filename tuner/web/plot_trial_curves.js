@@ -115,9 +115,9 @@ export const trialCurvesPlot = ({title, ids, median = false}) => (store, selecti
         const {colour, dash, alpha} = lookOf(theme, curve);
         pen.path(to => traceUnbroken(to, curve.points, curve.lost), {stroke: colour, width: 2, dash, alpha});
         pen.path(to => curve.points.forEach(({x, y}) => shapes.circle(to, x, y, 2.2)), {fill: colour, alpha});
-        drawLost(pen, curve.lost, theme.bad);
       }
     });
+    drawLost(area, inner, placed.flatMap(({lost}) => lost));
     drawLegend(area, [...curves.slice(0, 8).map(curve => ({label: nameOf(curve, several), colour: lookOf(theme, curve).colour})),
       ...placed.some(({lost}) => lost.length > 0) ? [{label: "not finite", colour: theme.bad, shape: shapes.cross, hollow: true}] : [],
       ...middle.length > 0 ? [{label: "median of the study", colour: theme.quiet}] : []]);
