@@ -46,13 +46,19 @@ static void scene_open(struct scene *scene)
     CHECK(req_is_open(scene->req));
 }
 
-static void scene_close(struct scene *scene)
+/* The server stays until the program ends. */
+static void scene_leave(struct scene *scene)
 {
-    nng_close(scene->server); /* so that no connection owes an answer */
     req_close(scene->req);
     req_free(scene->req);
     close(scene->kick);
     text_free(&scene->answer);
+}
+
+static void scene_close(struct scene *scene)
+{
+    nng_close(scene->server); /* so that no connection owes an answer */
+    scene_leave(scene);
 }
 
 static void ask(struct scene *scene, const char *words)
@@ -192,7 +198,8 @@ static void closing_while_an_answer_arrives_never_hangs(void)
         CHECK(!req_is_open(scene.req));
         CHECK(req_connect(scene.req, scene.url, LONG_MS, NULL) == HT_OK);
     }
-    scene_close(&scene);
+    /* nng 1.5.2 forgets a listener whose connections end as it is closed. */
+    scene_leave(&scene);
 }
 
 static void nobody_there_is_unavailable_within_the_time(void)
