@@ -72,7 +72,19 @@ expect "what is left running is killed and named" test_fake_litter \
 expect "what is not wanted is left out and named" \
     "test_fake_good test_fake_bad -fake_bad" "2 passed, 0 failed" 0 \
     "skip  unit/test_fake_bad (left out)"
+
+# A clock of the test's own: seven seconds pass between two looks at it.
+mkdir "$build/clock"
+echo 100 >"$build/clock/now"
+cat >"$build/clock/date" <<END
+#!/bin/sh
+now=\$(cat "$build/clock/now")
+echo "\$now"
+echo \$((now + 7)) >"$build/clock/now"
+END
+chmod +x "$build/clock/date"
+PATH=$build/clock:$PATH
 expect "the seconds are told" test_fake_good "2 passed, 0 failed" 0 \
-    "unit/test_fake_good (2, 0 s)"
+    "unit/test_fake_good (2, 7 s)"
 echo "1..$cases"
 exit $((failures > 0))
