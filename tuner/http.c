@@ -25,8 +25,7 @@ enum {
     BACKLOG = 512,
     CLOCK_STACK = 131072,
     THREAD_STACK = 524288, /* a body of HT_MAX_DEPTH levels is parsed */
-    TICK_MS = 500,
-    DISCARD_BYTES = 8 * HT_MAX_SPEC /* read past a limit to say so politely */
+    TICK_MS = 500
 };
 
 /* --- callbacks of the daemon --- */
@@ -103,26 +102,23 @@ static enum MHD_Result begin(struct call *call, const char *method,
     const enum ht_status status =
         stopping ? ht_fail(&err, HT_UNAVAILABLE, "the server is stopping")
                  : call_begin(call, method, path, &err);
-    if (status == HT_OK) {
-        peers_enter(http->peers, call->peer, PEER_BODY);
+    peers_enter(http->peers, call->peer, PEER_BODY);
+    if (status == HT_OK)
         return MHD_YES;
-    }
-    /* Who frames a body wrongly or sends too much is not listened to further.
-     * An answer before the end of the headers' processing costs the library
-     * the connection, so other refusals wait for the next callback. */
+    /* Most clients read nothing before they have sent their body, so a refusal
+     * waits for its end, where there is one to come. */
     call->refusal = err;
-    bool close = call_has_body(call) || status == HT_HEADER_TOO_LARGE;
-    return close ? refuse(call, &err, true) : MHD_YES;
+    return call_is_bounded(call) ? MHD_YES : refuse(call, &err, true);
 }
 
 static enum MHD_Result take_body(struct call *call, const char *data,
                                  size_t *len)
 {
     call->received += *len;
-    if (call->received <= HT_MAX_SPEC)
+    if (call->refusal.status == HT_OK && call->received <= HT_MAX_SPEC)
         text_append(&call->body, data, *len);
     *len = 0;
-    return call->received <= DISCARD_BYTES ? MHD_YES : MHD_NO;
+    return call->received <= CALL_MOST_READ ? MHD_YES : MHD_NO;
 }
 
 // NOLINTNEXTLINE(readability-function-size): the library's signature

@@ -161,11 +161,23 @@ static enum ht_status check_framing(const struct call *call,
     return HT_OK;
 }
 
-bool call_has_body(const struct call *call)
+static bool has_body(const struct call *call)
 {
     const char *length = header(call, "Content-Length");
     return header(call, "Transfer-Encoding") != NULL ||
            (length != NULL && strcmp(length, "0") != 0);
+}
+
+static uint64_t announced_bytes(const struct call *call)
+{
+    const char *length = header(call, "Content-Length");
+    return length != NULL ? strtoull(length, NULL, 10) : 0;
+}
+
+bool call_is_bounded(const struct call *call)
+{
+    return call->is_framed && header(call, "Expect") == NULL &&
+           announced_bytes(call) <= CALL_MOST_READ;
 }
 
 static enum ht_status too_large(struct ht_error *err)
@@ -208,7 +220,7 @@ static enum ht_status pass_gate(struct call *call, const char *method,
         .authorization = header(call, "Authorization"),
         .session = session_roles(call),
         .content_type = header(call, "Content-Type"),
-        .has_body = call_has_body(call),
+        .has_body = has_body(call),
     };
     struct ht_error unrouted;
     enum ht_status status = gate_check_place(gate, &asked, err);
@@ -233,13 +245,12 @@ enum ht_status call_begin(struct call *call, const char *method,
 {
     call->is_head = strcmp(method, "HEAD") == 0;
     enum ht_status status = check_framing(call, err);
+    call->is_framed = status == HT_OK;
     if (status == HT_OK)
         status = pass_gate(call, method, path, err);
     if (status == HT_OK)
         status = check_stream(call, err);
-    const char *length = header(call, "Content-Length");
-    if (status == HT_OK && length != NULL &&
-        strtoull(length, NULL, 10) > HT_MAX_SPEC)
+    if (status == HT_OK && announced_bytes(call) > HT_MAX_SPEC)
         status = too_large(err);
     return status;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/limits.h"
 #include "tuner/http.h"
 #include "tuner/http_peer.h"
 #include "tuner/request.h"
@@ -18,6 +19,10 @@
 
 struct MHD_Connection;
 struct MHD_Daemon;
+
+/* Bytes of a body that are read, kept or not, to say politely that it is
+ * refused. */
+enum { CALL_MOST_READ = 16 * HT_MAX_SPEC };
 
 enum call_phase {
     CALL_READING,  /* its body comes in */
@@ -34,10 +39,11 @@ struct call {
     const struct route *route;
     const char *allow; /* for 405 */
     bool is_head;
+    bool is_framed; /* it is clear where the request ends */
     unsigned roles; /* of whoever asks */
     struct text body;
     size_t received;         /* bytes of body, kept or not */
-    struct ht_error refusal; /* of its headers, sent when no body follows */
+    struct ht_error refusal; /* of its headers, sent behind the body */
     size_t sent;             /* of the piece in req->reply */
 
     /* guarded by http->lock */
@@ -65,8 +71,9 @@ struct http {
 /* Judges the headers: grammar, gate, route, size. */
 enum ht_status call_begin(struct call *call, const char *method,
                           const char *path, struct ht_error *err);
-/* True when the headers announce a body. */
-bool call_has_body(const struct call *call);
+/* Whether what follows the headers ends within what is read, and comes without
+ * a go-ahead. */
+bool call_is_bounded(const struct call *call);
 /* Parses the whole body, then suspends and posts the call, or answers it. */
 enum ht_status call_dispatch(struct call *call, struct ht_error *err);
 /* Suspends the connection and hands the call to its lane, for the answer or

@@ -1,5 +1,6 @@
 """HTTP itself: methods, framing, limits, deadlines, bad clients."""
 
+import http.client
 import json
 import socket
 import time
@@ -59,14 +60,48 @@ def bodies_are_limited_to_a_mebibyte():
     pad = json.dumps({"a": "x" * (MIB - len('{"a": ""}'))}).encode()
     tap.equal(len(pad), MIB)
     tap.equal(api.send(server, "POST", api.JOBS, pad).status, 400)
-    # From the announced length alone, before any byte of the body.
-    answer = api.exchange(server, api.head(
-        server, "POST", api.JOBS, JSON, "Content-Length: %d" % (MIB + 1)))
-    tap.equal((answer.status, answer.error()["message"]),
-              (413, "the body is over 1048576 bytes"))
-    answer = api.exchange(server, api.head(
-        server, "POST", api.JOBS, JSON, "Content-Length: 99999999999999"))
-    tap.equal(answer.status, 413)
+    # From the announced length alone, before any byte of the body: who waits
+    # for a go-ahead, or announces what nobody reads to its end.
+    for lines in (("Expect: 100-continue", "Content-Length: %d" % (MIB + 1)),
+                  ("Content-Length: %d" % (16 * MIB + 1),),
+                  ("Content-Length: 99999999999999",)):
+        with api.connect(server) as sock:
+            sock.sendall(api.head(server, "POST", api.JOBS, JSON, *lines))
+            answer = api.read_answer(sock)
+            tap.equal((answer.status, answer.error()["message"]),
+                      (413, "the body is over 1048576 bytes"), lines)
+            tap.equal(api.read_answer(sock), None, lines)
+
+
+def a_refusal_is_there_for_who_reads_nothing_before_all_is_written():
+    """As http.client does, and so google-auth and hypertune's own client."""
+    body = b"x" * (15 * MIB)  # more than the buffers between us hold
+    for path, token, status in (
+            (api.JOBS, api.token(server), 413), (api.JOBS, "wrong", 401),
+            ("/nothing", api.token(server), 404),
+            (api.JOBS + "/1:pause", api.token(server), 404)):
+        client = http.client.HTTPConnection(
+            *api.address(server), timeout=harness.PATIENCE)
+        client.request("POST", path, body, {
+            "Content-Type": "application/json",
+            "Authorization": "Bearer " + token})
+        answer = client.getresponse()
+        tap.equal((answer.status, json.load(answer)["error"]["code"]),
+                  (status, status), path)
+        client.close()
+
+
+def a_body_that_does_not_end_is_cut():
+    part = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
+    with api.connect(server) as sock:
+        sock.sendall(api.head(server, "POST", api.JOBS, JSON,
+                              "Transfer-Encoding: chunked"))
+        try:
+            for _ in range(1024):  # 64 MiB: more than is read and buffered
+                sock.sendall(part)
+        except ConnectionError:
+            return
+    raise AssertionError("all of it was taken")
 
 
 def chunked(body, size):
@@ -197,6 +232,8 @@ with harness.Server("--runner", "none") as server:
         other_methods_learn_what_is_possible,
         headers_are_limited,
         bodies_are_limited_to_a_mebibyte,
+        a_refusal_is_there_for_who_reads_nothing_before_all_is_written,
+        a_body_that_does_not_end_is_cut,
         chunked_bodies_are_read_and_limited,
         ambiguous_framing_is_refused_and_ends_the_connection,
         what_is_not_json_is_refused_with_its_place,
