@@ -57,6 +57,11 @@ enum ht_status db_study_by_display(struct db *db, struct arena *arena,
                                    const char *display, struct study_row *row,
                                    struct ht_error *err);
 
+/* Whether a study of the project has it; in any location when that is NULL. */
+enum ht_status db_study_name_taken(struct db *db, const char *project,
+                                   const char *location, const char *name,
+                                   bool *taken, struct ht_error *err);
+
 struct study_list {
     size_t n;
     struct study_row *rows;

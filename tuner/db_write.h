@@ -35,10 +35,6 @@ enum ht_status db_meta_set(struct db *db, const char *key, const char *value,
 /* The id the next study will get; ids are never given twice. */
 enum ht_status db_study_next_id(struct db *db, int64_t *id,
                                 struct ht_error *err);
-/* In any location when that is NULL. */
-enum ht_status db_study_name_taken(struct db *db, const char *project,
-                                   const char *location, const char *name,
-                                   bool *taken, struct ht_error *err);
 enum ht_status db_study_insert(struct db *db, const struct study_row *row,
                                struct ht_error *err);
 /* Writes spec, display, state, reason, exhausted, ends_as, ended, times. */

@@ -12,6 +12,9 @@ enum { EXAMPLES = 3 }; /* commands of a plan */
 
 static const char template_folder[] = "/path/to/your/code";
 
+/* The project and location that what is written here is created in. */
+static const char place[] = "local";
+
 static void add_text(cJSON *object, const char *name, struct text *text)
 {
     json_add_string(object, name, text->data != NULL ? text->data : "");
@@ -117,6 +120,38 @@ static void check_alone(const struct node *root, const struct job *job,
                      "passes on nothing: no shell submits this spec");
 }
 
+/* Where a spec of any form says the name, or NULL. */
+static const struct node *find_name(const struct node *root, const char **path)
+{
+    const struct node *own = node_find(root, "hypertune");
+    if (own != NULL) {
+        *path = "hypertune.name";
+        return node_find(own, "name");
+    }
+    *path = node_find(root, "jobId") != NULL ? "jobId" : "name";
+    return node_find(root, *path);
+}
+
+static enum ht_status check_name(struct reader *reader, const struct node *root,
+                                 const struct job *job, struct diag *diag,
+                                 struct ht_error *err)
+{
+    bool taken = false;
+    enum ht_status status = HT_OK;
+    if (job->name != NULL)
+        status = db_study_name_taken(reader->db, place, place, job->name,
+                                     &taken, err);
+    if (status != HT_OK || !taken)
+        return status;
+    const char *path;
+    const struct node *name = find_name(root, &path);
+    diag_error(diag, name != NULL ? name->line : 0,
+               name != NULL ? name->column : 0, path,
+               "there is a study of that name");
+    diag_hint(diag, "call this one otherwise, or delete the other");
+    return HT_OK;
+}
+
 static void add_findings(cJSON *object, const struct diag *diag)
 {
     cJSON *list = json_add_array(object, "findings");
@@ -204,8 +239,8 @@ static void add_job(cJSON *object, struct arena *arena, const struct job *job)
 {
     add_plan(object, arena, job);
     json_add_string(object, "collection",
-                    arena_printf(arena, "/v1/projects/local/locations/local/%s",
-                                 collection_of(job->kind)));
+                    arena_printf(arena, "/v1/projects/%s/locations/%s/%s",
+                                 place, place, collection_of(job->kind)));
     cJSON_AddItemToObject(object, "resource", job_write_vertex(job));
 }
 
@@ -213,6 +248,7 @@ enum ht_status read_draft(struct reader *reader, struct request *req,
                           struct ht_error *err)
 {
     const char *text = node_get_string(req->body, "text", NULL);
+    enum ht_status status = HT_OK;
     struct job *job = NULL;
     struct diag diag;
     if (text == NULL)
@@ -225,7 +261,10 @@ enum ht_status read_draft(struct reader *reader, struct request *req,
     if (job != NULL) {
         check_alone(root, job, &diag);
         webhook_board_check(reader->facts->webhooks, job, "", &diag, &diag);
+        status = check_name(reader, root, job, &diag, err);
     }
+    if (status != HT_OK)
+        return status;
     cJSON *object = cJSON_CreateObject();
     json_add_bool(object, "ok", diag.errors == 0);
     add_findings(object, &diag);

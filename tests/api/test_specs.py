@@ -101,11 +101,12 @@ def what_a_shell_would_add_must_be_said():
     found = findings(SPEC.replace("name: written\n", "")
                      .replace("workdir: /tmp\n", ""))
     tap.equal([one["path"] for one in found], ["name", "workdir"])
-    found = findings(SPEC.replace("/tmp", "code"))
+    other = SPEC.replace("name: written", "name: other")
+    found = findings(other.replace("/tmp", "code"))
     tap.equal([(one["path"], one["line"]) for one in found], [("workdir", 9)])
-    tap.equal(check(SPEC.replace("workdir: /tmp", "image: example.org/i:1"))
+    tap.equal(check(other.replace("workdir: /tmp", "image: example.org/i:1"))
               ["ok"], True)
-    warned = check(SPEC + "passEnv: [TOKEN]\n")
+    warned = check(other + "passEnv: [TOKEN]\n")
     tap.equal([(one["severity"], one["path"]) for one in warned["findings"]],
               [("WARNING", "passEnv")])
     tap.equal(warned["ok"], True)
@@ -132,7 +133,7 @@ def a_study_shows_its_spec_in_every_form():
     tap.equal((native["form"], native["omitted"]), ("native", []))
     tap.equal(native["spec"]["goal"], "maximize accuracy")
     tap.equal(native["spec"]["command"], ["python3", "train.py"])
-    again = check(native["yaml"])
+    again = check(native["yaml"].replace("name: written", "name: again"))
     tap.equal(again["ok"], True, again)
     tap.equal(again["resource"]["studySpec"],
               get("/studies/written/spec?form=vertex")["spec"]["studySpec"])
@@ -142,6 +143,30 @@ def a_study_shows_its_spec_in_every_form():
               aip["omitted"])
     get("/studies/written/spec?form=toml", 400)
     get("/studies/none/spec", 404)
+
+
+def a_name_that_is_taken_is_told_where_it_stands():
+    def taken(text):
+        return [(one["path"], one["line"], one["column"])
+                for one in findings(text)
+                if one["message"] == "there is a study of that name"]
+    tap.equal(taken(SPEC), [("name", 2, 7)])
+    tap.equal(taken("displayName: any\nhypertune: {name: written}\njobSpec:\n"
+                    "  workerPoolSpecs:\n  - containerSpec: {imageUri: i}\n"),
+              [("hypertune.name", 2, 19)])
+    tap.equal(taken("jobId: written\ntrainingInput:\n  scaleTier: CUSTOM\n"
+                    "  masterType: n1-standard-4\n"
+                    "  masterConfig: {imageUri: i}\n"), [("jobId", 1, 8)])
+    told = check(SPEC.replace("name: written", "name: gone"))
+    made = api.send(server, "POST", told["collection"], told["resource"])
+    tap.equal(made.status, 200, made.body)
+    again = api.send(server, "POST", told["collection"], told["resource"])
+    tap.equal(again.status, 409, again.body)
+    path = api.OURS + "/studies/" + made.json()["name"].rsplit("/", 1)[1]
+    for method, act in (("POST", ":cancel"), ("DELETE", "")):
+        done = api.send(server, method, path + act, {})
+        tap.equal(done.status, 200, done.body)
+    tap.equal(check(SPEC.replace("name: written", "name: gone"))["ok"], True)
 
 
 def a_trial_shows_the_commands_of_its_replicas():
@@ -196,6 +221,7 @@ with harness.Server("--runner", "none") as server:
         a_body_without_text_is_refused,
         the_template_needs_nothing_but_a_folder,
         a_study_shows_its_spec_in_every_form,
+        a_name_that_is_taken_is_told_where_it_stands,
         a_trial_shows_the_commands_of_its_replicas,
         the_server_tells_of_its_disk,
         a_runner_was_last_heard_when_it_last_spoke,

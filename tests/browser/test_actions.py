@@ -118,6 +118,18 @@ def a_spec_is_created_and_its_output_followed():
     behaves(page, "the output")
 
 
+def a_name_that_is_taken_is_told_before_it_is_sent():
+    show(page, "#/new", "The spec is valid.")
+    write_spec(SPEC.replace("name: written", "name: other"))
+    create = "[aria-label=Check] .primary:enabled"
+    page.wait("document.querySelector('%s')" % create, "a free name")
+    write_spec(SPEC)
+    page.wait_text("there is a study of that name", ".findings")
+    tap.equal(page.text(".numbers .error"), "2")
+    tap.equal(page.count(create), 0)
+    behaves(page, "a taken name")
+
+
 def a_failed_trial_runs_again():
     number = call("GET", "/hypertune/v1/studies/written")["name"]
     number = int(number.rsplit("/", 1)[1])
@@ -279,12 +291,18 @@ def the_form_of_a_trial_knows_conditions_and_steps():
         fill_field("loss", loss)
         fill_field("opt", opt)
         tap.equal(page.run(asked), fields, (loss, opt))
+    invalid = """return [...document.querySelectorAll("dialog .field")].filter(one => one.querySelector(":invalid"))
+        .map(one => one.querySelector("bdi").textContent)"""
     fill_field("units", "6")
     fill_field("lr", "0.3")
     page.click("dialog button", "Add")
-    tap.equal(page.count("dialog input:invalid"), 1, "between two steps")
-    behaves(page, "what is wrong is not sent")
+    tap.equal(page.run(invalid), ["lr", "units"], "between two steps")
     fill_field("units", "8")
+    fill_field("lr", "0.5")
+    tap.equal(page.run(invalid), [], "steps count from the least value")
+    behaves(page, "what is wrong is not sent")
+    page.run("document.querySelector('dialog form').noValidate = true")
+    fill_field("lr", "0.3")
     page.click("dialog button", "Add")
     page.wait_text("lr: 0.3 is between two steps", "dialog")
     refused("/trials")
@@ -445,6 +463,7 @@ with harness.Server("--auth", "none") as server, browser.Browser() as page:
         faults_of_a_spec_stand_beside_their_lines,
         a_template_that_is_not_filled_in_is_warned_of,
         a_spec_is_created_and_its_output_followed,
+        a_name_that_is_taken_is_told_before_it_is_sent,
         a_failed_trial_runs_again,
         a_trial_without_its_objective_tells_what_came,
         the_form_writes_a_spec,

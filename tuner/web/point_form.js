@@ -22,7 +22,7 @@ function control(spec, step, value) {
     return element("select", {required: true}, element("option", {value: ""}, "none"),
       values.map(one => element("option", {value: String(one), selected: value !== undefined && String(one) === String(value)}, String(one))));
   const {minValue = 0, maxValue = 0} = spec.doubleValueSpec ?? spec.integerValueSpec;
-  return element("input", {type: "number", min: minValue, max: maxValue, step: spec.integerValueSpec ? step ?? 1 : "any",
+  return element("input", {type: "number", min: minValue, max: maxValue, step: step ?? (spec.integerValueSpec ? 1 : "any"),
     value: value ?? "", required: true, autocomplete: "off"});
 }
 
