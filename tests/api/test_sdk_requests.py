@@ -1,6 +1,6 @@
 """What the Python SDK's clients sent, word for word, is answered as they were.
 
-tests/google/sdk-*.json are records of tests/google/test_sdk.py; they are sent
+tests/google/sdk-*.json are records of tests/google/test_sdk_*.py; they are sent
 again here, so that every machine tests what the SDK needs."""
 
 import json

@@ -1,4 +1,5 @@
-"""sdk - Google's Python clients over REST, and a record of what they send.
+"""sdk - Google's Python clients over REST: what their tests share, and a
+record of what they send.
 
 HYPERTUNE_TEST_SDK names a folder from which google.cloud.aiplatform can be
 imported; without it there is nothing to test. With HYPERTUNE_TEST_RECORD every
@@ -16,7 +17,8 @@ import tap
 
 FOLDER = os.environ.get("HYPERTUNE_TEST_SDK")
 RECORD = os.environ.get("HYPERTUNE_TEST_RECORD")
-ABSENT = "the Python SDK is not here: HYPERTUNE_TEST_SDK names no folder"
+PARENT = "projects/lab/locations/us-central1"
+
 
 def load(version):
     """google.cloud.aiplatform_VERSION."""
@@ -48,6 +50,11 @@ def is_there():
     return True
 
 
+def the_sdk_is_here():
+    raise tap.Skip("the Python SDK is not here: HYPERTUNE_TEST_SDK names no "
+                   "folder")
+
+
 def credentials(token=None):
     """Nobody's, or those of a static token."""
     auth = importlib.import_module("google.auth.credentials")
@@ -61,11 +68,53 @@ def auth_error():
     return importlib.import_module("google.auth.exceptions").GoogleAuthError
 
 
+def errors():
+    return importlib.import_module("google.api_core.exceptions")
+
+
+def refused(kind, call, *arguments, **named):
+    """The violated fields of the error that a call raises."""
+    try:
+        call(*arguments, **named)
+    except kind as error:
+        return sorted(violation["field"] for detail in error.details
+                      for violation in detail.get("fieldViolations", []))
+    raise AssertionError("%s: nothing was raised" % call)
+
+
+def token_of(server):
+    if "--auth" in server.options:
+        return None
+    with open(server.token_file, encoding="ascii") as file:
+        return file.read().strip()
+
+
 def client(sdk, service, server, token=None):
-    """A generated client, such as VizierServiceClient, of the server."""
+    """A generated client, such as VizierServiceClient, of the server, with the
+    server's own token unless there is another one."""
+    token = token or token_of(server)
     return getattr(sdk, service)(credentials=credentials(token),
                                  transport="rest",
                                  client_options={"api_endpoint": server.http})
+
+
+# --- small resources ---
+
+def metric(name="loss", goal="MINIMIZE", **more):
+    return dict({"metric_id": name, "goal": goal}, **more)
+
+
+def real(name, low, high, **more):
+    spec = {"min_value": low, "max_value": high}
+    if "default" in more:
+        spec["default_value"] = more.pop("default")
+    return dict({"parameter_id": name, "double_value_spec": spec}, **more)
+
+
+def simple(**more):
+    """A search of one parameter."""
+    return dict({"metrics": [metric()], "parameters": [real("x", 0, 1)],
+                 "algorithm": "RANDOM_SEARCH"}, **more)
 
 
 # --- recording ---
@@ -137,3 +186,18 @@ class Recorder:
                 "%s: [\n%s]" % (json.dumps(key), ",\n".join(
                     json.dumps(call) for call in calls))
                 for key, calls in cases.items() if calls) + "}\n")
+
+
+def of_each_version(service, use, cases):
+    """The cases, each with the clients that use(version) makes; what they send
+    is recorded."""
+    def of_version(version, case):
+        def run():
+            use(version)
+            with Recorder() as recorder:
+                case()
+            recorder.write("%s-%s" % (service, version), case.__name__)
+        run.__name__ = "%s of %s" % (case.__name__, version)
+        return run
+    return [of_version(version, case)
+            for version in ("v1", "v1beta1") for case in cases]
