@@ -139,19 +139,19 @@ static size_t list_labels(struct arena *arena, const struct entry *entry,
 /* --- filters --- */
 
 static const struct filter_field fields[] = {
-    {"timestamp", FILTER_TIME},
-    {"receiveTimestamp", FILTER_TIME},
-    {"insertId", FILTER_PHRASE},
-    {"severity", FILTER_RANK},
-    {"logName", FILTER_PHRASE},
-    {"textPayload", FILTER_PHRASE},
-    {"jsonPayload", FILTER_PHRASES},
-    {"resource.type", FILTER_PHRASE},
-    {"resource.labels", FILTER_PHRASES},
-    {"labels", FILTER_PHRASES},
-    {NULL, FILTER_PHRASE}};
-static const struct filter_field message = {"the message", FILTER_PHRASE};
-const struct filter_language entry_language = {fields, severities, &message};
+    {"timestamp", FILTER_TIME, NULL},
+    {"receiveTimestamp", FILTER_TIME, NULL},
+    {"insertId", FILTER_PHRASE, NULL},
+    {"severity", FILTER_RANK, severities},
+    {"logName", FILTER_PHRASE, NULL},
+    {"textPayload", FILTER_PHRASE, NULL},
+    {"jsonPayload", FILTER_PHRASES, NULL},
+    {"resource.type", FILTER_PHRASE, NULL},
+    {"resource.labels", FILTER_PHRASES, NULL},
+    {"labels", FILTER_PHRASES, NULL},
+    {NULL, FILTER_PHRASE, NULL}};
+static const struct filter_field message = {"the message", FILTER_PHRASE, NULL};
+const struct filter_language entry_language = {fields, &message};
 
 static const char *log_name(struct arena *arena, const struct entry *entry)
 {

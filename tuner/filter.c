@@ -27,9 +27,9 @@ bool filter_key_is(const char *key, const char *name)
     return strcmp(key, "*") == 0 || strcmp(key, name) == 0;
 }
 
-/* `*` stands for any characters. On a mismatch the newest star takes one more,
- * which is enough: an earlier one never has to. */
-static bool is_like(const char *text, const char *pattern)
+/* On a mismatch the newest star takes one more, which is enough: an earlier one
+ * never has to. */
+bool filter_is_like(const char *text, const char *pattern)
 {
     const char *star = NULL, *mark = text;
     while (*text != '\0') {
@@ -85,7 +85,7 @@ static bool is_at(const struct filter *filter, const char *stamp)
 static bool is_ranked(const struct filter *filter, const char *name)
 {
     size_t rank;
-    return filter_find_rank(filter->ranks, name, &rank) &&
+    return filter_find_rank(filter->field->names, name, &rank) &&
            is_ordered(filter->operation,
                       (rank > filter->rank) - (rank < filter->rank));
 }
@@ -139,11 +139,13 @@ static bool matches(const struct filter *filter, const char *value)
     case FILTER_PHRASES:
         return matches_phrase(filter, value);
     case FILTER_TEXT:
+    case FILTER_NAME:
     case FILTER_MAP:
         break;
     }
-    return filter->operation == FILTER_HAS ? is_like(value, filter->value)
-                                           : strcmp(value, filter->value) == 0;
+    return filter->operation == FILTER_HAS
+               ? filter_is_like(value, filter->value)
+               : strcmp(value, filter->value) == 0;
 }
 
 static enum answer compare(const struct filter *filter, filter_lookup *lookup,

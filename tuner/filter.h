@@ -4,7 +4,8 @@
  *     state="JOB_STATE_RUNNING" AND NOT labels.team:* OR display_name:"a*"
  *
  * OR binds more tightly than AND, as Google has it. A text has = and != and,
- * with * for any characters, ":"; a time is compared with = != < <= > >=; of a
+ * with * for any characters, ":"; the name of an enumeration the same, but one
+ * that does not exist is refused; a time is compared with = != < <= > >=; of a
  * map, labels.key is the value of one key and labels:key asks for a key.
  *
  * Log entries are asked for in a larger language of the same form: phrases are
@@ -25,23 +26,24 @@
 
 enum filter_kind {
     FILTER_TEXT,
+    FILTER_NAME, /* one of the field's names */
     FILTER_TIME,
     FILTER_MAP,
     /* of log entries */
     FILTER_PHRASE,
     FILTER_PHRASES, /* a map of them */
-    FILTER_RANK     /* a name from a list, compared by its place there */
+    FILTER_RANK     /* one of the field's names, compared by its place there */
 };
 
 struct filter_field {
     const char *name; /* camelCase; a filter may also say snake_case */
     enum filter_kind kind;
+    const char *const *names; /* NULL at the end; of a rank, the lowest first */
 };
 
 /* How log entries are asked for. */
 struct filter_language {
     const struct filter_field *fields;  /* the last has the name NULL */
-    const char *const *ranks;           /* lowest first, NULL at the end */
     const struct filter_field *message; /* where a value alone is searched */
 };
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "proto/clock.h"
+#include "tuner/camel.h"
 #include "tuner/filter_tree.h"
 
 enum { MOST_NODES = 64, MOST_DEPTH = 16 };
@@ -110,20 +111,6 @@ static bool take_operation(struct parser *parser,
 
 /* --- fields --- */
 
-/* How much of `text` says the name: displayName or display_name. */
-static size_t match_name(const char *text, const char *name)
-{
-    const char *at = text;
-    for (; *name != '\0'; name++, at++) {
-        const bool is_snake = *at == '_' && islower((unsigned char)at[1]);
-        at += is_snake;
-        if ((is_snake ? (char)toupper((unsigned char)*at) : *at) != *name)
-            return 0;
-    }
-    const bool goes_on = isalpha((unsigned char)*at) || *at == '_';
-    return goes_on ? 0 : (size_t)(at - text);
-}
-
 /* The field with the longest name that stands here, or NULL. */
 static const struct filter_field *find_field(const struct parser *parser,
                                              size_t *len)
@@ -132,7 +119,7 @@ static const struct filter_field *find_field(const struct parser *parser,
     *len = 0;
     for (const struct filter_field *field = parser->language->fields;
          field->name != NULL; field++) {
-        const size_t n = match_name(parser->at, field->name);
+        const size_t n = camel_match(parser->at, field->name);
         if (n > *len) {
             *len = n;
             found = field;
@@ -186,6 +173,7 @@ static bool is_fitting(const struct filter *made)
 {
     switch (made->field->kind) {
     case FILTER_TEXT:
+    case FILTER_NAME:
         return made->operation <= FILTER_HAS;
     case FILTER_TIME:
     case FILTER_RANK:
@@ -210,6 +198,7 @@ static const char *fitting(const struct filter *made)
     case FILTER_RANK:
         return "= != < <= > or >=";
     case FILTER_TEXT:
+    case FILTER_NAME:
         return "= != or :";
     case FILTER_MAP:
         return made->key != NULL ? "= != or :" : ".key or :key";
@@ -235,6 +224,19 @@ static bool read_moment(const char *text, int64_t *ns)
     return clock_read_stamp_ns(day, ns);
 }
 
+/* Whether the value is one of the field's names, or like one. */
+static bool is_named(struct filter *made)
+{
+    const char *const *names = made->field->names;
+    if (made->field->kind == FILTER_RANK)
+        return filter_find_rank(names, made->value, &made->rank);
+    for (; *names != NULL; names++)
+        if (made->operation == FILTER_HAS ? filter_is_like(*names, made->value)
+                                          : strcmp(*names, made->value) == 0)
+            return true;
+    return false;
+}
+
 /* Gives the value the form that it is compared in. */
 static enum ht_status settle_value(struct parser *parser, struct filter *made)
 {
@@ -246,12 +248,10 @@ static enum ht_status settle_value(struct parser *parser, struct filter *made)
                        "filter: %s is \"%.64s\", no time like "
                        "2026-11-21T03:10:02Z",
                        name, made->value);
-    made->ranks = parser->language->ranks;
-    if (made->field->kind == FILTER_RANK &&
-        !filter_find_rank(made->ranks, made->value, &made->rank))
+    if (made->field->names != NULL && !is_named(made))
         return ht_fail(parser->err, HT_INVALID,
                        "filter: \"%.64s\" is no %s such as %s", made->value,
-                       name, made->ranks[0]);
+                       name, made->field->names[0]);
     const bool is_expression =
         made->operation == FILTER_MATCHES || made->operation == FILTER_DIFFERS;
     if (is_expression && expression_read(parser->arena, made->value,

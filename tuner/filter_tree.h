@@ -32,11 +32,13 @@ struct filter {
     const char *key; /* of a map, or NULL */
     enum filter_operation operation;
     const char *value;
-    int64_t moment_ns;        /* the value of a time */
-    const char *const *ranks; /* and of a FILTER_RANK, its place there */
-    size_t rank;
+    int64_t moment_ns; /* the value of a time */
+    size_t rank;       /* and of a FILTER_RANK, its place among the names */
     struct expression *expression; /* of FILTER_MATCHES, _DIFFERS */
 };
+
+/* `*` in the pattern stands for any characters. */
+bool filter_is_like(const char *text, const char *pattern);
 
 /* The place of a name among ranks, whatever its case; false: none of them. */
 bool filter_find_rank(const char *const ranks[], const char *name,

@@ -13,6 +13,7 @@
 #include "tuner/http_pieces.h"
 #include "tuner/http_reply.h"
 #include "tuner/page.h"
+#include "tuner/query.h"
 #include "tuner/session.h"
 #include "tuner/sse.h"
 
@@ -257,40 +258,41 @@ enum ht_status call_begin(struct call *call, const char *method,
 
 /* --- handing over --- */
 
-struct query {
-    struct request *req;
+struct said {
+    struct arena *arena;
     struct pair *items;
+    size_t n;
     bool malformed;
 };
 
-static enum MHD_Result add_query(void *context, enum MHD_ValueKind kind,
-                                 const char *key, const char *value)
+static enum MHD_Result add_pair(void *context, enum MHD_ValueKind kind,
+                                const char *key, const char *value)
 {
-    struct query *query = context;
-    struct arena *arena = query->req->arena;
+    struct said *said = context;
     (void)kind;
     value = value != NULL ? value : "";
-    struct pair *item = &query->items[query->req->query.n++];
-    item->name = route_decode(arena, key, strlen(key));
-    item->value = route_decode(arena, value, strlen(value));
-    query->malformed |= item->name == NULL || item->value == NULL;
-    return query->malformed ? MHD_NO : MHD_YES;
+    struct pair *item = &said->items[said->n++];
+    item->name = route_decode(said->arena, key, strlen(key));
+    item->value = route_decode(said->arena, value, strlen(value));
+    said->malformed |= item->name == NULL || item->value == NULL;
+    return said->malformed ? MHD_NO : MHD_YES;
 }
 
 static enum ht_status read_query(struct call *call, struct ht_error *err)
 {
     int n = MHD_get_connection_values(call->connection, MHD_GET_ARGUMENT_KIND,
                                       NULL, NULL);
-    struct query query = {.req = call->req};
     if (n <= 0)
         return HT_OK;
-    query.items = arena_alloc(call->req->arena, (size_t)n, sizeof *query.items);
-    call->req->query.items = query.items;
-    MHD_get_connection_values(call->connection, MHD_GET_ARGUMENT_KIND,
-                              add_query, &query);
-    return query.malformed ? ht_fail(err, HT_INVALID,
-                                     "the query is not percent-encoded UTF-8")
-                           : HT_OK;
+    struct said said = {.arena = call->req->arena};
+    said.items = arena_alloc(said.arena, (size_t)n, sizeof *said.items);
+    MHD_get_connection_values(call->connection, MHD_GET_ARGUMENT_KIND, add_pair,
+                              &said);
+    if (said.malformed)
+        return ht_fail(err, HT_INVALID,
+                       "the query is not percent-encoded UTF-8");
+    const struct pairs pairs = {.n = said.n, .items = said.items};
+    return query_take(call->req, call->route->query, &pairs, err);
 }
 
 static enum ht_status read_body(struct call *call, struct ht_error *err)

@@ -266,8 +266,10 @@ static enum ht_status read_query(struct request *req, struct page *page,
                                  const struct filter **filter,
                                  struct ht_error *err)
 {
-    static const struct filter_field fields[] = {
-        {"done", FILTER_TEXT}, {"name", FILTER_TEXT}, {NULL, FILTER_TEXT}};
+    static const char *const flags[] = {"true", "false", NULL};
+    static const struct filter_field fields[] = {{"done", FILTER_NAME, flags},
+                                                 {"name", FILTER_TEXT, NULL},
+                                                 {NULL, FILTER_TEXT, NULL}};
     struct ht_error why;
     page_read(req, page, err);
     const enum ht_status status = filter_read(

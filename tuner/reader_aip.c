@@ -114,11 +114,14 @@ enum ht_status read_aip_job(struct reader *reader, struct request *req,
 
 /* --- lists --- */
 
+static const char *const states[] = {
+    "QUEUED",     "PREPARING", "RUNNING",           "SUCCEEDED", "FAILED",
+    "CANCELLING", "CANCELLED", "STATE_UNSPECIFIED", NULL};
 static const struct filter_field filter_fields[] = {
-    {"jobId", FILTER_TEXT},      {"state", FILTER_TEXT},
-    {"createTime", FILTER_TIME}, {"startTime", FILTER_TIME},
-    {"endTime", FILTER_TIME},    {"labels", FILTER_MAP},
-    {NULL, FILTER_TEXT}};
+    {"jobId", FILTER_TEXT, NULL},      {"state", FILTER_NAME, states},
+    {"createTime", FILTER_TIME, NULL}, {"startTime", FILTER_TIME, NULL},
+    {"endTime", FILTER_TIME, NULL},    {"labels", FILTER_MAP, NULL},
+    {NULL, FILTER_TEXT, NULL}};
 
 static size_t look_up(void *item, const char *field, const char *key,
                       const char *values[FILTER_VALUES])

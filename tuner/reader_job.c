@@ -1,8 +1,7 @@
 #include "tuner/reader_job.h"
 
-#include <string.h>
-
 #include "proto/json.h"
+#include "tuner/reader_page.h"
 #include "tuner/reader_walk.h"
 #include "tuner/view.h"
 
@@ -81,16 +80,19 @@ enum ht_status read_job(struct reader *reader, struct request *req,
 {
     static const struct job_form vertex = {
         .head = view_job, .trials = tell_by_id, .depth = 1};
-    const char *view = request_query(req, "view");
+    enum { FULL, BASIC };
+    static const char *const views[] = {"FULL", "BASIC", NULL};
+    size_t view;
+    if (page_choice(req, "view", views, &view, err) != HT_OK)
+        return HT_INVALID;
     struct study_row study;
     struct telling now = {
         .reader = reader, .req = req, .arena = arena_new(), .study = &study};
     enum ht_status status = db_study_find(reader->db, now.arena, &req->scope,
                                           req->study, &study, err);
     if (status == HT_OK)
-        status = view != NULL && strcmp(view, "BASIC") == 0
-                     ? write_basic(&now, err)
-                     : reader_tell_job(&now, &vertex, err);
+        status = view == BASIC ? write_basic(&now, err)
+                               : reader_tell_job(&now, &vertex, err);
     arena_free(now.arena);
     return status;
 }

@@ -31,20 +31,38 @@ enum ht_status page_number(struct request *req, const char *name,
                            struct ht_error *err)
 {
     const char *text = request_query(req, name);
-    if (text == NULL || text[0] == '\0') {
+    if (text == NULL) {
         *value = range->fallback;
         return HT_OK;
     }
     char *end;
     errno = 0;
     long long n = strtoll(text, &end, 10);
-    if (errno != 0 || *end != '\0' || n < range->min || n > range->max) {
+    if (errno != 0 || end == text || *end != '\0' || n < range->min ||
+        n > range->max) {
         diag_error(study_diag(req), 0, 0, name,
                    "\"%.40s\" is no number from %lld to %lld", text,
                    (long long)range->min, (long long)range->max);
         return trial_body_check(req, err);
     }
     *value = n;
+    return HT_OK;
+}
+
+enum ht_status page_choice(struct request *req, const char *name,
+                           const char *const choices[], size_t *choice,
+                           struct ht_error *err)
+{
+    const char *text = request_query(req, name), *all = "";
+    size_t n = 0;
+    while (text != NULL && choices[n] != NULL && strcmp(choices[n], text) != 0)
+        all = arena_printf(req->arena, "%s %s", all, choices[n++]);
+    if (choices[n] == NULL) {
+        diag_error(study_diag(req), 0, 0, name, "\"%.40s\" is none of%s", text,
+                   all);
+        return trial_body_check(req, err);
+    }
+    *choice = n;
     return HT_OK;
 }
 

@@ -1,4 +1,4 @@
-/* reader_page.h - numbers and pages in the query of a list request. */
+/* reader_page.h - numbers, choices and pages in the query of a request. */
 #ifndef HT_TUNER_READER_PAGE_H
 #define HT_TUNER_READER_PAGE_H
 
@@ -40,6 +40,12 @@ struct number_range {
 };
 enum ht_status page_number(struct request *req, const char *name,
                            const struct number_range *range, int64_t *value,
+                           struct ht_error *err);
+
+/* The place of a word of the query among the choices, which NULL ends; absent,
+ * it is the first one. HT_INVALID when it is none; told as a violation, too. */
+enum ht_status page_choice(struct request *req, const char *name,
+                           const char *const choices[], size_t *choice,
                            struct ht_error *err);
 
 /* Tells a member of the query that could not be read as a violation; nothing

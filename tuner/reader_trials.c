@@ -37,8 +37,13 @@ enum ht_status reader_find_trial(struct reader *reader, struct request *req,
 enum ht_status read_trials(struct reader *reader, struct request *req,
                            struct ht_error *err)
 {
-    static const struct filter_field fields[] = {{"state", FILTER_TEXT},
-                                                 {NULL, FILTER_TEXT}};
+    /* Those of Vertex, then what only we tell apart. */
+    static const char *const states[] = {
+        "REQUESTED", "ACTIVE", "STOPPING",  "SUCCEEDED", "INFEASIBLE",
+        "STOPPED",   "FAILED", "CANCELLED", "PAUSED",    "STATE_UNSPECIFIED",
+        NULL};
+    static const struct filter_field fields[] = {{"state", FILTER_NAME, states},
+                                                 {NULL, FILTER_TEXT, NULL}};
     struct trial_walk walk = {.reader = reader, .req = req};
     bool more;
     struct ht_error why;

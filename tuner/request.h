@@ -43,7 +43,7 @@ struct request {
     const char *trial;        /* or NULL */
     const char *operation;    /* or NULL */
     const char *file;         /* of the dashboard, or NULL */
-    struct pairs query;       /* HTTP query, decoded */
+    struct pairs query;       /* of HTTP, decoded: see query.h */
     size_t page_most;         /* elements in a page; 0: as the list has it */
 
     /* from the core */
@@ -62,6 +62,7 @@ struct request {
 
 struct request *request_new(void);
 void request_free(struct request *req); /* accepts NULL */
+/* The value of a name in the query, or NULL. */
 const char *request_query(const struct request *req, const char *name);
 
 #endif

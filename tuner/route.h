@@ -30,7 +30,8 @@ struct route {
     const char *pattern; /* "/v1/projects/{project}/..." */
     unsigned needs;      /* one of these enum gate_role bits */
     enum route_lane lane;
-    unsigned kinds; /* STUDY_KIND() bits that the path shows; 0: any */
+    unsigned kinds;    /* STUDY_KIND() bits that the path shows; 0: any */
+    const char *query; /* names that it takes there, see query.h */
     request_handler *core;
     reader_handler *read;
     const char *instant;

@@ -130,6 +130,22 @@ def a_paused_study_is_inactive_and_says_why():
     tap.equal(len(study.suggest()["trials"]), 1)
 
 
+def studies_are_found_by_their_state():
+    parent = "/v1/projects/states/locations/local/studies"
+    for name in ("active", "paused"):
+        tap.equal(server.call("POST", parent, {
+            "displayName": name, "studySpec": api.JOB["studySpec"]})[0], 200)
+    tap.equal(server.call("POST", api.OURS + "/studies/paused:pause")[0], 200)
+    for text, names in (("state=ACTIVE", ["active"]),
+                        ("state=INACTIVE", ["paused"]),
+                        ("state:*ACTIVE", ["paused", "active"]),
+                        ("state!=ACTIVE", ["paused"]),
+                        ("state=PAUSED", ["paused"]),
+                        ("state=COMPLETED", [])):
+        found = server.get("%s?filter=%s" % (parent, text))["studies"]
+        tap.equal([study["displayName"] for study in found], names, text)
+
+
 def the_study_of_a_job_is_shown_but_runs_its_own_trials():
     job = api.job("tuned")
     status, made = server.call(
@@ -243,6 +259,7 @@ with harness.Server("--runner", "none") as server:
         studies_are_listed_in_pages,
         a_study_is_deleted_in_any_state,
         a_paused_study_is_inactive_and_says_why,
+        studies_are_found_by_their_state,
         the_study_of_a_job_is_shown_but_runs_its_own_trials,
         a_custom_job_is_no_study,
         operations_can_be_asked_for_again,

@@ -9,17 +9,18 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct filter_field list_fields[] = {{"state", FILTER_TEXT},
-                                                  {"createTime", FILTER_TIME},
-                                                  {"labels", FILTER_MAP},
-                                                  {NULL, FILTER_TEXT}};
-static const struct filter_field log_fields[] = {
-    {"timestamp", FILTER_TIME},          {"severity", FILTER_RANK},
-    {"textPayload", FILTER_PHRASE},      {"labels", FILTER_PHRASES},
-    {"resource.labels", FILTER_PHRASES}, {NULL, FILTER_PHRASE}};
-static const struct filter_field message = {"the message", FILTER_PHRASE};
 static const char *const ranks[] = {"DEFAULT", "INFO", "ERROR", NULL};
-static const struct filter_language language = {log_fields, ranks, &message};
+static const struct filter_field list_fields[] = {
+    {"state", FILTER_NAME, ranks},
+    {"createTime", FILTER_TIME, NULL},
+    {"labels", FILTER_MAP, NULL},
+    {NULL, FILTER_TEXT, NULL}};
+static const struct filter_field log_fields[] = {
+    {"timestamp", FILTER_TIME, NULL},          {"severity", FILTER_RANK, ranks},
+    {"textPayload", FILTER_PHRASE, NULL},      {"labels", FILTER_PHRASES, NULL},
+    {"resource.labels", FILTER_PHRASES, NULL}, {NULL, FILTER_PHRASE, NULL}};
+static const struct filter_field message = {"the message", FILTER_PHRASE, NULL};
+static const struct filter_language language = {log_fields, &message};
 
 /* `item` tells whether the text is known. */
 static size_t look_up(void *item, const char *field, const char *key,

@@ -7,11 +7,13 @@
 #include "tests/check.h"
 #include "tuner/read_mask.h"
 
-static const struct filter_field fields[] = {{"state", FILTER_TEXT},
-                                             {"displayName", FILTER_TEXT},
-                                             {"createTime", FILTER_TIME},
-                                             {"labels", FILTER_MAP},
-                                             {NULL, FILTER_TEXT}};
+static const char *const states[] = {"JOB_STATE_RUNNING", "JOB_STATE_FAILED",
+                                     "RUNNING", "FAILED", NULL};
+static const struct filter_field fields[] = {{"state", FILTER_NAME, states},
+                                             {"displayName", FILTER_TEXT, NULL},
+                                             {"createTime", FILTER_TIME, NULL},
+                                             {"labels", FILTER_MAP, NULL},
+                                             {NULL, FILTER_TEXT, NULL}};
 
 /* RUNNING, named resnet "b" 7, made at noon, team=red, empty= */
 static size_t look_up(void *item, const char *field, const char *key,
@@ -55,12 +57,44 @@ static void texts_are_compared(void)
 {
     CHECK(judge("state=\"JOB_STATE_RUNNING\"") == '+');
     CHECK(judge("state = RUNNING") == '+');
-    CHECK(judge("state=\"running\"") == '-');
     CHECK(judge("state!=RUNNING") == '-');
     CHECK(judge("state!=\"JOB_STATE_FAILED\"") == '+');
     CHECK(judge("display_name=\"resnet \\\"b\\\" 7\"") == '+');
     CHECK(judge("displayName=resnet") == '-');
     CHECK(judge("display_name=\"*\"") == '-'); /* a star is a star here */
+}
+
+static void names_of_an_enumeration_are_compared(void)
+{
+    CHECK(judge("state=FAILED") == '-');
+    CHECK(judge("state!=FAILED") == '+');
+    CHECK(judge("state:RUNNING") == '+');
+    CHECK(judge("state:\"JOB_STATE_R*\"") == '+');
+    CHECK(judge("state:\"*FAIL*\"") == '-');
+    CHECK(judge("state:*") == '+');
+}
+
+static void a_name_that_does_not_exist_is_told(void)
+{
+    static const char *const wrong[][2] = {
+        {"state=NOPE",
+         "filter: \"NOPE\" is no state such as JOB_STATE_RUNNING"},
+        {"state!=running",
+         "filter: \"running\" is no state such as JOB_STATE_RUNNING"},
+        {"display_name:a OR state:\"N*\"",
+         "filter: \"N*\" is no state such as JOB_STATE_RUNNING"},
+        {"state=3", "filter: \"3\" is no state such as JOB_STATE_RUNNING"},
+        {"state=\"R*\"",
+         "filter: \"R*\" is no state such as JOB_STATE_RUNNING"}};
+    struct arena *arena = arena_new();
+    const struct filter *filter;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct ht_error err = {0};
+        CHECK(filter_read(arena, wrong[i][0], fields, &filter, &err) ==
+              HT_INVALID);
+        CHECK_TEXT(err.text, wrong[i][1]);
+    }
+    arena_free(arena);
 }
 
 static void a_star_stands_for_any_characters(void)
@@ -120,10 +154,10 @@ static void a_wrong_filter_is_refused(void)
     static const char *const wrong[] = {"colour=\"red\"",
                                         "state",
                                         "state=",
-                                        "state=\"x",
-                                        "state=\"x\" AND",
-                                        "state=\"x\" AND ",
-                                        "state=\"x\" state=\"y\"",
+                                        "state=\"FAILED",
+                                        "state=\"FAILED\" AND",
+                                        "state=\"FAILED\" AND ",
+                                        "state=\"FAILED\" state=\"RUNNING\"",
                                         "= \"x\"",
                                         "state<RUNNING",
                                         "create_time:\"2026\"",
@@ -146,7 +180,7 @@ static void a_wrong_filter_is_refused(void)
 
 static void a_filter_that_breaks_off_says_so(void)
 {
-    static const char *const broken[] = {"state=x AND", "NOT", "((", "-"};
+    static const char *const broken[] = {"state=FAILED AND", "NOT", "((", "-"};
     struct arena *arena = arena_new();
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         const struct filter *filter;
@@ -254,6 +288,8 @@ int main(void)
     json_init();
     RUN(without_a_filter_everything_is_wanted);
     RUN(texts_are_compared);
+    RUN(names_of_an_enumeration_are_compared);
+    RUN(a_name_that_does_not_exist_is_told);
     RUN(a_star_stands_for_any_characters);
     RUN(times_are_compared_as_times);
     RUN(labels_are_asked_by_key);

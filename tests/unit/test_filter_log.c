@@ -6,16 +6,21 @@
 #include "tests/check.h"
 #include "tuner/filter.h"
 
-static const struct filter_field fields[] = {
-    {"timestamp", FILTER_TIME},          {"insertId", FILTER_PHRASE},
-    {"severity", FILTER_RANK},           {"logName", FILTER_PHRASE},
-    {"textPayload", FILTER_PHRASE},      {"jsonPayload", FILTER_PHRASES},
-    {"resource.type", FILTER_PHRASE},    {"labels", FILTER_PHRASES},
-    {"resource.labels", FILTER_PHRASES}, {NULL, FILTER_PHRASE}};
-static const struct filter_field message = {"the message", FILTER_PHRASE};
 static const char *const ranks[] = {"DEFAULT", "INFO", "WARNING", "ERROR",
                                     NULL};
-static const struct filter_language language = {fields, ranks, &message};
+static const struct filter_field fields[] = {
+    {"timestamp", FILTER_TIME, NULL},
+    {"insertId", FILTER_PHRASE, NULL},
+    {"severity", FILTER_RANK, ranks},
+    {"logName", FILTER_PHRASE, NULL},
+    {"textPayload", FILTER_PHRASE, NULL},
+    {"jsonPayload", FILTER_PHRASES, NULL},
+    {"resource.type", FILTER_PHRASE, NULL},
+    {"labels", FILTER_PHRASES, NULL},
+    {"resource.labels", FILTER_PHRASES, NULL},
+    {NULL, FILTER_PHRASE, NULL}};
+static const struct filter_field message = {"the message", FILTER_PHRASE, NULL};
+static const struct filter_language language = {fields, &message};
 
 static bool knows_text;
 
