@@ -82,6 +82,17 @@ def titles_of_plots_are_whole_in_the_window_of_a_telephone():
         page.resize(1400, 1000)
 
 
+def a_window_that_gets_narrower_keeps_plots_within():
+    try:
+        page.resize(1400, 6000)  # all plots are drawn
+        show(page, study(numbers["some"], "parameters"), "Slices")
+        page.resize(420, 900)
+        dashboard.settle(page)
+        tap.equal(page.run("return document.documentElement.scrollWidth"), 420)
+    finally:
+        page.resize(1400, 1000)
+
+
 def every_control_has_a_name():
     for hash_, text in all_pages("empty", "some"):
         show(page, hash_, text)
@@ -283,6 +294,7 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         nothing_is_asked_of_others,
         no_page_is_wider_than_a_narrow_window,
         titles_of_plots_are_whole_in_the_window_of_a_telephone,
+        a_window_that_gets_narrower_keeps_plots_within,
         every_control_has_a_name,
         every_text_can_be_read_in_light_and_in_dark,
         a_study_whose_trials_all_failed_tells_so,

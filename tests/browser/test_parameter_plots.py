@@ -219,6 +219,12 @@ def slider():
                 at.getAttribute("role")];""")
 
 
+def wait_slider(name, text):
+    """Plots are drawn anew a moment after what they show has changed."""
+    harness.wait_until(lambda: slider() == [name, text, "slider"],
+                       "the slider %s tells %s" % (name, text))
+
+
 def picked():
     """How many trials of how many the ranges leave."""
     found = browser.text(".ranges").split()
@@ -238,7 +244,7 @@ def ends_of_ranges_are_moved_by_keys():
     tap.equal(slider(), ["layers, from", "1, any", "slider"])
     browser.press("ArrowUp", "ArrowUp")
     browser.wait_text("layers 3 to 8", ".ranges")
-    tap.equal(slider(), ["layers, from", "3", "slider"])
+    wait_slider("layers, from", "3")
     browser.press("ArrowRight", "ArrowDown")
     browser.wait_text("layers 3 to 7", ".ranges")
     layers = {int(row[2]) for row in table(title)[1]}
@@ -255,7 +261,7 @@ def ends_of_ranges_are_moved_by_keys():
     browser.press("Tab")
     tap.equal(slider()[2], None)
     browser.press("Shift+Tab")
-    tap.equal(slider(), ["opt, from", "sgd", "slider"])
+    wait_slider("opt, from", "sgd")
     browser.press("ArrowDown")
     harness.wait_until(lambda: picked() is None, "the whole axis")
     behaves()
@@ -345,18 +351,20 @@ def check_labels(title, axis, names):
 def many_values_have_labels_that_can_be_read():
     names = ["resnet_block_variant_%02d_large" % i for i in range(60)]
     seeds = ["s%02d" % i for i in range(60)]
+    widths = ["a_network_of_width_%02d_and_more" % i for i in range(20)]
     study = studies["values"] = int(call(STUDIES, {
         "displayName": "values", "studySpec": {
             "metrics": GOALS[:1], "parameters": [
                 {"parameterId": name, "categoricalValueSpec": {
                     "values": values}}
                 for name, values in (("architecture", names),
-                                     ("seed", seeds))]}}
+                                     ("seed", seeds), ("width", widths))]}}
         )["name"].rsplit("/", 1)[1])
     for i in range(4):
         call("%s/%d/trials" % (STUDIES, study), {
             "parameters": words_of({"architecture": names[-i],
-                                    "seed": seeds[i]}),
+                                    "seed": seeds[i],
+                                    "width": widths[i]}),
             "finalMeasurement": {"stepCount": "1",
                                  "metrics": words({"accuracy": i})}})
     look("values", "/parameters")
@@ -374,9 +382,84 @@ def many_values_have_labels_that_can_be_read():
                  "one => one.firstChild.data === 'architecture')")
     check_labels("Contour", ".x-axis", seeds)
     check_labels("Contour", ".y-axis", names)
-    for name, values in (("architecture", names), ("seed", seeds)):
+    for name, values in (("architecture", names), ("seed", seeds),
+                         ("width", widths)):
         reach(name)
         check_labels(name, ".x-axis", values)
+    behaves()
+
+
+def label_and_numbers(title):
+    """Where the label of the vertical axis ends and its numbers begin."""
+    return in_card(title, """
+        const box = one => one.getBoundingClientRect();
+        return [box(card.querySelector(".y-label")).right, Math.min(
+          ...[...card.querySelectorAll(".y-axis text")].map(one => box(one).left))];""")
+
+
+def inked(title, x, from_, to):
+    """The share of a plot's rows from_..to that is drawn on at x."""
+    return in_card(title, """
+        const {width, height} = card.querySelector("canvas");
+        const copy = Object.assign(document.createElement("canvas"),
+          {width, height}).getContext("2d", {willReadFrequently: true});
+        copy.drawImage(card.querySelector("canvas"), 0, 0);
+        const [, x, from, to] = arguments;
+        const {data} = copy.getImageData(x, from, 1, to - from);
+        return data.filter((_, i) => i % 4 === 3).map(alpha => alpha > 0)
+          .reduce((n, is) => n + is, 0) / (to - from);""", x, from_, to)
+
+
+def left_of(title):
+    """Pixels from the left of a plot to its vertical axis."""
+    return in_card(title, """
+        return Number(/[0-9.]+/.exec(card.querySelector(".y-axis")
+          .getAttribute("transform"))[0]);""")
+
+
+def large_numbers_and_single_values_are_drawn_whole():
+    study = studies["huge"] = int(call(STUDIES, {
+        "displayName": "huge", "studySpec": {
+            "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
+            "parameters": [
+                {"parameterId": "x", "doubleValueSpec": {"maxValue": 1}},
+                {"parameterId": "same", "integerValueSpec": {
+                    "minValue": "3", "maxValue": "3"}},
+                {"parameterId": "far", "doubleValueSpec": {
+                    "minValue": -2500000, "maxValue": 9000000}}]}}
+        )["name"].rsplit("/", 1)[1])
+    for i in range(9):
+        call("%s/%d/trials" % (STUDIES, study), {
+            "parameters": words_of({"x": i / 8, "same": 3, "far": i * 1e6}),
+            "finalMeasurement": {"metrics": words(
+                {"loss": (1.234e+12, -2.5e7, 5)[i % 3]})}})
+    look("huge", "/parameters")
+    reach("Parallel coordinates")
+    tap.equal(in_card("Parallel coordinates", """
+        const end = card.querySelector(".sideways").getBoundingClientRect().right;
+        return [...card.querySelectorAll(".bar text")].filter(
+          one => one.getBoundingClientRect().right > end).length;"""), 0)
+    reach("Contour")
+    wait_note("Contour", "The model's median")
+    axis = left_of("Contour")
+    tap.equal(inked("Contour", axis + 40, 40, 300), 1, "one value of y")
+    tap.equal(inked("Contour", axis - 3, 40, 300) > 0, True,
+              "the mark of x = 0")
+    choose("Contour", "y", "parameter:far")
+    browser.wait("[...document.querySelectorAll('.y-label')].some("
+                 "one => one.firstChild.data === 'far')")
+    for title in ("Contour", "x"):
+        reach(title)
+        label, numbers = label_and_numbers(title)
+        tap.equal(label < numbers, True, (title, label, numbers))
+    reach("same")
+    wait_note("same", "The model is cut")
+    middle = in_card("same", """
+        const box = one => one.getBoundingClientRect();
+        const tick = box(card.querySelector(".x-axis .tick text"));
+        return (tick.left + tick.right) / 2 - box(card.querySelector(".ground")).left;""")
+    harness.wait_until(lambda: inked("same", middle + 10, 26, 217) > 0,
+                       "what the model expects of one value")
     behaves()
 
 
@@ -395,4 +478,5 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         a_finger_picks_a_range,
         many_parameters_keep_room_to_be_brushed,
         many_values_have_labels_that_can_be_read,
+        large_numbers_and_single_values_are_drawn_whole,
     ])

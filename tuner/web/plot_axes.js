@@ -6,6 +6,7 @@ import * as format from "./format.js";
 
 const FONT = "11.5px system-ui, sans-serif"; // as plot.css has it
 const MARGIN = {top: 26, right: 18, bottom: 42, left: 62};
+const LABEL_SIDES = 28;     // left of the numbers of an axis and right of them
 const NARROW_LEFT = 6;      // of a legend that needs the room
 const CATEGORY_LEFT = 124;
 const CATEGORY_SIDES = 30;  // of that, for the label of the axis and the tick
@@ -99,12 +100,13 @@ function thinOut(categories, scale, pixels) {
 }
 
 // Names below each other have `room` pixels each; those beside each other, where
-// it is undefined, what lies between them.
-function categoryTicks({categories}, scale, room) {
+// it is undefined, what lies between them, and the last one `beyond` after the
+// end of the axis.
+function categoryTicks({categories}, scale, room, beyond) {
   const widest = d3.max(categories, name => widthOf(format.visible(name)));
   const {names, gap} = thinOut(categories, scale,
     room === undefined ? Math.min(NAME_PIXELS, widest) + NAME_GAP : LINE_PIXELS);
-  const labels = fitAll(names, room ?? gap - NAME_GAP);
+  const labels = fitAll(names, room ?? Math.min(gap - NAME_GAP, scale.step() + 2 * beyond));
   return {values: names, text: (_, i) => labels[i]};
 }
 
@@ -140,17 +142,17 @@ function numberTicks(axis, scale, pixels) {
 }
 
 // Draws an axis with ticks that fit into its length, with `pixels` for each, and
-// names of categories that fit into `room`. `shape(axis)` sets the rest of the d3
-// axis.
-export function drawTicks(group, make, axis, scale, {pixels, room, shape}) {
-  const {values, text} = axis.categories ? categoryTicks(axis, scale, room) : numberTicks(axis, scale, pixels);
+// names of categories that fit into `room`, or between each other and `beyond`.
+// `shape(axis)` sets the rest of the d3 axis.
+export function drawTicks(group, make, axis, scale, {pixels, room, beyond, shape}) {
+  const {values, text} = axis.categories ? categoryTicks(axis, scale, room, beyond) : numberTicks(axis, scale, pixels);
   group.call(shape(make(scale).tickValues(values).tickFormat(text).tickSizeOuter(0)));
   if (axis.categories) group.selectAll(".tick text").append("title").text(name => format.visible(name));
 }
 
-function drawAxis(layer, name, axis, scale, {make, offset, grid, pixels, room}) {
+function drawAxis(layer, name, axis, scale, {make, offset, grid, ...sizes}) {
   const group = layer.selectAll(`g.${name}`).data([0]).join("g").attr("class", name).attr("transform", offset);
-  drawTicks(group, make, axis, scale, {pixels, room, shape: made => made.tickSizeInner(grid).tickPadding(8)});
+  drawTicks(group, make, axis, scale, {...sizes, shape: made => made.tickSizeInner(grid).tickPadding(8)});
 }
 
 function drawLabel(layer, name, text, room, attributes) {
@@ -162,18 +164,24 @@ function drawLabel(layer, name, text, room, attributes) {
 
 const zoomed = (axis, part) => part ? {...axis, low: part[0], high: part[1]} : axis;
 
+// Of the room at the left what the names or numbers of the axis need.
+function leftOf(axis, scale) {
+  if (axis.categories) return CATEGORY_LEFT;
+  const {values, text} = numberTicks(axis, scale, TICK_PIXELS.y);
+  return Math.max(MARGIN.left, LABEL_SIDES + (d3.max(values, value => widthOf(text(value))) ?? 0));
+}
+
 // Draws both axes of an area, or the part of them that is seen. Returns {x, y: d3
 // scales, inner: their box, axes: both as they were given}.
 export function drawAxes(area, xAxis, yAxis, {bar = false} = {}) {
-  const left = yAxis.categories ? CATEGORY_LEFT : MARGIN.left;
-  const inner = {left, top: MARGIN.top, width: area.width - left - (bar ? BAR : MARGIN.right),
-    height: area.height - MARGIN.top - MARGIN.bottom};
-  const bottom = inner.top + inner.height, right = inner.left + inner.width;
   const seen = {x: zoomed(xAxis, area.view?.x), y: zoomed(yAxis, area.view?.y)};
-  const x = scaleOf(seen.x, [inner.left, right]), y = scaleOf(seen.y, [bottom, inner.top]);
+  const {top} = MARGIN, bottom = area.height - MARGIN.bottom, beyond = bar ? BAR : MARGIN.right;
+  const y = scaleOf(seen.y, [bottom, top]), left = leftOf(seen.y, y), right = area.width - beyond;
+  const inner = {left, top, width: right - left, height: bottom - top};
+  const x = scaleOf(seen.x, [left, right]);
   const layer = area.svg.select("g.axes");
   drawAxis(layer, "x-axis", seen.x, x, {make: d3.axisBottom, offset: `translate(0,${bottom})`,
-    grid: -inner.height, pixels: TICK_PIXELS.x});
+    grid: -inner.height, pixels: TICK_PIXELS.x, beyond});
   drawAxis(layer, "y-axis", seen.y, y, {make: d3.axisLeft, offset: `translate(${inner.left},0)`,
     grid: -inner.width, pixels: TICK_PIXELS.y, room: CATEGORY_LEFT - CATEGORY_SIDES});
   drawLabel(layer, "x-label", seen.x.label, inner.width,

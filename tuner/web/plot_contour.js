@@ -46,10 +46,10 @@ function between(values, scale) {
 }
 
 // The ends of a cell, halfway to its neighbours; the outermost ones end with the
-// axis.
+// values, or with the axis where values stand for themselves.
 function edges(values, scale) {
   const middles = values.slice(1).map((value, i) => (scale(values[i]) + scale(value)) / 2);
-  const [first, last] = scale.bandwidth ? scale.range() : [values[0], values[values.length - 1]].map(scale);
+  const [first, last] = scale.bandwidth || values.length < 2 ? scale.range() : [values[0], values[values.length - 1]].map(scale);
   return [first, ...middles, last];
 }
 
@@ -61,13 +61,14 @@ function drawContours(area, frame, {cells, columns, rows}, [xs, ys], share) {
     area.pen.path(to => d3.geoPath(place, to)(contour), {fill: shade(contour.value + 0.5 / LEVELS)});
 }
 
-// Where values stand for themselves, or have no place, every cell is drawn.
+// Where values stand for themselves, or have no place, every cell is drawn, with
+// a pixel below the next ones, so that no ground is seen between them.
 function drawCells(area, frame, {cells, columns}, [xs, ys], share) {
   const x = edges(xs, frame.x), y = edges(ys, frame.y);
   cells.forEach((cell, at) => {
     const i = at % columns, j = Math.floor(at / columns);
     if (cell === null) return;
-    area.pen.path(to => to.rect(x[i], y[j + 1], x[i + 1] - x[i] + 0.5, y[j] - y[j + 1] + 0.5), {fill: shade(share(cell))});
+    area.pen.path(to => to.rect(x[i], y[j + 1], x[i + 1] - x[i] + 1, y[j] - y[j + 1] + 1), {fill: shade(share(cell))});
   });
 }
 
@@ -128,24 +129,24 @@ export function contourPlot(store, selection) {
     const minimize = metric.sign < 0 && !deviation.on;
     const share = sharesOfCells(field.told, {isLog: logColours.on, minimize, results});
     const even = !x.isCategory && !y.isCategory && values.every(axis => axis.length > 2) && !field.cells.includes(null);
-    const marks = trials.map(trial => ({trial, x: frame.x(x.of(trial)), y: frame.y(y.of(trial))}));
+    const isSeen = within(frame.inner);
+    const marks = trials.map(trial => ({trial, x: frame.x(x.of(trial)), y: frame.y(y.of(trial))})).filter(isSeen);
     const coming = next.filter(({params}) => params[x.name] !== undefined && params[y.name] !== undefined)
       .map((point, i) => ({next: point, label: `next ${i}`,
-        x: frame.x(valueAt(point, x)), y: frame.y(valueAt(point, y))}));
-    pen.inside(frame.inner, () => {
-      (even ? drawContours : drawCells)(area, frame, field, values, share);
-      const picked = marks.filter(({trial}) => selection.accepts(trial));
-      const radius = radiusFor(picked.length) * 0.8, many = picked.length > CROWD;
-      pen.path(to => picked.forEach(mark => dotFor(radius)(to, mark.x, mark.y, radius)),
-        {fill: theme.text, alpha: many ? 0.5 : 1, stroke: many ? undefined : theme.card});
-      pen.path(to => coming.forEach(mark => shapes.diamond(to, mark.x, mark.y, 7)),
-        {fill: theme.bad, stroke: theme.card, width: 1.5});
-    });
+        x: frame.x(valueAt(point, x)), y: frame.y(valueAt(point, y))})).filter(isSeen);
+    pen.inside(frame.inner, () => (even ? drawContours : drawCells)(area, frame, field, values, share));
+    // Points lie at the ends of the axes often, and are seen whole.
+    const picked = marks.filter(({trial}) => selection.accepts(trial));
+    const radius = radiusFor(picked.length) * 0.8, many = picked.length > CROWD;
+    pen.path(to => picked.forEach(mark => dotFor(radius)(to, mark.x, mark.y, radius)),
+      {fill: theme.text, alpha: many ? 0.5 : 1, stroke: many ? undefined : theme.card});
+    pen.path(to => coming.forEach(mark => shapes.diamond(to, mark.x, mark.y, 7)),
+      {fill: theme.bad, stroke: theme.card, width: 1.5});
     drawBar(area, frame.inner, shade, share.told.map(format.number));
     drawLegend(area, [{label: "result", colour: theme.text, shape: shapes.circle},
       ...coming.length > 0 ? [{label: "comes next", colour: theme.bad, shape: shapes.diamond}] : []]);
     if (!x.isCategory && !y.isCategory) zoomable(area, frame);
-    return [...marks, ...coming].filter(within(frame.inner));
+    return [...marks, ...coming];
   }
 
   function summarise({metric, answer, next}) {

@@ -12,6 +12,8 @@ import {goodness, shade} from "./theme.js";
 import * as format from "./format.js";
 
 const MARGIN = {top: 46, right: 100, bottom: 36, left: 50};
+const BAR_SIDES = 42;   // of the room at the right, beside the texts of the bar
+const BAR_GAP = 8;      // of that, between the last axis and the bar
 const REACH = 10;       // pixels between the pointer and a line
 const LEAST_GAP = 84;   // pixels between two axes
 const MOST_LEFT = 160;  // of the first one, for its labels
@@ -30,11 +32,16 @@ function leftOf([{values}]) {
   return Math.min(MOST_LEFT, Math.max(MARGIN.left, widest + TICK_ROOM));
 }
 
+// Right of the last one for the bar of colours with its texts.
+function rightOf(texts) {
+  return Math.max(MARGIN.right, d3.max(texts, widthOf) + BAR_SIDES);
+}
+
 // [{dimension, x, scale, axis, lacks}] from left to right; trials without a
 // value pass below the axis.
-function layOut(area, dimensions, trials, isLog) {
+function layOut(area, dimensions, right, trials, isLog) {
   const [top, bottom] = [MARGIN.top, area.height - MARGIN.bottom];
-  const left = leftOf(dimensions), width = area.width - left - MARGIN.right;
+  const left = leftOf(dimensions), width = area.width - left - right;
   return dimensions.map((dimension, i) => {
     const axis = axisOf(dimension, trials.map(trial => dimension.place(trial)), isLog(dimension));
     return {dimension, axis, scale: scaleOf(axis, [bottom, top]), lacking: bottom + 18,
@@ -126,8 +133,9 @@ export function parallelPlot(store, selection) {
   }
 
   function paint(area, {dimensions, metric, trials}) {
-    const axes = layOut(area, dimensions, trials, logs.isOn);
     const share = goodness(trials.map(trial => metric.of(trial)), metric.sign, logs.isOn(metric));
+    const texts = share.told.map(format.number), right = rightOf(texts);
+    const axes = layOut(area, dimensions, right, trials, logs.isOn);
     const marks = trials.map(trial => {
       const good = share(metric.of(trial)), points = linePoints(trial, axes);
       return {trial, points, colour: shade(good), x: points[0][0], y: points[0][1], order: -good};
@@ -135,8 +143,8 @@ export function parallelPlot(store, selection) {
     drawLines(area, marks, selection);
     drawAxes(area, axes);
     ranges.draw(area.svg.select("g.brushes"), axes);
-    drawBar(area, {left: 0, width: area.width - 92, top: MARGIN.top, height: area.height - MARGIN.top - MARGIN.bottom},
-      shade, share.told.map(format.number));
+    drawBar(area, {left: 0, width: area.width - right + BAR_GAP, top: MARGIN.top,
+      height: area.height - MARGIN.top - MARGIN.bottom}, shade, texts);
     return marks;
   }
 

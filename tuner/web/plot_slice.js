@@ -12,6 +12,7 @@ import {traceLine} from "./pen.js";
 
 const LEAST_RESULTS = 3; // as tuner/insight.c has it
 const SPREAD = 0.35; // of the room of a category, so that its trials are told apart
+const BOX = 14;      // pixels, half of what the model has of a value alone
 
 // A place of its own for each trial, from -1 to 1, the same every time.
 const jitter = trial => ((trial.id * 0.618034) % 1) * 2 - 1;
@@ -46,10 +47,11 @@ function raised(expected, least) {
   return expected.map(({value, low, median, high}) => ({value, low: up(low), median: up(median), high: up(high)}));
 }
 
-function drawBand(area, {x, y}, expected, isCategory) {
+// A band along the axis; a box where a value stands for itself.
+function drawBand(area, {x, y}, expected) {
   const {pen, theme} = area;
-  if (isCategory) {
-    const half = Math.min(14, x.step() * SPREAD);
+  if (x.step || expected.length === 1) {
+    const half = Math.min(BOX, x.step ? x.step() * SPREAD : BOX);
     pen.path(to => expected.forEach(({value, low, high}) =>
       to.rect(x(value) - half, y(high), 2 * half, y(low) - y(high))),
       {fill: theme.accent, alpha: 0.22});
@@ -98,7 +100,7 @@ export const slicePlot = key => (store, selection) => {
     area.pen.inside(inner, () => {
       drawMarks(area.pen, marks, area.theme,
         ({trial}) => selection.accepts(trial) ? {alpha: 0.65} : {colour: area.theme.idle, alpha: 0.12});
-      drawBand(area, frame, logY.on ? raised(expected, yAxis.low) : expected, parameter.isCategory);
+      drawBand(area, frame, logY.on ? raised(expected, yAxis.low) : expected);
     });
     drawLegend(area, [{label: "result", colour: area.theme.good, shape: shapes.circle},
       ...expected.length > 0 ? [{label: "the model's median and 16-84 %", colour: area.theme.accent}] : []]);
