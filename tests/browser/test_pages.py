@@ -86,6 +86,9 @@ def a_window_that_gets_narrower_keeps_plots_within():
     try:
         page.resize(1400, 6000)  # all plots are drawn
         show(page, study(numbers["some"], "parameters"), "Slices")
+        page.resize(1400, 900)  # most are out of sight again
+        page.run_later("""const [done] = arguments;
+            requestAnimationFrame(() => requestAnimationFrame(() => done()))""")
         page.resize(420, 900)
         dashboard.settle(page)
         tap.equal(page.run("return document.documentElement.scrollWidth"), 420)
