@@ -64,7 +64,8 @@ struct docker_call {
  * HT_INVALID      any other 4xx
  * HT_INTERNAL     5xx; the answer is not JSON or has more than 16 MiB
  * HT_UNAVAILABLE  no connection, no answer in time, the answer broke off,
- *                 cancelled */
+ *                 cancelled; Podman lost a race with itself, and may do better
+ *                 the next time */
 enum ht_status docker_call(struct docker *docker, struct arena *arena,
                            const struct docker_call *call,
                            const struct node **answer, struct ht_error *err);

@@ -9,7 +9,7 @@
 
 /* What Podman 4 says with code 500, and dockerd with 403, where the API has a
  * code of its own. Words like "not found" alone would be too few: a command
- * that an image lacks "was not found", too. */
+ * that an image lacks "was not found", too. The first that fits counts. */
 static const struct {
     const char *words;
     enum ht_status status;
@@ -23,6 +23,8 @@ static const struct {
     {"no such container", HT_NOT_FOUND},
     {"no such image", HT_NOT_FOUND},
     {"image not known", HT_NOT_FOUND},
+    /* It looks through all interfaces, and fails when one goes meanwhile. */
+    {"no such network interface", HT_UNAVAILABLE},
     {"no such network", HT_NOT_FOUND},
     {"network not found", HT_NOT_FOUND},
     {"unable to find network", HT_NOT_FOUND},

@@ -218,14 +218,6 @@ enum ht_status attempt_open_relay(struct attempt *attempt, struct ht_error *err)
     return status;
 }
 
-/* Podman looks through all interfaces, and fails when one goes meanwhile. */
-static bool is_passing(enum ht_status status, const struct ht_error *err)
-{
-    return status == HT_UNAVAILABLE ||
-           (status != HT_OK &&
-            strstr(err->text, "no such network interface") != NULL);
-}
-
 static enum ht_status make_network(struct start *start, struct ht_error *err)
 {
     struct attempt *attempt = start->attempt;
@@ -237,7 +229,7 @@ static enum ht_status make_network(struct start *start, struct ht_error *err)
     do {
         status = network_make(attempt->hands[0], attempt->order->arena, &wish,
                               &attempt->network, err);
-    } while (is_passing(status, err) &&
+    } while (status == HT_UNAVAILABLE &&
              may_try_again(start, attempt->hands[0], &pause_ms));
     struct ht_error closed;
     if (status == HT_OK && attempt_open_relay(attempt, &closed) != HT_OK)

@@ -58,10 +58,16 @@ static enum ht_status create(const char *command)
                 NULL);
 }
 
+/* Again where Podman stumbles over a network of others that goes. */
 static enum ht_status create_network(void)
 {
-    return call("POST", "/networks/create",
-                path("{\"Name\":\"%s\",\"CheckDuplicate\":true}", name), NULL);
+    const char *body = path("{\"Name\":\"%s\",\"CheckDuplicate\":true}", name);
+    enum ht_status status;
+    int tries = 0;
+    do {
+        status = call("POST", "/networks/create", body, NULL);
+    } while (status == HT_UNAVAILABLE && ++tries < 100);
+    return status;
 }
 
 static enum ht_status of_container(const char *method, const char *verb)

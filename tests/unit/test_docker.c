@@ -139,11 +139,15 @@ static void other_codes_have_theirs(void)
               "\"body\":{\"message\":\"bad parameter\"}},"
               "{\"path\":\"/b\",\"do\":\"status\",\"status\":500,\"body\":"
               "{\"message\":\"exec: a command that was not found\"}},"
-              "{\"path\":\"/c\",\"do\":\"status\",\"status\":503}]}");
+              "{\"path\":\"/c\",\"do\":\"status\",\"status\":503},"
+              "{\"path\":\"/d\",\"do\":\"status\",\"status\":500,\"body\":"
+              "{\"message\":\"route ip+net: no such network interface\"}}]}");
     check_failure("GET", "/a", NULL, HT_INVALID, "bad parameter");
     /* A container is there; only its command is not. */
     check_failure("GET", "/b", NULL, HT_INTERNAL, "command that was not found");
     check_failure("GET", "/c", NULL, HT_INTERNAL, "code 503");
+    /* No network is missed here: one of others went while Podman looked. */
+    check_failure("GET", "/d", NULL, HT_UNAVAILABLE, "network interface");
     close_both();
 }
 
