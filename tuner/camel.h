@@ -10,7 +10,8 @@
  * "display_name=a" say displayName. 0: they say another one. */
 size_t camel_match(const char *text, const char *name);
 
-/* Whether they are all of it. */
-bool camel_is(const char *text, const char *name);
+/* Whether `len` bytes are the name of `name_bytes`, in either spelling. */
+bool camel_is(const char *text, size_t len, const char *name,
+              size_t name_bytes);
 
 #endif

@@ -27,9 +27,8 @@ static const char *find_taken(struct arena *arena, const char *takes,
 {
     while (takes != NULL && *takes != '\0') {
         const size_t len = strcspn(takes, " ");
-        const char *name = arena_strndup(arena, takes, len);
-        if (camel_is(said, name))
-            return name;
+        if (camel_is(said, strlen(said), takes, len))
+            return arena_strndup(arena, takes, len);
         takes += len + strspn(takes + len, " ");
     }
     return NULL;

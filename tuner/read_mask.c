@@ -1,51 +1,91 @@
 #include "tuner/read_mask.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
 enum { MOST_PATHS = 64 };
 
-/* display_name -> displayName; labels keep their names, as people made them. */
-static char *camel_case(struct arena *arena, const char *text, size_t len)
+/* --- reading --- */
+
+/* A path on its way through the schema. */
+struct walk {
+    const char *at, *end; /* what is left to be read */
+    char *to;             /* where it is written, in camelCase */
+    const struct message *type;
+};
+
+static void write_word(struct walk *walk, const char *word, size_t len)
 {
-    char *name = arena_strndup(arena, text, len);
-    if (strncmp(name, "labels.", 7) == 0)
-        return name;
-    char *to = name;
-    for (const char *from = name; *from != '\0'; from++) {
-        const bool joins = *from == '_' && isalpha((unsigned char)from[1]);
-        if (joins)
-            *to++ = (char)toupper((unsigned char)*++from);
-        else
-            *to++ = *from;
-    }
-    *to = '\0';
-    return name;
+    memcpy(walk->to, word, len);
+    walk->to += len;
 }
 
-static bool is_path(const char *text, size_t len)
+static bool is_star(const struct walk *walk)
 {
-    static const char bytes[] = "abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-    return len > 0 && strspn(text, bytes) >= len && *text != '.' &&
-           text[len - 1] != '.';
+    return walk->at < walk->end && *walk->at == '*' &&
+           (walk->at + 1 == walk->end || walk->at[1] == '.');
 }
 
-/* Whether the path begins with a member, and goes on only where that can. */
-static bool is_known(const char *const members[], const char *path)
+/* What stands behind a map or what is open is taken as it is. */
+static bool take_rest(struct walk *walk)
 {
-    const size_t len = strcspn(path, ".");
-    for (; *members != NULL; members++)
-        if (strncmp(*members, path, len) == 0 &&
-            (strcmp(*members + len, ".") == 0 ||
-             ((*members)[len] == '\0' && path[len] == '\0')))
-            return true;
-    return false;
+    if (walk->at == walk->end)
+        return false;
+    write_word(walk, ".", 1);
+    write_word(walk, walk->at, (size_t)(walk->end - walk->at));
+    walk->at = walk->end;
+    return true;
+}
+
+/* Behind the dot of a member. A star is all items of a list, or all keys of a
+ * map, and so no more than the member itself. */
+static bool enter(struct walk *walk, const struct member *member)
+{
+    const bool is_many =
+        member->shape == MEMBER_LIST || member->shape == MEMBER_MAP;
+    const bool has_star = is_many && is_star(walk);
+    walk->at += has_star;
+    if (has_star && walk->at == walk->end)
+        return true;
+    if (!has_star &&
+        (member->shape == MEMBER_MAP || member->shape == MEMBER_OPEN))
+        return take_rest(walk);
+    walk->at += has_star; /* and its dot */
+    walk->type = member->type;
+    write_word(walk, ".", 1);
+    return walk->type != NULL;
+}
+
+static bool take_member(struct walk *walk)
+{
+    const char *dot = memchr(walk->at, '.', (size_t)(walk->end - walk->at));
+    const char *end = dot != NULL ? dot : walk->end;
+    struct member member;
+    if (!message_find(walk->type, walk->at, (size_t)(end - walk->at), &member))
+        return false;
+    write_word(walk, member.name, member.name_bytes);
+    walk->at = end;
+    if (dot == NULL)
+        return true;
+    walk->at++;
+    return enter(walk, &member);
+}
+
+/* The path in camelCase and without stars; NULL when there is none such. */
+static const char *read_path(struct arena *arena, const char *path, size_t len,
+                             const struct message *type)
+{
+    char *name = arena_alloc(arena, len + 1, 1);
+    struct walk walk = {path, path + len, name, type};
+    do {
+        if (!take_member(&walk))
+            return NULL;
+    } while (walk.at < walk.end);
+    return walk.to[-1] == '.' ? NULL : name;
 }
 
 enum ht_status read_mask_read(struct arena *arena, const char *text,
-                              const char *const members[], struct strings *mask,
+                              const struct message *type, struct strings *mask,
                               struct ht_error *err)
 {
     *mask = (struct strings){0};
@@ -58,13 +98,11 @@ enum ht_status read_mask_read(struct arena *arena, const char *text,
         if (n == MOST_PATHS)
             return ht_fail(err, HT_INVALID, "readMask: more than %d fields",
                            MOST_PATHS);
-        if (!is_path(at, len))
-            return ht_fail(err, HT_INVALID, "readMask: \"%.64s\" is no field",
-                           at);
-        paths[n] = camel_case(arena, at, len);
-        if (!is_known(members, paths[n++]))
-            return ht_fail(err, HT_INVALID, "readMask: there is no field %.64s",
-                           paths[n - 1]);
+        paths[n] = read_path(arena, at, len, type);
+        if (paths[n++] == NULL)
+            return ht_fail(err, HT_INVALID,
+                           "readMask: there is no field \"%.*s\"",
+                           (int)(len < 128 ? len : 128), at);
         at += len;
         if (*at == '\0')
             break;
@@ -72,6 +110,8 @@ enum ht_status read_mask_read(struct arena *arena, const char *text,
     *mask = (struct strings){.n = n, .items = paths};
     return HT_OK;
 }
+
+/* --- applying --- */
 
 /* The paths that go on behind `member`. *whole: one of them ends there. */
 static struct strings behind(const struct strings *mask, const char *member,

@@ -8,19 +8,19 @@
 #include "proto/arena.h"
 #include "proto/error.h"
 #include "proto/job.h"
+#include "tuner/message.h"
 
 /* "name,display_name,studySpec.metrics": paths with commas between them, in
  * snake_case or camelCase. `text` NULL, blank or "*" gives none: all is shown.
- * `members`, ended by NULL, are those of the resource; behind one with members
- * of its own stands a dot: "studySpec.".
- * HT_INVALID  a path is empty, has strange characters or begins with no such
- *             member, or there are too many */
+ * `type` is the resource's. A path through a list is one through each of its
+ * items, and may say so with a star, "trials.*.id"; behind a map stands one of
+ * its keys.
+ * HT_INVALID  a path is none of the resource, or there are too many */
 enum ht_status read_mask_read(struct arena *arena, const char *text,
-                              const char *const members[], struct strings *mask,
+                              const struct message *type, struct strings *mask,
                               struct ht_error *err);
 
-/* Removes what the mask does not name. A path through a list is one through
- * each of its items. */
+/* Removes what the mask does not name. */
 void read_mask_apply(const struct strings *mask, cJSON *resource);
 
 #endif

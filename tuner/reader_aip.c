@@ -140,28 +140,12 @@ static size_t look_up(void *item, const char *field, const char *key,
 enum ht_status read_aip_jobs(struct reader *reader, struct request *req,
                              struct ht_error *err)
 {
-    static const char *const members[] = {"jobId",
-                                          "state",
-                                          "createTime",
-                                          "startTime",
-                                          "endTime",
-                                          "labels.",
-                                          "etag",
-                                          "errorMessage",
-                                          "jobPosition",
-                                          "trainingInput.",
-                                          "trainingOutput.",
-                                          "predictionInput.",
-                                          "predictionOutput.",
-                                          "explanationInput.",
-                                          "explanationOutput.",
-                                          NULL};
     /* The sizes that Google documents for this list. */
     static const struct collection jobs = {.key = "jobs",
                                            .view = view_aip,
                                            .fields = filter_fields,
                                            .look_up = look_up,
-                                           .members = members,
+                                           .message = "Job",
                                            .sizes = {20, 100}};
     return reader_list(reader, req, &jobs, err);
 }

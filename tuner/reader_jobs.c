@@ -39,7 +39,8 @@ static const struct filter_field job_fields[] = FIELDS(job_states);
 static const struct filter_field study_fields[] = FIELDS(study_states);
 static const struct filter_field all_fields[] = FIELDS(all_states);
 
-/* `state` is that of the resource as it is shown. */
+/* `state` is that of the resource as it is shown; it is called by its name or
+ * its number. */
 static size_t look_up(const struct candidate *candidate, const char *state,
                       const char *field, const char *key,
                       const char *values[FILTER_VALUES])
@@ -53,7 +54,13 @@ static size_t look_up(const struct candidate *candidate, const char *state,
         values[1] = study_state_name(study->state);
         return 2;
     }
-    values[0] = strcmp(field, "name") == 0 ? study->name : study->display;
+    if (strcmp(field, "name") == 0) {
+        values[0] = study->name;
+        values[1] =
+            arena_printf(candidate->arena, "%lld", (long long)study->id);
+        return 2;
+    }
+    values[0] = study->display;
     return 1;
 }
 
@@ -75,29 +82,6 @@ static size_t look_up_job(void *item, const char *field, const char *key,
                    values);
 }
 
-/* --- what a readMask may name --- */
-
-#define MEMBERS_OF_ALL                                                         \
-    "name", "displayName", "state", "createTime", "hypertuneStatus."
-#define MEMBERS_OF_JOBS                                                        \
-    "startTime", "endTime", "updateTime", "error.", "labels.",                 \
-        "encryptionSpec.", "satisfiesPzs", "satisfiesPzi", "hypertune."
-#define MEMBERS_OF_TUNING                                                      \
-    "maxTrialCount", "parallelTrialCount", "maxFailedTrialCount",              \
-        "trialJobSpec.", "trials."
-#define MEMBERS_OF_CUSTOM "jobSpec.", "webAccessUris."
-#define MEMBERS_OF_STUDIES "studySpec.", "inactiveReason"
-
-static const char *const tuning_members[] = {
-    MEMBERS_OF_ALL, MEMBERS_OF_JOBS, MEMBERS_OF_TUNING, "studySpec.", NULL};
-static const char *const custom_members[] = {MEMBERS_OF_ALL, MEMBERS_OF_JOBS,
-                                             MEMBERS_OF_CUSTOM, NULL};
-static const char *const study_members[] = {MEMBERS_OF_ALL, MEMBERS_OF_STUDIES,
-                                            NULL};
-static const char *const all_members[] = {MEMBERS_OF_ALL,     MEMBERS_OF_JOBS,
-                                          MEMBERS_OF_TUNING,  MEMBERS_OF_CUSTOM,
-                                          MEMBERS_OF_STUDIES, NULL};
-
 /* --- lists --- */
 
 #define SIZES                                                                  \
@@ -110,7 +94,7 @@ enum ht_status read_jobs(struct reader *reader, struct request *req,
 {
     static const struct collection jobs = {.key = "hyperparameterTuningJobs",
                                            .view = view_job,
-                                           .members = tuning_members,
+                                           .message = "HyperparameterTuningJob",
                                            .fields = job_fields,
                                            .look_up = look_up_job,
                                            .sizes = SIZES};
@@ -122,7 +106,7 @@ enum ht_status read_custom_jobs(struct reader *reader, struct request *req,
 {
     static const struct collection jobs = {.key = "customJobs",
                                            .view = view_job,
-                                           .members = custom_members,
+                                           .message = "CustomJob",
                                            .fields = job_fields,
                                            .look_up = look_up_job,
                                            .sizes = SIZES};
@@ -134,7 +118,7 @@ enum ht_status read_studies(struct reader *reader, struct request *req,
 {
     static const struct collection studies = {.key = "studies",
                                               .view = view_study,
-                                              .members = study_members,
+                                              .message = "Study",
                                               .fields = study_fields,
                                               .look_up = look_up_study,
                                               .sizes = SIZES};
@@ -146,7 +130,7 @@ enum ht_status read_all_kinds(struct reader *reader, struct request *req,
 {
     static const struct collection studies = {.key = "studies",
                                               .view = view_job,
-                                              .members = all_members,
+                                              .message = "OfAnyKind",
                                               .fields = all_fields,
                                               .look_up = look_up_job,
                                               .sizes = SIZES};

@@ -134,8 +134,9 @@ static enum ht_status read_query(struct walk *walk, struct ht_error *err)
         filter_read(req->arena, request_query(req, "filter"),
                     collection->fields, &walk->filter, &why);
     page_violation(req, "filter", status, &why);
-    status = read_mask_read(req->arena, request_query(req, "readMask"),
-                            collection->members, &walk->mask, &why);
+    status =
+        read_mask_read(req->arena, request_query(req, "readMask"),
+                       message_named(collection->message), &walk->mask, &why);
     page_violation(req, "readMask", status, &why);
     return trial_body_check(req, err);
 }

@@ -29,7 +29,7 @@ struct collection {
     study_viewer *view;
     const struct filter_field *fields; /* that a filter may name */
     filter_lookup *look_up;
-    const char *const *members; /* that a readMask may name: read_mask.h */
+    const char *message; /* its type, for a readMask: message.h */
     struct page_sizes sizes;
 };
 

@@ -1,11 +1,8 @@
-/* The filter and the readMask of lists. */
 #include "tuner/filter.h"
 
 #include <string.h>
 
-#include "proto/json.h"
 #include "tests/check.h"
-#include "tuner/read_mask.h"
 
 static const char *const states[] = {"JOB_STATE_RUNNING", "JOB_STATE_FAILED",
                                      "RUNNING", "FAILED", NULL};
@@ -212,80 +209,8 @@ static void a_long_or_deep_filter_is_refused(void)
     text_free(&text);
 }
 
-/* --- readMask --- */
-
-static const char *const members[] = {"name", "displayName", "labels.",
-                                      "studySpec.", NULL};
-
-static void shows(const char *mask_text, const char *wanted)
-{
-    struct arena *arena = arena_new();
-    struct strings mask;
-    struct text text = {0};
-    CHECK(read_mask_read(arena, mask_text, members, &mask, NULL) == HT_OK);
-    cJSON *resource = cJSON_Parse(
-        "{\"name\":\"n\",\"displayName\":\"d\",\"labels\":{\"a_b\":\"1\"},"
-        "\"studySpec\":{\"metrics\":[{\"metricId\":\"m\",\"goal\":\"g\"}],"
-        "\"algorithm\":\"A\"}}");
-    read_mask_apply(&mask, resource);
-    json_print(resource, &text);
-    CHECK_TEXT(text.data, wanted);
-    text_free(&text);
-    arena_free(arena);
-}
-
-static void a_mask_shows_what_it_names(void)
-{
-    shows("name", "{\"name\":\"n\"}");
-    shows("display_name,name", "{\"name\":\"n\",\"displayName\":\"d\"}");
-    shows("study_spec.algorithm", "{\"studySpec\":{\"algorithm\":\"A\"}}");
-    shows("studySpec.metrics.metric_id",
-          "{\"studySpec\":{\"metrics\":[{\"metricId\":\"m\"}]}}");
-    shows("labels.a_b", "{\"labels\":{\"a_b\":\"1\"}}");
-    shows("study_spec.nothing", "{\"studySpec\":{}}");
-    shows("studySpec,studySpec.algorithm",
-          "{\"studySpec\":{\"metrics\":[{\"metricId\":\"m\",\"goal\":\"g\"}],"
-          "\"algorithm\":\"A\"}}");
-}
-
-static void a_wrong_mask_is_refused(void)
-{
-    static const char *const wrong[] = {",", "a,", ".a", "a.", "a b", "a,,b"};
-    static const char *const empty[] = {NULL, "", "*"};
-    struct arena *arena = arena_new();
-    struct strings mask;
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        CHECK(read_mask_read(arena, wrong[i], members, &mask, NULL) ==
-              HT_INVALID);
-    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
-        CHECK(read_mask_read(arena, empty[i], members, &mask, NULL) == HT_OK &&
-              mask.n == 0);
-    arena_free(arena);
-}
-
-static void a_mask_of_no_such_member_is_told_which(void)
-{
-    static const char *const wrong[][2] = {
-        {"name,display_nam", "readMask: there is no field displayNam"},
-        {"names", "readMask: there is no field names"},
-        {"nam", "readMask: there is no field nam"},
-        {"studySpecs.metrics",
-         "readMask: there is no field studySpecs.metrics"},
-        {"name.first", "readMask: there is no field name.first"}};
-    struct arena *arena = arena_new();
-    struct strings mask;
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct ht_error err = {0};
-        CHECK(read_mask_read(arena, wrong[i][0], members, &mask, &err) ==
-              HT_INVALID);
-        CHECK_TEXT(err.text, wrong[i][1]);
-    }
-    arena_free(arena);
-}
-
 int main(void)
 {
-    json_init();
     RUN(without_a_filter_everything_is_wanted);
     RUN(texts_are_compared);
     RUN(names_of_an_enumeration_are_compared);
@@ -297,8 +222,5 @@ int main(void)
     RUN(a_wrong_filter_is_refused);
     RUN(a_filter_that_breaks_off_says_so);
     RUN(a_long_or_deep_filter_is_refused);
-    RUN(a_mask_shows_what_it_names);
-    RUN(a_wrong_mask_is_refused);
-    RUN(a_mask_of_no_such_member_is_told_which);
     return check_done();
 }

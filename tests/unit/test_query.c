@@ -85,8 +85,11 @@ static void a_camel_case_name_is_found_in_snake_case(void)
     CHECK(camel_match("display__name", "displayName") == 0);
     CHECK(camel_match("Display_name", "displayName") == 0);
     CHECK(camel_match("state_", "state") == 0);
-    CHECK(camel_is("page_size", "pageSize"));
-    CHECK(!camel_is("page_size=", "pageSize") && !camel_is("", "pageSize"));
+    CHECK(camel_is("page_size,", 9, "pageSize pageToken", 8));
+    CHECK(camel_is("pageSize", 8, "pageSize", 8));
+    CHECK(!camel_is("page_size", 8, "pageSize", 8));
+    CHECK(!camel_is("page_sizes", 10, "pageSize", 8));
+    CHECK(!camel_is("", 0, "pageSize", 8));
 }
 
 int main(void)
