@@ -104,6 +104,12 @@ def lists_are_filtered_masked_and_paged():
               ["once"])
     tap.equal(names(filter='state="JOB_STATE_FAILED" OR displayName="once"'),
               ["bad", "once"])
+    numbers = {one["displayName"]: one["name"].rsplit("/", 1)[1]
+               for one in server.get(CUSTOM)["customJobs"]}
+    tap.equal(names(filter="name=mine OR name=" + numbers["once"]),
+              ["mine", "once"])
+    tap.equal(names(filter="name!=mine AND name!=" + numbers["once"]),
+              ["bad"])
     tap.equal(names(filter='create_time<"2020-01-01T00:00:00Z"'), [])
     shown = server.get(CUSTOM + "?readMask=display_name&pageSize=1")
     tap.equal(shown["customJobs"], [{"displayName": "mine"}])

@@ -338,7 +338,9 @@ def a_study_is_paused_changed_stopped_and_deleted():
     page.wait_text("Studies", "h1")
     status, _ = server.call("GET", "/hypertune/v1/studies/%d" % number)
     tap.equal(status, 404)
-    refused("404")
+    page.run("history.back()")
+    page.wait_text("This study has been deleted", "#main")
+    behaves(page, "a study that is deleted")
 
 
 def an_added_trial_is_told_short_and_whole():

@@ -374,6 +374,7 @@ def light_and_dark_are_drawn_in_colours_of_their_own():
 def a_study_that_is_not_there_is_told():
     browser.open(server.http + "/#/studies/none-such")
     browser.wait_text("There is no such study.")
+    behaves()
     gone = make_study("gone", GOALS)
     look("gone")
     urllib.request.urlopen(urllib.request.Request(

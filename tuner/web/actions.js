@@ -45,7 +45,7 @@ async function askDelete(store) {
   const typed = element("input", {autocomplete: "off", spellcheck: false});
   const gone = await actDialog({title: `Delete ${store.title}?`, label: "Delete", kind: "danger", ready: () => typed.value === name,
     body: [element("p", {}, "Its trials, measurements and logs are removed for good."), field(`Type its name: ${name}`, typed)],
-    act: () => remove(studyPath(store.id))});
+    act: () => store.end(() => remove(studyPath(store.id)))});
   if (gone) location.hash = "#/";
 }
 

@@ -151,10 +151,12 @@ class TrialPage {
   follow() {
     const {store} = this;
     if (store.job === null) return store.error !== null && this.refuse(store.isAbsent ? "There is no such study." : store.error.message);
-    const now = JSON.stringify(store.trial(this.id) ?? null);
+    const row = store.trial(this.id), now = JSON.stringify(row ?? null);
     if (now === this.seen) return;
     this.seen = now;
-    this.load();
+    if (row) this.load();
+    else if (this.trial === null) this.refuse(`There is no trial ${this.id}.`);
+    else replace(this.complaint, "This trial has been deleted; what is shown is its last state.");
   }
 
   async load() {
@@ -167,8 +169,8 @@ class TrialPage {
         this.take(await get(trialPath(this.store.key, this.id)));
       } catch (problem) {
         if (!(problem instanceof ApiError)) throw problem;
-        if (this.trial === null) this.refuse(problem.status === 404 ? `There is no trial ${this.id}.` : problem.message);
-        else replace(this.complaint, problem.status === 404 ? "This trial has been deleted; what is shown is its last state." : problem.message);
+        if (this.trial === null) this.refuse(problem.message);
+        else replace(this.complaint, problem.message);
       }
     }
     this.asking = false;

@@ -3,11 +3,12 @@
 //
 // After the first answer only what changed is asked for; redraws are told at
 // most four times a second, whatever the server does.
-import {get, studyPath, ApiError} from "./api.js";
+import {all, get, studyPath, ApiError, OURS} from "./api.js";
 import {listen} from "./live.js";
 import {titleOf} from "./study_title.js";
 
 const REDRAW_MS = 250;
+const CALLED = /^[\w.-]+$/; // what a study may be called, and any number
 
 // A trial as the pages use it.
 function readTrial(columns, row) {
@@ -35,6 +36,7 @@ export class StudyStore {
     this.worked = {};     // what was worked out from the trials as they are
     this.wanted = false;
     this.loading = null;
+    this.isEnding = false; // its server is asked to delete it
   }
 
   // Calls `redraw(store)` after changes, at first when the server was asked for
@@ -97,19 +99,41 @@ export class StudyStore {
       .sort((a, b) => this.direction * (b.objective - a.objective) || a.id - b.id);
   }
 
-  // Asks for what changed; one question at a time, the last one wins.
+  // Asks for what changed; one question at a time, the last one wins. A number
+  // is given once, so that of a study that is gone no more can be known.
   refresh() {
+    if (this.isEnding || (this.isAbsent && this.job !== null)) return;
     this.wanted = true;
     this.loading ??= this.load().finally(() => {
       this.loading = null;
     });
-    return this.loading;
+  }
+
+  // Deletes the study by `act()`, while nothing is asked of it.
+  async end(act) {
+    this.isEnding = true;
+    await this.loading;
+    try {
+      await act();
+      this.error = new ApiError(404, "the study has been deleted");
+    } finally {
+      this.isEnding = false;
+      this.refresh();
+    }
+  }
+
+  // Looks in the list, which may lack it: to ask for what is not there is an
+  // error to the browser.
+  async find() {
+    const path = `${OURS}/studies?readMask=name&filter=${encodeURIComponent(`name="${this.key}"`)}`;
+    if (!CALLED.test(this.key) || (await all(path, "studies")).length === 0) throw new ApiError(404, "there is no such study");
   }
 
   async load() {
     while (this.wanted) {
       this.wanted = false;
       try {
+        if (this.job === null) await this.find();
         const [job, table] = await Promise.all([
           get(studyPath(this.key)), get(`${studyPath(this.key)}/table?since=${this.revision}`)]);
         this.take(job, table);
