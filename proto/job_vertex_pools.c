@@ -43,6 +43,20 @@ static void read_variable(const struct field_reader *reader, struct place at,
     field_is_word(reader, at, pair->value);
 }
 
+/* As in Kubernetes, a later one counts and may be made of an earlier one. */
+static void warn_of_twice(const struct field_reader *reader, struct place at,
+                          const struct pair items[], size_t n)
+{
+    const char *name = items[n].name;
+    for (size_t i = 0; name != NULL && i < n; i++) {
+        if (items[i].name == NULL || strcmp(items[i].name, name) != 0)
+            continue;
+        field_warning(reader, at, "%s is set before: the last value counts",
+                      name);
+        return;
+    }
+}
+
 void vertex_variables(const struct field_reader *reader, struct place at,
                       const struct field *field, void *into)
 {
@@ -54,8 +68,12 @@ void vertex_variables(const struct field_reader *reader, struct place at,
     struct pair *items =
         arena_alloc(reader->arena, at.node->count + 1, sizeof *items);
     size_t n = 0;
-    for (const struct node *node = at.node->first; node; node = node->next, n++)
-        read_variable(reader, field_item(reader, at, node, n), &items[n]);
+    for (const struct node *node = at.node->first; node;
+         node = node->next, n++) {
+        const struct place item = field_item(reader, at, node, n);
+        read_variable(reader, item, &items[n]);
+        warn_of_twice(reader, item, items, n);
+    }
     struct pairs *pairs = (struct pairs *)((char *)into + field->offset);
     *pairs = (struct pairs){.n = n, .items = items};
 }

@@ -236,6 +236,10 @@ static enum ht_status read_completion(struct vizier_call *call,
     if (!trial_body_is_message(call->req))
         return status;
     const struct field_reader reader = trial_body_reader(call->req);
+    if (!completion.infeasible && completion.reason != NULL &&
+        completion.reason[0] != '\0')
+        diag_error(reader.diag, 0, 0, "infeasibleReason",
+                   "goes with trialInfeasible, which is not true");
     if (completion.infeasible)
         result->infeasible = completion.reason == NULL ? "" : completion.reason;
     else if (completion.measurement.node != NULL)

@@ -247,10 +247,21 @@ def a_wrong_completion_changes_nothing():
                 {"metricId": "depth", "value": 1}]}},
              ["finalMeasurement.metrics[0].metricId"]),
             ({"trialInfeasible": "yes"}, ["trialInfeasible"]),
+            ({"trialInfeasible": False, "infeasibleReason": "diverged"},
+             ["infeasibleReason"]),
+            ({"infeasibleReason": "diverged"}, ["infeasibleReason"]),
             ({"done": True}, ["done"])):
         tap.equal(study.refused("POST", trial + ":complete", wrong),
                   INVALID + (fields,), wrong)
     tap.equal(server.get(trial)["state"], "ACTIVE")
+
+
+def a_feasible_trial_may_be_said_to_be_so():
+    study = Study(server)
+    done = study.good("POST", study.one() + ":complete", {
+        "trialInfeasible": False, "infeasibleReason": "",
+        "finalMeasurement": measured(1)})
+    tap.equal(done["state"], "SUCCEEDED")
 
 
 def a_trial_without_an_objective_is_infeasible():
@@ -465,6 +476,7 @@ with harness.Server("--runner", "none") as server:
         a_value_that_is_no_double_is_told_as_it_came,
         a_trial_is_completed_once,
         a_wrong_completion_changes_nothing,
+        a_feasible_trial_may_be_said_to_be_so,
         a_trial_without_an_objective_is_infeasible,
         the_final_measurement_is_chosen_as_the_study_has_it,
         the_best_measurement_is_never_nan,

@@ -212,6 +212,21 @@ static void every_fault_has_its_path(void)
     }
 }
 
+static void a_variable_that_is_set_twice_gets_a_warning(void)
+{
+    static const char text[] =
+        POOL("[{\"containerSpec\":{\"imageUri\":\"i\",\"env\":["
+             "{\"name\":\"A\",\"value\":\"1\"},{\"name\":\"B\"},"
+             "{\"name\":\"A\",\"value\":\"$(A)2\"}]}}]");
+    struct diag diag;
+    const struct job *job = read_tuning(text, &diag);
+    CHECK(job != NULL && diag.errors == 0 && diag.warnings == 1);
+    CHECK_TEXT(diag.first->path,
+               "trialJobSpec.workerPoolSpecs[0].containerSpec.env[2]");
+    CHECK_TEXT(diag.first->text, "A is set before: the last value counts");
+    CHECK(job != NULL && job->pools[0].env.n == 3);
+}
+
 static void what_cannot_be_read_back_is_corrupt(void)
 {
     struct job *job = NULL;
@@ -227,6 +242,7 @@ int main(void)
     json_init();
     arena = arena_new();
     RUN(every_fault_has_its_path);
+    RUN(a_variable_that_is_set_twice_gets_a_warning);
     RUN(what_cannot_be_read_back_is_corrupt);
     arena_free(arena);
     return check_done();

@@ -150,7 +150,8 @@ static void an_image_without_a_command_needs_one(void)
 static void a_container_has_the_images_environment_and_none_of_ours(void)
 {
     struct order *order =
-        make_order("", ",\"env\":[[\"MODE\",\"job\"],[\"EXTRA\",\"1\"]]");
+        make_order("", ",\"env\":[[\"MODE\",\"first\"],[\"EXTRA\",\"1\"],"
+                       "[\"MODE\",\"job\"]]");
     const struct habitat habitat = contained(order);
     const struct variables variables = told(order, &habitat, &no_secrets);
     CHECK_TEXT(value_in(&variables, "PATH"),
