@@ -82,6 +82,21 @@ def titles_of_plots_are_whole_in_the_window_of_a_telephone():
         page.resize(1400, 1000)
 
 
+def values_have_room_beside_long_names_in_a_narrow_window():
+    page.resize(390, 844)
+    try:
+        show(page, study(numbers["some"], "trials/1"), "Trial 1")
+        page.run("""document.querySelector("[aria-label=Result] dt").textContent =
+            "a_metric_with_a_name_that_is_long_enough_to_be_in_the_way";""")
+        tap.equal(page.run("""
+            const {clientWidth} = document.querySelector("[aria-label=Result] dl");
+            return [...document.querySelectorAll("[aria-label=Result] dd")]
+              .filter(one => one.clientWidth < 0.4 * clientWidth).length"""),
+                  0)
+    finally:
+        page.resize(1400, 1000)
+
+
 def a_window_that_gets_narrower_keeps_plots_within():
     try:
         page.resize(1400, 6000)  # all plots are drawn
@@ -296,6 +311,7 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         nothing_is_asked_of_others,
         no_page_is_wider_than_a_narrow_window,
         titles_of_plots_are_whole_in_the_window_of_a_telephone,
+        values_have_room_beside_long_names_in_a_narrow_window,
         a_window_that_gets_narrower_keeps_plots_within,
         every_control_has_a_name,
         every_text_can_be_read_in_light_and_in_dark,
