@@ -196,8 +196,8 @@ static bool find_study(struct completion *completion, struct cli_study *study)
     if (completion->words.n == 0 || !cli_connect_silently(cli, LIMIT_MS))
         return false;
     /* "curves STUDY/7 --metric" names one, too. */
-    const char *name = completion->words.items[0];
-    name = arena_strndup(cli->arena, name, strcspn(name, "/"));
+    const char *name = completion->words.items[0], *trial;
+    cli_study_split(cli, name, &name, &trial);
     return cli_study_get(cli, name, study, NULL) == HT_OK;
 }
 

@@ -39,9 +39,8 @@ static int find_trial(struct cli *cli, const char *word, struct source *source)
     bool best = slash != NULL && slash > word && strcmp(slash, "/best") == 0;
     if (best)
         name = arena_strndup(cli->arena, word, (size_t)(slash - word));
-    else if (slash != NULL && !cli_study_split(cli, word, &name, &id))
-        return cli_fail(cli, CLI_USAGE,
-                        "a trial is STUDY/best or STUDY/ID, not \"%s\"", word);
+    else
+        cli_study_split(cli, word, &name, &id);
     int code = cli_study_open(cli, name, &source->study);
     if (code != CLI_DONE)
         return code;

@@ -226,7 +226,7 @@ static void check_name(struct cli *cli, struct source *source)
     const struct node word = {.kind = NODE_STRING,
                               .text = arena_strdup(cli->arena, cli->set.name)};
     const char *name;
-    job_name(&reader, (struct place){&word, "--name"}, &row, &name);
+    job_new_name(&reader, (struct place){&word, "--name"}, &row, &name);
 }
 
 static void apply_flags(struct cli *cli, struct source *source, struct job *job)

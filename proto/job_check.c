@@ -26,6 +26,28 @@ void job_name(const struct field_reader *reader, struct place at,
     }
 }
 
+void job_check_new_name(const struct field_reader *reader, struct place at)
+{
+    const char *name = node_string(at.node);
+    const char *slash = name != NULL ? strrchr(name, '/') : NULL;
+    if (slash == NULL || slash == name || slash[1] == '\0')
+        return;
+    const bool is_best = strcmp(slash, "/best") == 0;
+    if (!is_best && slash[1 + strspn(slash + 1, "0123456789")] != '\0')
+        return;
+    field_error(reader, at, "\"%s\" would be taken for %s %s of the study %.*s",
+                name, is_best ? "the" : "trial", slash + 1, (int)(slash - name),
+                name);
+    diag_hint(reader->diag, "put - in place of the last /");
+}
+
+void job_new_name(const struct field_reader *reader, struct place at,
+                  const struct field *field, void *into)
+{
+    job_name(reader, at, field, into);
+    job_check_new_name(reader, at);
+}
+
 const struct field job_cancel_rows[] = {
     {.name = "running",
      .read = field_duration,

@@ -27,6 +27,11 @@ extern const struct field_choice job_metric_doctors[]; /* of metricDoctor: */
 
 /* Reads a study's name: one that no number and no option can be taken for. */
 field_function job_name;
+/* The same of a study that is to be made, with job_check_new_name(). */
+field_function job_new_name;
+/* Adds a fault where a trial of another study, STUDY/7 or STUDY/best, would be
+ * taken for the name; there are older studies that have such a one. */
+void job_check_new_name(const struct field_reader *reader, struct place at);
 /* struct cancelling from {running, waiting}, ours in all forms */
 field_function job_cancel_after;
 extern const struct field job_cancel_rows[]; /* ended by a NULL name */
@@ -44,8 +49,8 @@ void job_check_run(const struct field_reader *reader,
                    const struct job_draft *draft);
 
 /* Checks what Google demands of a new resource, in its members `displayName`
- * (a name of ours in `hypertune` will do, too), `labels` and `env`; what is
- * stored already may have more. */
+ * (a name of ours in `hypertune` will do, too), `labels` and `env`, and that
+ * name of ours; what is stored already may have more. */
 void job_check_new(const struct field_reader *reader, struct place root);
 /* Of these `labels` alone. */
 void job_check_labels(const struct field_reader *reader, struct place root);

@@ -106,6 +106,8 @@ void job_check_new(const struct field_reader *reader, struct place root)
         field_missing(reader, root, "displayName", NULL);
     else if (text != NULL && characters(text) > MAX_DISPLAY)
         field_error(reader, display, "is over %d characters", MAX_DISPLAY);
+    if (named)
+        job_check_new_name(reader, field_member(reader, ours, "name"));
     job_check_labels(reader, root);
     check_pools(reader, root, "trialJobSpec");
     check_pools(reader, root, "jobSpec");

@@ -176,7 +176,7 @@ static void read_metrics(const struct field_reader *reader, struct place at,
 
 static const struct field root_rows[] = {
     {.name = "spec", .read = read_version},
-    {.name = "name", .read = job_name, .offset = JOB(name)},
+    {.name = "name", .read = job_new_name, .offset = JOB(name)},
     {"labels", field_pairs, JOB(labels), 0, 64, NULL},
     {.name = "goal", .read = native_goal},
     {.name = "safety", .read = native_safety},

@@ -57,7 +57,7 @@ class Cases:
     def what_is_no_trial_is_said(self):
         for word, code, words in (
                 ("writes", 2, "hypertune fetch writes/best"),
-                ("writes/x", 2, "STUDY/best or STUDY/ID"),
+                ("writes/x", 3, "no study writes/x"),
                 ("writes/9", 3, "no such trial"),
                 ("nothing/best", 3, "no study nothing")):
             _, err = self.home.cli("fetch", word, want=code)
