@@ -89,10 +89,33 @@ static void paths_go_as_deep_as_the_resources(void)
         {"HyperparameterTuningJob",
          "studySpec.parameters.conditionalParameterSpecs.parameterSpec."
          "conditionalParameterSpecs.*.parentIntValues.values"},
-        {"CustomJob", "jobSpec.scheduling.timeout,error.details.whatever"},
+        {"HyperparameterTuningJob",
+         "studySpec.decayCurveStoppingSpec.useElapsedDuration,"
+         "studySpec.medianAutomatedStoppingSpec.useElapsedDuration,"
+         "studySpec.convexAutomatedStoppingSpec.maxStepCount,"
+         "studySpec.transferLearningConfig.priorStudyNames,"
+         "studySpec.metrics.safetyConfig.safetyThreshold,"
+         "studySpec.parameters.integerValueSpec.minValue,"
+         "studySpec.parameters.categoricalValueSpec.values,"
+         "studySpec.parameters.discreteValueSpec.defaultValue,"
+         "studySpec.studyStoppingConfig.minimumRuntimeConstraint.endTime,"
+         "trials.finalMeasurement.stepCount,trials.webAccessUris.master,"
+         "encryptionSpec.kmsKeyName,error.message"},
+        {"CustomJob",
+         "jobSpec.workerPoolSpecs.pythonPackageSpec.env.value,"
+         "jobSpec.workerPoolSpecs.machineSpec.reservationAffinity.values,"
+         "jobSpec.workerPoolSpecs.nfsMounts.mountPoint,"
+         "jobSpec.workerPoolSpecs.diskSpec.bootDiskType,"
+         "jobSpec.baseOutputDirectory.outputUriPrefix,"
+         "jobSpec.scheduling.timeout,error.details.whatever"},
         {"Study", "studySpec.studyStoppingConfig.maximumRuntimeConstraint."
                   "maxDuration,inactive_reason"},
         {"OfAnyKind", "jobSpec.network,trialJobSpec.network,inactiveReason"},
+        {"Job", "trainingInput.masterConfig.acceleratorConfig.count,"
+                "trainingInput.evaluatorConfig.diskConfig.bootDiskSizeGb,"
+                "trainingInput.scheduling.maxWaitTime,"
+                "trainingInput.encryptionConfig.kmsKeyName,"
+                "trainingOutput.trials.allMetrics.trainingStep"},
         {"Job", "trainingOutput.trials.finalMetric.objectiveValue,"
                 "trainingOutput.trials.hyperparameters.learning_rate,"
                 "trainingInput.hyperparameters.params.*.type"}};
