@@ -7,20 +7,21 @@
 #include "proto/arena.h"
 
 void slice_axis_init(struct slice_axis *axis, const struct space *space,
-                     size_t param, size_t most)
+                     size_t param, enum param_scale scale, size_t most)
 {
-    const struct param *at = &space->params[param];
-    const uint64_t levels = param_levels(at);
+    struct param at = space->params[param];
+    at.scale = scale;
+    const uint64_t levels = param_levels(&at);
     const bool every = levels > 0 && levels <= most;
     const size_t n = every ? (size_t)levels : most;
     *axis = (struct slice_axis){.param = param};
     axis->values = ht_xcalloc(n, sizeof *axis->values);
     for (size_t i = 0; i < n; i++) {
         const struct value value =
-            every ? param_level(at, i)
-                  : param_from_unit(at, (double)i / (double)(n - 1));
+            every ? param_level(&at, i)
+                  : param_from_unit(&at, (double)i / (double)(n - 1));
         /* A log scale is finer than whole numbers at its foot. */
-        if (i == 0 || !value_equal(at, value, axis->values[axis->n - 1]))
+        if (i == 0 || !value_equal(&at, value, axis->values[axis->n - 1]))
             axis->values[axis->n++] = value;
     }
 }

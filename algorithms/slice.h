@@ -17,9 +17,10 @@ struct slice_axis {
 };
 
 /* At most `most` >= 2 values from one end of the parameter to the other, even
- * on its scale; every value where it has no more. A constant has its one. */
+ * on that scale, its own or another one, which for SCALE_LOG needs positive
+ * values; every value where it has no more. A constant has its one. */
 void slice_axis_init(struct slice_axis *axis, const struct space *space,
-                     size_t param, size_t most);
+                     size_t param, enum param_scale scale, size_t most);
 void slice_axis_fini(struct slice_axis *axis);
 
 /* One cell of a slice. */

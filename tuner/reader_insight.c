@@ -162,6 +162,65 @@ static enum ht_status find_axis(const struct request *req, const char *key,
     return HT_OK;
 }
 
+static double least_of(const struct param *param)
+{
+    switch (param->type) {
+    case PARAM_DOUBLE:
+        return param->min;
+    case PARAM_INTEGER:
+        return (double)param->int_min;
+    case PARAM_DISCRETE:
+        return param->numbers[0];
+    case PARAM_CATEGORICAL:
+        break;
+    }
+    return 0;
+}
+
+/* The parameter's own, unless the query says another. */
+static enum ht_status read_scale(const struct request *req, const char *key,
+                                 const struct param *param,
+                                 enum param_scale *scale, struct ht_error *err)
+{
+    const char *text = request_query(req, key);
+    if (text == NULL)
+        *scale = param->scale;
+    else if (strcmp(text, "linear") == 0)
+        *scale = SCALE_LINEAR;
+    else if (strcmp(text, "log") != 0)
+        return ht_fail(err, HT_INVALID, "%s: must be linear or log", key);
+    else if (!(least_of(param) > 0))
+        return ht_fail(err, HT_INVALID,
+                       "%s: not all values of %.128s are positive", key,
+                       param->name);
+    else
+        *scale = SCALE_LOG;
+    return HT_OK;
+}
+
+/* The next axis of the cut. */
+static enum ht_status read_axis(struct request *req, const struct space *space,
+                                size_t most, struct cut *cut,
+                                struct ht_error *err)
+{
+    static const struct {
+        const char *name, *scale;
+    } keys[] = {{"x", "xScale"}, {"y", "yScale"}};
+    const size_t k = cut->n_axes;
+    enum param_scale scale = SCALE_LINEAR;
+    size_t param = 0;
+    enum ht_status status =
+        find_axis(req, keys[k].name, space, cut->point, &param, err);
+    if (status == HT_OK && k > 0 && param == cut->axes[0].param)
+        status = ht_fail(err, HT_INVALID, "y: is the same parameter as x");
+    if (status == HT_OK)
+        status =
+            read_scale(req, keys[k].scale, &space->params[param], &scale, err);
+    if (status == HT_OK)
+        slice_axis_init(&cut->axes[cut->n_axes++], space, param, scale, most);
+    return status;
+}
+
 static enum ht_status read_axes(struct request *req, const struct space *space,
                                 struct cut *cut, struct ht_error *err)
 {
@@ -169,25 +228,16 @@ static enum ht_status read_axes(struct request *req, const struct space *space,
     const struct number_range range = {2, plane ? PLANE_MOST : LINE_MOST,
                                        plane ? PLANE_POINTS : LINE_POINTS};
     int64_t most = 0;
-    size_t x = 0, y = 0;
     if (request_query(req, "x") == NULL)
         return ht_fail(err, HT_INVALID,
                        "x: name the parameter of the slice, and with y a "
                        "second one");
     enum ht_status status = page_number(req, "points", &range, &most, err);
     if (status == HT_OK)
-        status = find_axis(req, "x", space, cut->point, &x, err);
+        status = read_axis(req, space, (size_t)most, cut, err);
     if (status == HT_OK && plane)
-        status = find_axis(req, "y", space, cut->point, &y, err);
-    if (status == HT_OK && plane && x == y)
-        status = ht_fail(err, HT_INVALID, "y: is the same parameter as x");
-    if (status != HT_OK)
-        return status;
-    slice_axis_init(&cut->axes[0], space, x, (size_t)most);
-    if (plane)
-        slice_axis_init(&cut->axes[1], space, y, (size_t)most);
-    cut->n_axes = plane ? 2 : 1;
-    return HT_OK;
+        status = read_axis(req, space, (size_t)most, cut, err);
+    return status;
 }
 
 /* Through the trial that was asked for, else the best. */

@@ -179,7 +179,7 @@ const struct route route_table[] = {
     QUERY(ANY, OURS "/studies/{study}/best", read_best, NULL),
     MODEL(ANY, OURS "/studies/{study}/importances", read_importances, "metric"),
     MODEL(ANY, OURS "/studies/{study}/slice", read_slice,
-          "metric points trial x y"),
+          "metric points trial x xScale y yScale"),
     MODEL(ANY, OURS "/studies/{study}/replay", read_replay, "from " PAGES),
     MODEL(ANY, OURS "/studies/{study}/preview", read_preview,
           "algorithm count from"),

@@ -84,6 +84,21 @@ def a_slice_is_in_the_users_units():
     tap.equal([len(row) for row in plane["median"]], [8, 8])
 
 
+def a_slice_is_even_on_the_scale_that_is_asked_for():
+    study = Taught(6)
+
+    def steps(question):
+        values = study.asked("slice?%s&points=5" % question)["axes"][-1][
+            "values"]
+        return values, [b - a for a, b in zip(values, values[1:])]
+    values, apart = steps("x=units")
+    holds(max(apart) <= min(apart) + 1, values)
+    for question in ("x=units&xScale=log", "x=opt&y=units&y_scale=log"):
+        tap.equal(steps(question)[0], [1, 2, 4, 8])
+    values, apart = steps("x=lr&xScale=linear")
+    holds(abs(max(apart) - min(apart)) < 1e-9, values)
+
+
 def wrong_questions_get_a_sentence():
     study = Taught(0)
     holds("too few results" in study.denied("slice?x=lr"))
@@ -93,6 +108,9 @@ def wrong_questions_get_a_sentence():
             ("slice?x=nothing", 'x: the study has no parameter "nothing"'),
             ("slice?x=lr&y=lr", "y: is the same parameter"),
             ("slice?x=lr&points=1", "points"),
+            ("slice?x=lr&xScale=square", "xScale: must be linear or log"),
+            ("slice?x=opt&xScale=log",
+             "xScale: not all values of opt are positive"),
             ("slice?x=lr&metric=acc", 'the study has no "acc"'),
             ("importances?metric=acc", 'the study has no "acc"')):
         said = study.denied(question)
@@ -120,6 +138,7 @@ with harness.Server("--runner", "none") as server:
     tap.run([
         importances_come_with_enough_results,
         a_slice_is_in_the_users_units,
+        a_slice_is_even_on_the_scale_that_is_asked_for,
         wrong_questions_get_a_sentence,
         every_suggestion_says_why,
     ])

@@ -126,8 +126,8 @@ def bar(title):
 
 
 def make_decades():
-    """A loss over six decades, and a parameter over four that says nothing of
-    a scale."""
+    """A loss over six decades, and parameters over many that say nothing of a
+    scale."""
     made = studies["decades"] = int(call(STUDIES, {
         "displayName": "decades", "studySpec": {
             "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
@@ -135,14 +135,17 @@ def make_decades():
                 "parameterId": "decay",
                 "doubleValueSpec": {"minValue": 0, "maxValue": 10}},
                 {"parameterId": "n" * 128,
-                 "integerValueSpec": {"minValue": "1", "maxValue": "9"}}]}}
+                 "integerValueSpec": {"minValue": "1", "maxValue": "9"}},
+                {"parameterId": "cut", "doubleValueSpec": {
+                    "minValue": 1e-5, "maxValue": 10}}]}}
         )["name"].rsplit("/", 1)[1])
     draw = random.Random(5)
     for i in range(60):
         lr, decay = draw.uniform(-5, -1), draw.uniform(-6, 1)
         call("%s/%d/trials" % (STUDIES, made), {
             "parameters": words_of({"lr": 10 ** lr, "decay": 10 ** decay,
-                                    "n" * 128: 1 + i % 9}),
+                                    "n" * 128: 1 + i % 9,
+                                    "cut": 10 ** draw.uniform(-5, 1)}),
             "finalMeasurement": {"stepCount": "1", "metrics": words({
                 "loss": 10 ** (1.5 * abs(lr + 3) + 0.4 * abs(decay + 3) - 4)
             })}})
@@ -177,6 +180,15 @@ def decades_are_logarithmic_on_axes_and_in_colours():
                        "its switch in another plot")
     foot, middle, head = bar(title)
     tap.equal(abs((foot + head) / 2 - middle) < 0.01 * foot, True)
+    choose("Contour", "y", "parameter:cut")
+    browser.wait("[...document.querySelectorAll('.y-label')].some("
+                 "one => one.firstChild.data === 'cut')")
+    for title, column in (("Contour", 1), ("cut", 0)):
+        reach(title)
+        wait_note(title, "trial")
+        points = sorted({float(row[column]) for row in table(title)[1]})
+        tap.equal(points[len(points) // 2] < 0.01 * points[-1], True,
+                  "points of the model, even on the axis: %s" % points)
     behaves()
 
 

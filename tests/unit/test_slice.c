@@ -63,17 +63,17 @@ static void open_model(void)
 static void an_axis_goes_from_end_to_end_on_its_scale(void)
 {
     struct slice_axis axis;
-    slice_axis_init(&axis, &space, 0, 5);
+    slice_axis_init(&axis, &space, 0, params[0].scale, 5);
     CHECK(axis.n == 5);
     for (size_t i = 0; i < 5; i++)
         CHECK(fabs(log10(axis.values[i].real) - ((double)i - 4)) < 1e-9);
     slice_axis_fini(&axis);
-    slice_axis_init(&axis, &space, 3, 50);
+    slice_axis_init(&axis, &space, 3, params[3].scale, 50);
     CHECK(axis.n == 5);
     for (size_t i = 0; i < 5; i++)
         CHECK(axis.values[i].whole == (int64_t)i + 1);
     slice_axis_fini(&axis);
-    slice_axis_init(&axis, &space, 4, 3);
+    slice_axis_init(&axis, &space, 4, params[4].scale, 3);
     CHECK(axis.n == 3);
     CHECK(axis.values[0].whole == INT64_MIN / 2);
     CHECK(axis.values[2].whole == INT64_MAX / 2);
@@ -84,19 +84,27 @@ static void an_axis_goes_from_end_to_end_on_its_scale(void)
                              .int_min = 1,
                              .int_max = 4096,
                              .int_step = 1};
-    slice_axis_init(&axis, &(struct space){.n = 1, .params = &doubling}, 0, 49);
+    slice_axis_init(&axis, &(struct space){.n = 1, .params = &doubling}, 0,
+                    SCALE_LOG, 49);
     CHECK(axis.n > 30 && axis.n < 49); /* no number twice */
     CHECK(axis.values[0].whole == 1 && axis.values[1].whole == 2);
     CHECK(axis.values[axis.n - 1].whole == 4096);
     for (size_t i = 12; i < axis.n; i++)
         CHECK(axis.values[i].whole * 4 < axis.values[i - 1].whole * 5);
     slice_axis_fini(&axis);
+    doubling.scale = SCALE_LINEAR; /* the question may say another */
+    slice_axis_init(&axis, &(struct space){.n = 1, .params = &doubling}, 0,
+                    SCALE_LOG, 5);
+    CHECK(axis.n == 5);
+    CHECK(axis.values[2].whole > 32 && axis.values[2].whole < 128);
+    slice_axis_fini(&axis);
     struct param widest = {.name = "w",
                            .type = PARAM_INTEGER,
                            .int_min = INT64_MIN,
                            .int_max = INT64_MAX - 1,
                            .int_step = 1};
-    slice_axis_init(&axis, &(struct space){.n = 1, .params = &widest}, 0, 3);
+    slice_axis_init(&axis, &(struct space){.n = 1, .params = &widest}, 0,
+                    widest.scale, 3);
     CHECK(axis.values[1].whole > -4096 && axis.values[1].whole < 4096);
     CHECK(axis.values[2].whole == INT64_MAX - 1);
     slice_axis_fini(&axis);
@@ -111,7 +119,7 @@ static void a_line_shows_the_values_it_was_told(void)
                                 {.whole = 0}};
     struct slice_cell cells[9];
     struct slice_axis axis;
-    slice_axis_init(&axis, &space, 0, 9);
+    slice_axis_init(&axis, &space, 0, params[0].scale, 9);
     slice(&encoding, &model, at, 1, &axis, cells);
     for (size_t i = 0; i < 9; i++) {
         struct value there[5] = {axis.values[i], at[1], at[2], at[3], at[4]};
@@ -133,8 +141,8 @@ static void what_has_no_place_is_absent(void)
                                 {.whole = 0}};
     struct slice_cell cells[2 * 4];
     struct slice_axis axes[2];
-    slice_axis_init(&axes[0], &space, 1, 9);
-    slice_axis_init(&axes[1], &space, 2, 4);
+    slice_axis_init(&axes[0], &space, 1, params[1].scale, 9);
+    slice_axis_init(&axes[1], &space, 2, params[2].scale, 4);
     slice(&encoding, &model, at, 2, axes, cells);
     for (size_t i = 0; i < 4; i++) {
         CHECK(cells[i].absent);

@@ -4,7 +4,7 @@ import {studyPath} from "./api.js";
 import {ASKING, PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
 import {axisOf, drawAxes, drawBar, drawLegend, within} from "./plot_axes.js";
-import {lackOfModel, slicePath} from "./plot_slice.js";
+import {lackOfModel, scaleAsked, slicePath} from "./plot_slice.js";
 import {choice, logSwitch, metricMenu, toggle} from "./plot_controls.js";
 import {zoomable} from "./plot_zoom.js";
 import {Question} from "./question.js";
@@ -98,7 +98,8 @@ export function contourPlot(store, selection) {
   const model = new Question(store, () => {
     const {x, y, metric} = pick();
     if (!x || !y || x === y || !metric || lackOfModel(store) !== null) return null;
-    return slicePath(store, {points: POINTS, x: x.name, y: y.name, metric: metric.name});
+    return slicePath(store, {points: POINTS, x: x.name, y: y.name, metric: metric.name,
+      ...scaleAsked("xScale", x, logX.on), ...scaleAsked("yScale", y, logY.on)});
   }, () => card.changed());
   const preview = new Question(store, () => model.path() && `${studyPath(store.key)}/preview?count=${NEXT}`,
     () => card.changed(), {pauseMs: PREVIEW_PAUSE_MS});
@@ -107,16 +108,16 @@ export function contourPlot(store, selection) {
     const {x, y, metric} = pick();
     if (!y || x === y) return {missing: y ? "Choose two different parameters." : "Needs two parameters."};
     if (lackOfModel(store) !== null) return {missing: lackOfModel(store)};
+    const trials = store.results.filter(trial => x.place(trial) !== null && y.place(trial) !== null);
+    logX.offer(x, trials.map(trial => x.of(trial)));
+    logY.offer(y, trials.map(trial => y.of(trial)));
     const {answer, problem} = model.look();
     if (problem) return {missing: `There is no model to draw: ${problem.message}.`};
     if (answer === null) return ASKING;
     const [xs, ys] = answer.axes.map(axis => axis.values);
     if (xs.length < 2 && ys.length < 2) return {missing: "Both parameters have one value only."};
-    const trials = store.results.filter(trial => x.place(trial) !== null && y.place(trial) !== null);
     const field = readCells(answer, deviation.on);
     const results = deviation.on ? field.told : store.results.map(trial => metric.place(trial)).filter(Number.isFinite);
-    logX.offer(x, trials.map(trial => x.of(trial)));
-    logY.offer(y, trials.map(trial => y.of(trial)));
     logColours.offer(metric, results);
     return {x, y, metric, answer, sides: [{values: xs, isLog: logX.on, trials}, {values: ys, isLog: logY.on, trials}],
       field, results, trials, next: preview.look().answer?.suggestions ?? []};
@@ -125,7 +126,7 @@ export function contourPlot(store, selection) {
   function paint(area, {x, y, metric, sides, field, results, trials, next}) {
     const {pen, theme} = area;
     const frame = drawAxes(area, modelAxis(x, sides[0]), modelAxis(y, sides[1]), {bar: true});
-    const values = [placed(sides[0], frame.axes.x), placed(sides[1], frame.axes.y)];
+    const values = [frame.axes.x, frame.axes.y].map((axis, i) => sides[i].values.map(value => placed(value, axis)));
     const minimize = metric.sign < 0 && !deviation.on;
     const share = sharesOfCells(field.told, {isLog: logColours.on, minimize, results});
     const even = !x.isCategory && !y.isCategory && values.every(axis => axis.length > 2) && !field.cells.includes(null);
@@ -133,7 +134,7 @@ export function contourPlot(store, selection) {
     const marks = trials.map(trial => ({trial, x: frame.x(x.of(trial)), y: frame.y(y.of(trial))})).filter(isSeen);
     const coming = next.filter(({params}) => params[x.name] !== undefined && params[y.name] !== undefined)
       .map((point, i) => ({next: point, label: `next ${i}`,
-        x: frame.x(valueAt(point, x)), y: frame.y(valueAt(point, y))})).filter(isSeen);
+        x: frame.x(placed(valueAt(point, x), frame.axes.x)), y: frame.y(placed(valueAt(point, y), frame.axes.y))})).filter(isSeen);
     pen.inside(frame.inner, () => (even ? drawContours : drawCells)(area, frame, field, values, share));
     // Points lie at the ends of the axes often, and are seen whole.
     const picked = marks.filter(({trial}) => selection.accepts(trial));
@@ -177,5 +178,5 @@ function modelAxis(dimension, {values, isLog, trials}) {
   return {...axisOf(dimension, values, isLog), low, high: values[values.length - 1]};
 }
 
-// The values as they have a place there.
-const placed = ({values}, axis) => axis.log ? values.map(value => Math.max(value, axis.low)) : values;
+// The value as it has a place there.
+const placed = (value, axis) => axis.log ? Math.max(value, axis.low) : value;

@@ -34,6 +34,12 @@ export function slicePath(store, query) {
   return `${studyPath(store.key)}/slice?${asked}`;
 }
 
+// What `scale` of a question says of an axis that is drawn on another scale than
+// the parameter's own, so that the model's points are even on it.
+export function scaleAsked(scale, parameter, isLog) {
+  return isLog && !parameter.log && parameter.range?.[0] > 0 ? {[scale]: "log"} : {};
+}
+
 // [{value, low, median, high}] where the parameter has a place.
 function expectedOf(answer) {
   return (answer?.axes[0].values ?? []).map((value, i) =>
@@ -74,7 +80,8 @@ export const slicePlot = key => (store, selection) => {
   };
   const question = new Question(store, () => {
     const {parameter, metric} = find();
-    return metric && lackOfModel(store) === null ? slicePath(store, {x: parameter.name, metric: metric.name}) : null;
+    if (!metric || lackOfModel(store) !== null) return null;
+    return slicePath(store, {x: parameter.name, metric: metric.name, ...scaleAsked("xScale", parameter, logX.on)});
   }, () => card.changed());
 
   function prepare() {
@@ -82,8 +89,8 @@ export const slicePlot = key => (store, selection) => {
     const trials = metric ? store.results.filter(trial =>
       metric.place(trial) !== null && parameter.place(trial) !== null) : [];
     if (trials.length === 0) return {missing: "No result has this parameter yet."};
-    const {answer, problem} = question.look();
     logX.offer(parameter, trials.map(trial => parameter.of(trial)));
+    const {answer, problem} = question.look();
     logY.offer(metric, trials.map(trial => metric.of(trial)));
     return {parameter, metric, trials, expected: expectedOf(answer), through: answer?.trial, problem};
   }
