@@ -226,6 +226,26 @@ def words_that_are_too_long_end_in_an_ellipsis():
     tap.equal(canvas.fit("W" * 9, 60), "WWWW\u2026")
 
 
+def long_names_of_values_are_told_apart():
+    names = ["a_network_of_the_same_family_%02d" % n for n in range(20)]
+    spec = {"parameterId": "net", "categoricalValueSpec": {"values": names}}
+    answer = {"metric": "loss", "trial": "1",
+              "axes": [{"parameter": "net", "values": names}],
+              "low": [1.0] * 20, "median": [2.0] * 20, "high": [3.0] * 20}
+    known = [trial(n + 1, 0.5 + n, net=names[n]) for n in range(20)]
+    made = resource("q", "loss")
+    study = Study(Canned(made), "", made)
+    trials = [hypertune.Trial(study, one) for one in known]
+    for svg, least in (
+            (check_picture(plot_model.slices("q", spec, answer, trials)), 6),
+            (check_picture(plot.parallel("q", "loss", False, [spec] * 7,
+                                         trials)), 20)):
+        labels = [text for text in svg.itertext() if "\u2026" in text and
+                  text.strip("\u2026")[:2].isdigit()]
+        tap.equal(len(set(labels)) >= least, True, labels)
+    tap.equal(canvas.fit_all(["other", "others"], 60), ["other", "others"])
+
+
 def a_study_that_only_fails_says_of_what():
     made = resource()
     study = Study(Canned(made), "", made)
@@ -305,6 +325,7 @@ if __name__ == "__main__":
         pictures_of_nothing_say_so,
         results_over_decades_are_seen_apart,
         words_that_are_too_long_end_in_an_ellipsis,
+        long_names_of_values_are_told_apart,
         a_study_that_only_fails_says_of_what,
         a_model_that_is_not_there_yet_is_no_error,
         the_time_axis_has_the_unit_that_fits,

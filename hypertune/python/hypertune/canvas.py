@@ -3,6 +3,8 @@
 A picture is a light card of its own, for nobody knows the colours around it: a
 notebook shows an SVG as an image, which its theme does not reach.
 """
+import math
+import os.path
 import unicodedata
 from typing import Any, List, Sequence, Tuple
 from xml.sax.saxutils import escape, quoteattr
@@ -16,6 +18,8 @@ INK, FAINT, GRID, EDGE = "#222222", "#666666", "#e4e4e4", "#d0d0d0"
 POINT, BEST, LOST = "#3b75af", "#d1660f", "#b0b0b0"
 
 _SIZE, _HEAD_SIZE = 11, 14  # of letters, in pixels
+_LABEL = 58  # pixels that a label needs at most, to be told from others
+_APART = 6   # between two
 _HEAD = 22  # where the title and the legend stand
 # Colours of values, from the worst to the best: those of the dashboard.
 _SHADES = ((0xbd, 0xdf, 0x26), (0x7a, 0xd1, 0x51), (0x44, 0xbf, 0x70),
@@ -74,6 +78,16 @@ def fit(text: str, room: float, size: int = _SIZE) -> str:
         room -= size * _letter(text[end])
         end += 1
     return text[:end] + "\u2026"
+
+
+def fit_all(texts: Sequence[str], room: float) -> List[str]:
+    """The same for texts that stand together: where cutting would make several
+    alike, without what all of them begin with."""
+    cut = [fit(text, room) for text in texts]
+    alike = len(os.path.commonprefix(list(texts)))
+    if alike == 0 or len(set(cut)) == len(set(texts)):
+        return cut
+    return [fit("\u2026" + text[alike:], room) for text in texts]
 
 
 def shade(share: float) -> str:
@@ -156,13 +170,19 @@ class Canvas:
     def frame(self, x: Axis, y: Axis, x_name: str, y_name: str) -> None:
         """Grid, ticks and names of both axes."""
         left, right, bottom, top = x.start, x.end, y.start, y.end
-        for value, label in y.ticks:
+        for (value, _), label in zip(y.ticks, fit_all(
+                [label for _, label in y.ticks], left - 24)):
             self.line(left, y.at(value), right, y.at(value), GRID)
-            self.text(left - 8, y.at(value) + 4, fit(label, left - 24), "end")
-        room = (right - left) / max(len(x.ticks), 1) - 6
-        for value, label in x.ticks:
+            self.text(left - 8, y.at(value) + 4, label, "end")
+        each = (right - left) / max(len(x.ticks), 1)
+        needed = min(_LABEL, max([width_of(label) for _, label in x.ticks] +
+                                 [0.0]))
+        told = x.ticks[::max(1, math.ceil((needed + _APART) / each))]
+        for (value, _), label in zip(told, fit_all(
+                [label for _, label in told],
+                (right - left) / max(len(told), 1) - _APART)):
             self.line(x.at(value), bottom, x.at(value), bottom + 4, FAINT)
-            self.text(x.at(value), bottom + 17, fit(label, room), "middle")
+            self.text(x.at(value), bottom + 17, label, "middle")
         self.line(left, bottom, right, bottom, FAINT)
         self.text((left + right) / 2, self.height - 10,
                   fit(x_name, right - left), "middle")

@@ -9,7 +9,7 @@ from hypertune import show
 from hypertune.axis import Axis, Ruler, axis
 from hypertune.canvas import (BEST, BOTTOM, FAINT, HEIGHT, INK, LEFT, LOST,
                               POINT, RIGHT, TOP, WIDTH, Canvas, Plot, fit,
-                              shade)
+                              fit_all, shade)
 
 if TYPE_CHECKING:
     from hypertune.study import Curve
@@ -139,9 +139,9 @@ def _draw_column(canvas: Canvas, scale: Axis, name: str, x: float,
     """One of several upright axes, which stand `gap` apart."""
     canvas.line(x, scale.start, x, scale.end, FAINT)
     canvas.text(x, scale.end - 10, fit(name, gap - 6), "middle", fill=INK)
-    for value, label in scale.ticks:
-        canvas.text(x - 5, scale.at(value) + 4, fit(label, gap - 12), "end",
-                    fill=INK)
+    for (value, _), label in zip(scale.ticks, fit_all(
+            [label for _, label in scale.ticks], gap - 12)):
+        canvas.text(x - 5, scale.at(value) + 4, label, "end", fill=INK)
 
 
 def parallel(name: str, metric: str, maximize: bool,
