@@ -252,7 +252,8 @@ def make_job(name):
     job = filling.job(name, 100)
     job["studySpec"] = {**job["studySpec"], "parameters": [
         {"parameterId": "depth", "doubleValueSpec": {"maxValue": 1}},
-        choice("loss", "", "undefined"), choice("opt", "adam", "sgd"),
+        choice("loss", "", "undefined", "long" * 30),
+        choice("opt", "adam", "sgd"),
         {"parameterId": "lr", "doubleValueSpec": {"maxValue": 1}},
         {"parameterId": "units",
          "integerValueSpec": {"minValue": "2", "maxValue": "20"}}]}
@@ -284,6 +285,9 @@ def the_form_of_a_trial_knows_conditions_and_steps():
     asked = """return [...document.querySelectorAll("dialog .field")]
         .filter(one => one.offsetParent).map(one => one.querySelector("bdi").textContent)"""
     everything = ["depth", "loss", "opt", "lr", "units"]
+    tap.equal(page.run("""return new Set([...document.querySelectorAll("dialog .field > :is(input, select)")]
+        .filter(one => one.offsetParent).map(one => one.offsetLeft)).size"""),
+              1, "controls stand below each other")
     for loss, opt, fields in (("none", "none", everything[1:]),
                               ("none", "sgd", everything[1:]),
                               ("undefined", "sgd", everything),
