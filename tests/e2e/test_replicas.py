@@ -317,7 +317,7 @@ class Cases:
         trial = self.server.trial("shim", 1)["hypertune"]
         tap.equal(trial["state"], "SUCCEEDED", trial["reason"])
         events = json.dumps(self.server.get(
-            harness.OURS + "shim/events?pageSize=100"))
+            harness.OURS + "shim/events?limit=100"))
         if "worker-0: its supervisor process was killed" not in events:
             raise AssertionError("no reason in " + events)
         self.expect_quiet()
