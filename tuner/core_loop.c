@@ -99,8 +99,10 @@ static void apply_group(struct core *core)
     struct group *group = &core->group;
     for (size_t i = 0; i < group->n_steps; i++)
         group->steps[i].apply(core, group->steps[i].data);
-    for (size_t i = 0;
-         core->options.on_revision != NULL && i < group->n_revisions; i++)
+    if (core->options.on_revision == NULL)
+        return;
+    /* The newest first: nobody need hear what it has made old. */
+    for (size_t i = group->n_revisions; i-- > 0;)
         core->options.on_revision(core->options.context,
                                   group->revisions[i].study,
                                   group->revisions[i].revision);

@@ -23,6 +23,9 @@ enum study_state {
     STUDY_DELETING /* invisible; removed in slices by tick */
 };
 
+/* Told in place of a revision of a study that is shown no more. */
+#define REVISION_DELETED INT64_MAX
+
 enum trial_state {
     TRIAL_PREPARED,  /* suggestion nobody has seen yet; may be dropped */
     TRIAL_REQUESTED, /* waits for a slot (or for its retry) */

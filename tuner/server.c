@@ -143,7 +143,6 @@ static void on_deleted(void *context, int64_t study)
 {
     struct server *server = context;
     logs_forget(server->logs, study);
-    sse_forget(server->sse, study);
     webhooks_note(server->webhooks, study);
 }
 

@@ -10,6 +10,7 @@
 #include "proto/arena.h"
 #include "proto/clock.h"
 #include "tuner/http_reply.h"
+#include "tuner/rows.h"
 
 enum { NONE = -1, BLOCK_BYTES = 4096, LINE_BYTES = 128 };
 
@@ -157,23 +158,29 @@ static void unshift(int *index, int at)
     *index -= *index > at;
 }
 
-void sse_forget(struct sse *sse, int64_t study)
+static void drop(struct sse *sse, int at)
 {
-    pthread_mutex_lock(&sse->lock);
-    int at = lower_bound(sse, study);
-    if (at < sse->n && sse->entries[at].study == study) {
-        unlink_entry(sse, at);
-        sse->n--;
-        memmove(&sse->entries[at], &sse->entries[at + 1],
-                (size_t)(sse->n - at) * sizeof *sse->entries);
-        for (int i = 0; i < sse->n; i++) {
-            unshift(&sse->entries[i].before, at);
-            unshift(&sse->entries[i].after, at);
-        }
-        unshift(&sse->oldest, at);
-        unshift(&sse->newest, at);
+    unlink_entry(sse, at);
+    sse->n--;
+    memmove(&sse->entries[at], &sse->entries[at + 1],
+            (size_t)(sse->n - at) * sizeof *sse->entries);
+    for (int i = 0; i < sse->n; i++) {
+        unshift(&sse->entries[i].before, at);
+        unshift(&sse->entries[i].after, at);
     }
-    pthread_mutex_unlock(&sse->lock);
+    unshift(&sse->oldest, at);
+    unshift(&sse->newest, at);
+}
+
+static void drop_deleted(struct sse *sse)
+{
+    int64_t told = sse->turn; /* to every stream */
+    for (const struct stream *s = sse->streams; s != NULL; s = s->next)
+        told = s->seen < told ? s->seen : told;
+    for (int at = sse->n - 1; at >= 0; at--)
+        if (sse->entries[at].revision == REVISION_DELETED &&
+            sse->entries[at].turn <= told)
+            drop(sse, at);
 }
 
 /* The oldest entry the stream has not seen. */
@@ -186,6 +193,19 @@ static int first_unseen(const struct sse *sse, int64_t seen)
     return found;
 }
 
+static size_t write_event(const struct entry *entry, char *buffer, size_t room)
+{
+    if (entry->revision == REVISION_DELETED)
+        return (size_t)snprintf(
+            buffer, room,
+            "event: revision\ndata: {\"study\":%lld,\"deleted\":true}\n\n",
+            (long long)entry->study);
+    return (size_t)snprintf(
+        buffer, room,
+        "event: revision\ndata: {\"study\":%lld,\"revision\":%lld}\n\n",
+        (long long)entry->study, (long long)entry->revision);
+}
+
 /* Writes as many whole events as fit. */
 static size_t write_events(struct stream *stream, char *buffer, size_t room)
 {
@@ -194,10 +214,7 @@ static size_t write_events(struct stream *stream, char *buffer, size_t room)
     for (int at = first_unseen(sse, stream->seen);
          at != NONE && room - used >= LINE_BYTES; at = sse->entries[at].after) {
         const struct entry *entry = &sse->entries[at];
-        used += (size_t)snprintf(
-            buffer + used, room - used,
-            "event: revision\ndata: {\"study\":%lld,\"revision\":%lld}\n\n",
-            (long long)entry->study, (long long)entry->revision);
+        used += write_event(entry, buffer + used, room - used);
         stream->seen = entry->turn;
     }
     if (used == 0 && stream->comment && room >= LINE_BYTES)
@@ -298,6 +315,7 @@ void sse_tick(struct sse *sse, int64_t now_ms)
         s->comment = true;
         wake(s);
     }
+    drop_deleted(sse);
     pthread_mutex_unlock(&sse->lock);
 }
 

@@ -19,11 +19,10 @@ struct sse;
 struct sse *sse_new(void);
 void sse_free(struct sse *sse); /* after its streams ended; accepts NULL */
 
-/* A study has a new revision; older ones change nothing. Any thread. */
+/* A study has a new revision; older ones change nothing. The last one of all is
+ * REVISION_DELETED: it is forgotten when every stream has told it. Any thread.
+ */
 void sse_publish(struct sse *sse, int64_t study, int64_t revision);
-
-/* A study is gone. Any thread. */
-void sse_forget(struct sse *sse, int64_t study);
 
 /* Answers the connection with a stream: all known studies, then changes; to
  * HEAD with its headers alone. Not suspended; on the HTTP thread. HT_LIMIT at
@@ -31,7 +30,8 @@ void sse_forget(struct sse *sse, int64_t study);
 enum ht_status sse_attach(struct sse *sse, struct MHD_Connection *connection,
                           bool is_head, struct ht_error *err);
 
-/* Wakes every stream that was silent for SSE_COMMENT_MS. */
+/* Wakes every stream that was silent for SSE_COMMENT_MS; forgets what is told
+ * of deleted studies. */
 void sse_tick(struct sse *sse, int64_t now_ms);
 /* Ends all streams and refuses new ones. */
 void sse_close(struct sse *sse);

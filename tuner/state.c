@@ -111,7 +111,9 @@ enum ht_status state_move_study(struct core *core, struct study_row *row,
     row->state = to;
     row->reason = reason;
     row->revision = event.revision;
-    if (to != STUDY_DELETING)
+    if (to == STUDY_DELETING)
+        core_note_revision(core, row->id, REVISION_DELETED);
+    else
         row->ended_ms = study_state_is_final(to) ? event.time_ms : 0;
     core_wake(core); /* who waits for suggestions may wait in vain now */
     core_touch(core, row->id);

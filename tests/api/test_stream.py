@@ -44,18 +44,21 @@ class Stream:
         text, self.text = self.text.split(b"\n\n", 1)
         return text.decode()
 
-    def revision(self):
-        """The next (study, revision), comments left out."""
-        while True:
+    def event(self):
+        """What the next event says, comments left out; None at the end."""
+        text = self.block()
+        while text is not None and text.startswith(":"):
             text = self.block()
-            if text is None:
-                return None
-            if text.startswith(":"):
-                continue
-            event, data = text.split("\n")
-            tap.equal(event, "event: revision")
-            found = json.loads(data[len("data: "):])
-            return found["study"], found["revision"]
+        if text is None:
+            return None
+        event, data = text.split("\n")
+        tap.equal(event, "event: revision")
+        return json.loads(data[len("data: "):])
+
+    def revision(self):
+        """The next (study, revision)."""
+        found = self.event()
+        return found and (found["study"], found["revision"])
 
     def wait_for(self, study, revision):
         while True:
@@ -104,6 +107,36 @@ def a_change_arrives_at_every_stream():
     revision = revision_of("news")
     for stream in streams:
         stream.wait_for(number, revision)
+        stream.close()
+
+
+def a_deletion_is_told_to_every_stream_and_then_forgotten():
+    number = create("doomed")
+    streams = [Stream() for _ in range(2)]
+    for stream in streams:
+        stream.wait_for(number, 1)
+    server.call("POST", api.JOBS + "/doomed:cancel")
+    harness.wait_until(
+        lambda: server.study("doomed")["state"] == "CANCELLED", "its end")
+    tap.equal(server.call("DELETE", api.JOBS + "/doomed")[0], 200)
+    for stream in streams:
+        told = stream.event()
+        while "revision" in told:
+            told = stream.event()
+        tap.equal(told, {"study": number, "deleted": True})
+
+    after = create("after")
+
+    def told_at_first():
+        late = Stream()
+        told = []
+        while after not in told:
+            told.append(late.event()["study"])
+        late.close()
+        return told
+    harness.wait_until(lambda: number not in told_at_first(),
+                       "a stream that begins without it")
+    for stream in streams:
         stream.close()
 
 
@@ -179,6 +212,7 @@ with harness.Server("--runner", "none") as server:
     tap.run([
         a_stream_begins_with_every_study,
         a_change_arrives_at_every_stream,
+        a_deletion_is_told_to_every_stream_and_then_forgotten,
         a_slow_client_delays_nobody_and_gets_the_newest,
         without_the_right_accept_it_is_no_stream,
         there_are_at_most_256_streams,

@@ -10,9 +10,9 @@ const RETRY_MS = 2000;
 const listeners = new Set();
 const connection = {stream: null, timer: 0, heardMs: 0, away: false, newest: 0};
 
-// `changed(study, revision, isNew)`, isNew: none with a number as high was told
-// before; `presence(away)` when the server goes or comes. Returns the function
-// that ends it.
+// `changed(study, revision, isNew)`, revision: Infinity of one that is deleted,
+// isNew: none with a number as high was told before; `presence(away)` when the
+// server goes or comes. Returns the function that ends it.
 export function listen({changed, presence = () => {}}) {
   const listener = {changed, presence};
   listeners.add(listener);
@@ -41,7 +41,7 @@ function open() {
     tellPresence(false);
   });
   stream.addEventListener("revision", event => {
-    const {study, revision} = JSON.parse(event.data);
+    const {study, deleted, revision = deleted && Infinity} = JSON.parse(event.data);
     connection.heardMs = Date.now();
     const isNew = study > connection.newest;
     connection.newest = Math.max(study, connection.newest);

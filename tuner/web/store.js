@@ -8,7 +8,7 @@ import {listen} from "./live.js";
 import {titleOf} from "./study_title.js";
 
 const REDRAW_MS = 250;
-const CALLED = /^[\w.-]+$/; // what a study may be called, and any number
+const CALLED = /^[\w./-]+$/; // what a study may be called, and any number
 
 // A trial as the pages use it.
 function readTrial(columns, row) {
@@ -37,6 +37,7 @@ export class StudyStore {
     this.wanted = false;
     this.loading = null;
     this.isEnding = false; // its server is asked to delete it
+    this.isDeleted = false;
   }
 
   // Calls `redraw(store)` after changes, at first when the server was asked for
@@ -46,9 +47,7 @@ export class StudyStore {
     this.watchers.add(redraw);
     if (!this.unlisten)
       this.unlisten = listen({
-        changed: (study, revision, isNew) => {
-          if (this.job !== null ? study === this.id && revision > this.revision : isNew || !this.isAbsent) this.refresh();
-        },
+        changed: (study, revision, isNew) => this.hear(study, revision, isNew),
         presence: () => this.tell(),
       });
     this.refresh();
@@ -99,10 +98,19 @@ export class StudyStore {
       .sort((a, b) => this.direction * (b.objective - a.objective) || a.id - b.id);
   }
 
+  hear(study, revision, isNew) {
+    if (this.job === null) {
+      if (isNew || !this.isAbsent) this.refresh();
+    } else if (study === this.id && revision > this.revision) {
+      if (revision === Infinity) this.lose();
+      else this.refresh();
+    }
+  }
+
   // Asks for what changed; one question at a time, the last one wins. A number
   // is given once, so that of a study that is gone no more can be known.
   refresh() {
-    if (this.isEnding || (this.isAbsent && this.job !== null)) return;
+    if (this.isEnding || this.isDeleted || (this.isAbsent && this.job !== null)) return;
     this.wanted = true;
     this.loading ??= this.load().finally(() => {
       this.loading = null;
@@ -115,11 +123,18 @@ export class StudyStore {
     await this.loading;
     try {
       await act();
-      this.error = new ApiError(404, "the study has been deleted");
+      this.lose();
     } finally {
       this.isEnding = false;
       this.refresh();
     }
+  }
+
+  // What was known of it stays, and no answer under way changes that.
+  lose() {
+    this.isDeleted = true;
+    this.error = new ApiError(404, "the study has been deleted");
+    this.tell();
   }
 
   // Looks in the list, which may lack it: to ask for what is not there is an
@@ -130,18 +145,19 @@ export class StudyStore {
   }
 
   async load() {
-    while (this.wanted) {
+    while (this.wanted && !this.isDeleted) {
       this.wanted = false;
+      let error = null;
       try {
         if (this.job === null) await this.find();
         const [job, table] = await Promise.all([
           get(studyPath(this.key)), get(`${studyPath(this.key)}/table?since=${this.revision}`)]);
         this.take(job, table);
-        this.error = null;
       } catch (problem) {
         if (!(problem instanceof ApiError)) throw problem;
-        this.error = problem;
+        error = problem;
       }
+      if (!this.isDeleted) this.error = error;
       this.tell();
       await new Promise(resolve => setTimeout(resolve, REDRAW_MS));
     }
