@@ -33,29 +33,31 @@ def trials_of(home, study):
     return rows
 
 
-def best_of(home, study):
-    trials_of(home, study)
+def result_of(home, study):
+    """The best trial of a study, and the last steps of all. The best may be one
+    that ended early: what it reports is not the same at every step."""
+    steps = {trial["step"] for trial in trials_of(home, study)}
     best = json.loads(home.cli("best", study, "-o", "json")[0])
-    return best["hypertune"]
+    return best["hypertune"], steps
 
 
 def follow(recipe, study, tools=None):
-    """Does what a recipe says; returns the best trial of its study."""
+    """Does what a recipe says; returns the result of its study."""
     with Home() as home:
         tap.equal(walkthrough.follow(home, "recipes/" + recipe, tools) > 1,
                   True, recipe)
-        return best_of(home, study)
+        return result_of(home, study)
 
 
 def a_script_reports_every_step():
-    best = follow("shell.md", "valley")
-    tap.equal(best["step"], "20")
+    best, steps = follow("shell.md", "valley")
+    tap.equal("20" in steps, True, steps)
     tap.equal(best["objective"] < 1, True, best)
 
 
 def scikit_learn_reports_every_fold():
-    best = follow("scikit-learn.md", "tumours", python_with("sklearn"))
-    tap.equal(best["step"], "5")
+    best, steps = follow("scikit-learn.md", "tumours", python_with("sklearn"))
+    tap.equal("5" in steps, True, steps)
     tap.equal(best["objective"] > 0.94, True, best)
 
 
@@ -63,7 +65,7 @@ def pytorch_goes_on_from_its_checkpoint():
     tools = python_with("torch")
     with Home() as home:
         walkthrough.follow(home, "recipes/pytorch.md", tools)
-        steps = {trial["step"] for trial in trials_of(home, "sine")}
+        _, steps = result_of(home, "sine")
         # The document's own runs left the checkpoint of the last epoch.
         again = subprocess.run(
             [os.path.join(tools, "python3"), "train.py"], cwd=home.folder,
@@ -71,13 +73,12 @@ def pytorch_goes_on_from_its_checkpoint():
                 "HYPERTUNE_RESUME": "1",
                 "PYTHONPATH": walkthrough.PYTHON}),
             stdout=subprocess.PIPE, encoding="utf-8")
-    # One goes all the way; the best may be one that did not.
     tap.equal("27" in steps, True, steps)
     tap.equal("epochs 27 to 27:" in again.stdout, True, again.stdout)
 
 
 def the_best_round_of_xgboost_counts():
-    best = follow("xgboost.md", "boosting", python_with("xgboost"))
+    best, _ = follow("xgboost.md", "boosting", python_with("xgboost"))
     tap.equal(best["objective"] <= best["latest"]["metrics"]["rmse"], True,
               best)
     tap.equal(best["objective"] < 0.3, True, best)
@@ -86,7 +87,8 @@ def the_best_round_of_xgboost_counts():
 def r_reports_through_the_command():
     if not shutil.which("Rscript"):
         raise tap.Skip("R is not installed")
-    tap.equal(follow("r-julia.md", "brakes")["step"], "5")
+    _, steps = follow("r-julia.md", "brakes")
+    tap.equal(steps, {"5"})
 
 
 tap.run([a_script_reports_every_step, scikit_learn_reports_every_fold,
