@@ -58,7 +58,7 @@ def a_script_reports_every_step():
 def scikit_learn_reports_every_fold():
     best, steps = follow("scikit-learn.md", "tumours", python_with("sklearn"))
     tap.equal("5" in steps, True, steps)
-    tap.equal(best["objective"] > 0.94, True, best)
+    tap.equal(best["objective"] > 0.9, True, best)
 
 
 def pytorch_goes_on_from_its_checkpoint():
@@ -81,7 +81,7 @@ def the_best_round_of_xgboost_counts():
     best, _ = follow("xgboost.md", "boosting", python_with("xgboost"))
     tap.equal(best["objective"] <= best["latest"]["metrics"]["rmse"], True,
               best)
-    tap.equal(best["objective"] < 0.3, True, best)
+    tap.equal(best["objective"] < 0.5, True, best)
 
 
 def r_reports_through_the_command():
