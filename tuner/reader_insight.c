@@ -178,23 +178,21 @@ static double least_of(const struct param *param)
 }
 
 /* The parameter's own, unless the query says another. */
-static enum ht_status read_scale(const struct request *req, const char *key,
+static enum ht_status read_scale(struct request *req, const char *key,
                                  const struct param *param,
                                  enum param_scale *scale, struct ht_error *err)
 {
-    const char *text = request_query(req, key);
-    if (text == NULL)
-        *scale = param->scale;
-    else if (strcmp(text, "linear") == 0)
-        *scale = SCALE_LINEAR;
-    else if (strcmp(text, "log") != 0)
-        return ht_fail(err, HT_INVALID, "%s: must be linear or log", key);
-    else if (!(least_of(param) > 0))
+    static const char *const words[] = {
+        [SCALE_LINEAR] = "linear", [SCALE_LOG] = "log", NULL};
+    size_t word = param->scale;
+    if (request_query(req, key) != NULL &&
+        page_choice(req, key, words, &word, err) != HT_OK)
+        return HT_INVALID;
+    if (word == SCALE_LOG && !(least_of(param) > 0))
         return ht_fail(err, HT_INVALID,
                        "%s: not all values of %.128s are positive", key,
                        param->name);
-    else
-        *scale = SCALE_LOG;
+    *scale = (enum param_scale)word;
     return HT_OK;
 }
 

@@ -84,56 +84,45 @@ static size_t look_up_job(void *item, const char *field, const char *key,
 
 /* --- lists --- */
 
-#define SIZES                                                                  \
+#define COLLECTION(called, of, viewer, filtered, looked_up)                    \
     {                                                                          \
-        PAGE_DEFAULT, PAGE_MOST                                                \
+        .key = (called), .message = (of), .view = (viewer),                    \
+        .fields = (filtered), .look_up = (looked_up), .sizes = {               \
+            PAGE_DEFAULT,                                                      \
+            PAGE_MOST                                                          \
+        }                                                                      \
     }
 
 enum ht_status read_jobs(struct reader *reader, struct request *req,
                          struct ht_error *err)
 {
-    static const struct collection jobs = {.key = "hyperparameterTuningJobs",
-                                           .view = view_job,
-                                           .message = "HyperparameterTuningJob",
-                                           .fields = job_fields,
-                                           .look_up = look_up_job,
-                                           .sizes = SIZES};
+    static const struct collection jobs =
+        COLLECTION("hyperparameterTuningJobs", "HyperparameterTuningJob",
+                   view_job, job_fields, look_up_job);
     return reader_list(reader, req, &jobs, err);
 }
 
 enum ht_status read_custom_jobs(struct reader *reader, struct request *req,
                                 struct ht_error *err)
 {
-    static const struct collection jobs = {.key = "customJobs",
-                                           .view = view_job,
-                                           .message = "CustomJob",
-                                           .fields = job_fields,
-                                           .look_up = look_up_job,
-                                           .sizes = SIZES};
+    static const struct collection jobs = COLLECTION(
+        "customJobs", "CustomJob", view_job, job_fields, look_up_job);
     return reader_list(reader, req, &jobs, err);
 }
 
 enum ht_status read_studies(struct reader *reader, struct request *req,
                             struct ht_error *err)
 {
-    static const struct collection studies = {.key = "studies",
-                                              .view = view_study,
-                                              .message = "Study",
-                                              .fields = study_fields,
-                                              .look_up = look_up_study,
-                                              .sizes = SIZES};
+    static const struct collection studies =
+        COLLECTION("studies", "Study", view_study, study_fields, look_up_study);
     return reader_list(reader, req, &studies, err);
 }
 
 enum ht_status read_all_kinds(struct reader *reader, struct request *req,
                               struct ht_error *err)
 {
-    static const struct collection studies = {.key = "studies",
-                                              .view = view_job,
-                                              .message = "OfAnyKind",
-                                              .fields = all_fields,
-                                              .look_up = look_up_job,
-                                              .sizes = SIZES};
+    static const struct collection studies =
+        COLLECTION("studies", "OfAnyKind", view_job, all_fields, look_up_job);
     return reader_list(reader, req, &studies, err);
 }
 

@@ -108,7 +108,7 @@ def wrong_questions_get_a_sentence():
             ("slice?x=nothing", 'x: the study has no parameter "nothing"'),
             ("slice?x=lr&y=lr", "y: is the same parameter"),
             ("slice?x=lr&points=1", "points"),
-            ("slice?x=lr&xScale=square", "xScale: must be linear or log"),
+            ("slice?x=lr&xScale=square", 'xScale: "square" is none of linear log'),
             ("slice?x=opt&xScale=log",
              "xScale: not all values of opt are positive"),
             ("slice?x=lr&metric=acc", 'the study has no "acc"'),

@@ -41,11 +41,11 @@ function open() {
     tellPresence(false);
   });
   stream.addEventListener("revision", event => {
-    const {study, deleted, revision = deleted && Infinity} = JSON.parse(event.data);
+    const {study, revision, deleted} = JSON.parse(event.data);
     connection.heardMs = Date.now();
     const isNew = study > connection.newest;
     connection.newest = Math.max(study, connection.newest);
-    for (const {changed} of listeners) changed(study, revision, isNew);
+    for (const {changed} of listeners) changed(study, deleted ? Infinity : revision, isNew);
   });
   stream.addEventListener("error", () => {
     close();
