@@ -12,12 +12,24 @@ enum {
  * like results at different points. */
 static const double large_noise = 0.5;
 
-/* The best results of the part by value, best first; what was only foretold of
- * a trial that was stopped is none. Returns how many. */
-static size_t list_best(const struct history *history,
-                        const struct subspace *part, size_t best[])
+/* Whether its point may be tried again; one that was told need not satisfy the
+ * constraints. */
+static bool is_asked_for(const struct history *history, size_t i,
+                         const struct suggest_request *request)
 {
-    const size_t width = history->encoding->space->n;
+    const struct value *point =
+        history->points + i * history->encoding->space->n;
+    return request == NULL ||
+           (subspace_has(request->within, point) &&
+            constraint_set_holds(request->constraints, point));
+}
+
+/* The best results that are asked for (request NULL: of all) by value, best
+ * first; what was only foretold of a trial that was stopped is none. Returns
+ * how many. */
+static size_t list_best(const struct history *history,
+                        const struct suggest_request *request, size_t best[])
+{
     size_t n = 0;
     for (size_t i = 0; i < history->n; i++) {
         const double value = history_value(history, i, 0);
@@ -25,7 +37,7 @@ static size_t list_best(const struct history *history,
         while (at > 0 && history_value(history, best[at - 1], 0) < value)
             at--;
         if (isnan(value) || history->variance[i] > 0 || at == BEST ||
-            !subspace_has(part, history->points + i * width))
+            !is_asked_for(history, i, request))
             continue;
         n = n < BEST ? n + 1 : BEST;
         memmove(best + at + 1, best + at, (n - 1 - at) * sizeof *best);
@@ -87,7 +99,7 @@ bool repeat_find(const struct belief *belief,
     const struct history *history = belief->history;
     const size_t dim = history->encoding->dim;
     size_t best[BEST];
-    const size_t n = list_best(history, request->within, best);
+    const size_t n = list_best(history, request, best);
     double highest = -INFINITY;
     for (size_t k = 0; k < n; k++) {
         const double *x = history->x + best[k] * dim;

@@ -21,8 +21,8 @@ bool repeat_is_due(const struct belief *belief,
                    const struct suggest_request *request);
 
 /* The result whose point may be the best: of the best values told in the part
- * asked for, the one with the highest mean plus deviation. False when there is
- * none whose point is not pending. */
+ * asked for, within the constraints, the one with the highest mean plus
+ * deviation. False when there is none whose point is not pending. */
 bool repeat_find(const struct belief *belief,
                  const struct suggest_request *request, size_t *result);
 

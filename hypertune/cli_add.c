@@ -141,7 +141,8 @@ static int send_points(struct cli *cli, const struct cli_study *study,
     enum ht_status status = HT_OK;
     for (; sent < points->n; sent++) {
         struct cli_http_answer answer;
-        cJSON *parameters = cli_points_json(points->space, points->items[sent]);
+        cJSON *parameters =
+            cli_points_json(points->constraints->space, points->items[sent]);
         status = send_point(cli, study, parameters, &answer, &err);
         if (status != HT_OK)
             break;
@@ -180,7 +181,13 @@ int cli_add(struct cli *cli)
         return cli_fail(cli, CLI_USAGE,
                         "%s %s has no parameters, so no trial can be added",
                         study.home->kind_name, study.name);
-    struct cli_points points = {.space = &job->space, .diag = &diag};
+    struct constraint_set constraints;
+    struct ht_error err;
+    if (constraint_set_parse(cli->arena, &job->space, job->constraints.n,
+                             job->constraints.items, &constraints,
+                             &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    struct cli_points points = {.constraints = &constraints, .diag = &diag};
     code = read_points(cli, &values, &points);
     return code == CLI_DONE ? send_points(cli, &study, &points) : code;
 }

@@ -4,6 +4,7 @@
 
 #include "hypertune/cli_csv.h"
 #include "proto/json.h"
+#include "proto/part_read.h"
 
 /* Where a point was written, for complaints. */
 struct origin {
@@ -28,10 +29,11 @@ static void keep(struct cli_points *points, const struct value *point)
 static bool check_name(struct cli_points *points, struct origin at,
                        const char *name)
 {
-    if (space_find(points->space, name) >= 0)
+    if (space_find(points->constraints->space, name) >= 0)
         return true;
     struct arena *arena = points->diag->arena;
-    const char *near = diag_nearest(name, space_names(arena, points->space));
+    const char *near =
+        diag_nearest(name, space_names(arena, points->constraints->space));
     diag_error(points->diag, at.line, at.line > 0 ? 1 : 0, name,
                "the study has no such parameter");
     if (near != NULL)
@@ -50,41 +52,45 @@ static struct node *add_member(struct arena *arena, struct node *map,
     return member;
 }
 
-/* A constant of the spec is a parameter with one level. */
-static void add_constants(struct cli_points *points, struct node *map)
+/* The values with their origin, whatever line their own document gave them. */
+static size_t list_values(struct cli_points *points, struct origin at,
+                          const struct node *map, struct named_value named[])
 {
-    struct arena *arena = points->diag->arena;
-    for (size_t i = 0; i < points->space->n; i++) {
-        const struct param *param = &points->space->params[i];
-        if (param_levels(param) != 1 || param->when != NULL ||
-            node_find(map, param->name) != NULL)
-            continue;
-        struct text value = {0};
-        struct node *member = add_member(arena, map, param->name);
-        value_text(param, param_level(param, 0), &value);
-        member->kind = NODE_STRING;
-        member->text = arena_strdup(arena, value.data);
-        text_free(&value);
+    struct node *copies =
+        arena_alloc(points->diag->arena, map->count + 1, sizeof *copies);
+    size_t n = 0;
+    for (const struct node *one = map->first; one != NULL; one = one->next) {
+        copies[n] = *one;
+        copies[n].line = at.line;
+        copies[n].column = at.line > 0 ? 1 : 0;
+        named[n] = (struct named_value){one->key, {&copies[n], one->key}};
+        n++;
     }
+    return n;
 }
 
 static void add_point(struct cli_points *points, struct origin at,
                       struct node *map)
 {
-    struct ht_error err;
+    struct arena *arena = points->diag->arena;
+    const struct space *space = points->constraints->space;
+    const struct field_reader reader = {.diag = points->diag, .arena = arena};
+    struct named_value *named =
+        arena_alloc(arena, map->count + 1, sizeof *named);
+    struct value *given = arena_alloc(arena, space->n + 1, sizeof *given);
+    struct subspace part;
     bool known = true;
     for (const struct node *one = map->first; one != NULL; one = one->next)
         known = check_name(points, at, one->key) && known;
     if (!known)
         return;
-    add_constants(points, map);
-    struct value *point =
-        arena_alloc(points->diag->arena, points->space->n + 1, sizeof *point);
-    if (point_read(points->space, map, point, &err) == HT_OK)
-        keep(points, point);
-    else
-        diag_error(points->diag, at.line, at.line > 0 ? 1 : 0, NULL, "%s",
-                   err.text);
+    const size_t n = list_values(points, at, map, named);
+    map->line = at.line;
+    map->column = at.line > 0 ? 1 : 0;
+    if (part_read(&reader, space, n, named, given, &part) &&
+        part_check(&reader, (struct place){map, NULL}, points->constraints,
+                   &part))
+        keep(points, given);
 }
 
 void cli_points_words(struct cli_points *points, const struct words *words)

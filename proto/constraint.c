@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "proto/constraint_tree.h"
+#include "proto/limits.h"
 
 /* Of the larger side: what sums of many terms lose by rounding, so that 0.1 +
  * 0.2 <= 0.3 holds. */
@@ -110,6 +111,35 @@ static struct lack look(const struct space *space,
     return (struct lack){fmin(a.of_true, b.of_true), a.of_false + b.of_false};
 }
 
+/* ---- what it speaks of ---- */
+
+static void note_params(const struct constraint *expression, bool named[])
+{
+    if (expression == NULL)
+        return;
+    if (expression->kind == EXPRESSION_PARAMETER ||
+        expression->kind == EXPRESSION_IS)
+        named[expression->param] = true;
+    note_params(expression->left, named);
+    note_params(expression->right, named);
+}
+
+static void put_values(const struct space *space,
+                       const struct constraint *constraint,
+                       const struct value point[], struct text *out)
+{
+    bool named[HT_MAX_PARAMETERS] = {0};
+    const char *between = " ";
+    note_params(constraint, named);
+    for (size_t i = 0; i < space->n; i++) {
+        if (!named[i] || point[i].absent)
+            continue;
+        text_printf(out, "%s%s=", between, space->params[i].name);
+        value_text(&space->params[i], point[i], out);
+        between = ", ";
+    }
+}
+
 /* ---- one and all ---- */
 
 double constraint_violation(const struct space *space,
@@ -137,6 +167,18 @@ bool constraint_set_holds(const struct constraint_set *set,
     return true;
 }
 
+void constraint_set_explain(const struct constraint_set *set,
+                            const struct value point[], struct text *out)
+{
+    for (size_t i = 0; set != NULL && i < set->n; i++) {
+        if (constraint_violation(set->space, set->items[i], point) == 0)
+            continue;
+        text_printf(out, "%s does not hold for", set->texts[i]);
+        put_values(set->space, set->items[i], point, out);
+        return;
+    }
+}
+
 enum ht_status constraint_set_parse(struct arena *arena,
                                     const struct space *space, size_t n,
                                     const char *const texts[],
@@ -151,6 +193,6 @@ enum ht_status constraint_set_parse(struct arena *arena,
         if (status != HT_OK)
             return ht_wrap(err, status, "constraint \"%.60s\"", texts[i]);
     }
-    *set = (struct constraint_set){space, n, items};
+    *set = (struct constraint_set){space, n, items, texts};
     return HT_OK;
 }

@@ -30,6 +30,7 @@
 #include "proto/arena.h"
 #include "proto/error.h"
 #include "proto/space.h"
+#include "proto/text.h"
 
 struct constraint; /* opaque, immutable */
 
@@ -51,6 +52,7 @@ struct constraint_set {
     const struct space *space; /* borrowed */
     size_t n;
     struct constraint **items;
+    const char *const *texts; /* as they were written, borrowed */
 };
 
 /* Reads n texts. HT_INVALID as above, with the text in the sentence. */
@@ -65,5 +67,12 @@ double constraint_set_violation(const struct constraint_set *set,
                                 const struct value point[]);
 bool constraint_set_holds(const struct constraint_set *set,
                           const struct value point[]);
+
+/* Appends the first constraint that the point violates, as it was written, and
+ * the values it speaks of:
+ *     max_depth*10 <= batch*2 does not hold for max_depth=12, batch=16
+ * Nothing when all of them hold. */
+void constraint_set_explain(const struct constraint_set *set,
+                            const struct value point[], struct text *out);
 
 #endif

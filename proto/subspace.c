@@ -99,6 +99,29 @@ bool subspace_has(const struct subspace *part, const struct value point[])
     return true;
 }
 
+/* A constant exists only where its conditions hold by what is known. */
+bool subspace_common(const struct subspace *part, struct value point[])
+{
+    const struct space *space = part->space;
+    bool whole = true;
+    for (size_t i = 0; i < space->n; i++)
+        point[i] = part->at[i].n == 1 ? part->at[i].values[0]
+                                      : (struct value){.absent = true};
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < space->n; i++)
+            if (point[i].absent && part->at[i].n == 0 &&
+                param_levels(&space->params[i]) == 1 &&
+                space_active(space, point, i)) {
+                point[i] = param_level(&space->params[i], 0);
+                more = true;
+            }
+    }
+    for (size_t i = 0; i < space->n; i++)
+        whole = whole && (!point[i].absent || !space_active(space, point, i));
+    return whole;
+}
+
 /* A number of a value that tells a finite parameter's levels apart. */
 static uint64_t number_of(const struct param *param, struct value value)
 {

@@ -33,6 +33,11 @@ enum ht_status subspace_make(struct arena *arena, const struct space *space,
 /* Whether a settled point lies in the part. */
 bool subspace_has(const struct subspace *part, const struct value point[]);
 
+/* Writes what every point of the part has: the values that are given, those
+ * that they leave no choice of, and constants; the others are absent. True when
+ * that is a whole point, so the only one there. */
+bool subspace_common(const struct subspace *part, struct value point[]);
+
 /* Moves a point, which has a value in each place, into the part, changing no
  * more than it must, and settles it. Of several values that a parameter may
  * have there, its own decides which it gets. */

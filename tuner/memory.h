@@ -27,6 +27,7 @@ struct memory_offer {         /* what a search found for clients, see offer.h */
     size_t n, taken;          /* taken: the first ones, given already */
     struct suggestion *items; /* see search.h */
     bool exhausted;           /* of that context no more points are left */
+    bool barren;              /* see search.h */
     int64_t news;             /* what the search knew, as in the study */
     int64_t due_ms;           /* no search ahead of clients before */
     int patience;             /* how many such searches until a client asks */

@@ -42,6 +42,12 @@ bool offer_is_exhausted(struct core *core, const struct offer_claim *claim)
     return is_for(offer, claim) && offer->exhausted && offer->taken == offer->n;
 }
 
+bool offer_is_barren(struct core *core, const struct offer_claim *claim)
+{
+    return offer_is_exhausted(core, claim) &&
+           offer_of(core, claim->study)->barren;
+}
+
 const struct suggestion *offer_take(struct core *core,
                                     const struct offer_claim *claim)
 {
@@ -60,6 +66,7 @@ void offer_put(struct core *core, const struct suggestions *found)
     *offer = (struct memory_offer){.arena = arena_new(),
                                    .n = found->n,
                                    .exhausted = found->exhausted,
+                                   .barren = found->barren,
                                    .news = memory->asked_news,
                                    .due_ms = offer->due_ms,
                                    .patience = offer->patience};

@@ -1,5 +1,5 @@
 /* offer.h - points that a search found for the clients of a study, who ask for
- * them one by one.
+ * them one by one, or to complete what a person adds to any study.
  *
  * A point is given only if its search knew every result that was there when
  * the client asked, and looked for what it asks for. So that clients seldom
@@ -37,6 +37,8 @@ const struct suggestion *offer_take(struct core *core,
                                     const struct offer_claim *claim);
 /* Whether the search found that none is left for it. */
 bool offer_is_exhausted(struct core *core, const struct offer_claim *claim);
+/* Whether there never was one, as none satisfies the constraints. */
+bool offer_is_barren(struct core *core, const struct offer_claim *claim);
 
 /* Keeps what a search found, which began when study_ask() was called last. */
 void offer_put(struct core *core, const struct suggestions *found);

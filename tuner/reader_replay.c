@@ -120,10 +120,10 @@ static enum ht_status prove(struct proving *now, size_t at, cJSON *item,
     return HT_OK;
 }
 
-/* Trials that the search did not choose prove nothing. */
+/* Trials of which the search chose nothing prove nothing. */
 static bool was_suggested(const struct trial_row *trial)
 {
-    return !trial->added && trial->confirms == 0;
+    return trial->confirms == 0 && (!trial->added || trial->why[0] != '\0');
 }
 
 static void read_origins(struct proving *now)

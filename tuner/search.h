@@ -36,6 +36,7 @@ struct suggestions {
     struct suggestion *items; /* distinct, untried when asked (but those that
                                  repeat) */
     bool exhausted;           /* no such point is left besides these */
+    bool barren; /* nor was there ever one: none satisfies the constraints */
     bool failed;              /* nothing could be found out; ask again */
 };
 

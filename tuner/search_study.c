@@ -437,7 +437,7 @@ void search_study_hurry(struct search_study *study, int64_t deadline_ms)
 /* One question on its way. */
 struct suggesting {
     const struct search_question *question;
-    struct subspace part;         /* of its context */
+    struct trial_context context; /* its own, read */
     const struct value **pending; /* see list_pending() */
     struct suggestions made;
 };
@@ -496,24 +496,41 @@ static struct suggestion propose(struct search_study *study,
 /* One point more; HT_EXHAUSTED when none is left. */
 static enum ht_status suggest_next(struct search_study *study,
                                    const struct suggesting *now,
+                                   const struct taken *taken,
                                    struct value point[], struct reason *reason,
                                    struct ht_error *err)
 {
     const size_t made = now->made.n;
-    const struct taken taken = {.has = is_taken,
-                                .context = study,
-                                .n = study->taken.n + study->proposed.n};
     const struct suggest_request request = {
         .ordinal = (uint64_t)now->question->ordinal + made,
-        .taken = &taken,
+        .taken = taken,
         .constraints = study->constraints.n > 0 ? &study->constraints : NULL,
-        .within = now->question->context == NULL ? NULL : &now->part,
+        .within = now->question->context == NULL ? NULL : &now->context.part,
         .n_pending = study->open.n + made,
         .pending = now->pending,
         .max_trials = (uint64_t)study->max_trials,
-        .may_repeat = study->job->noise != JOB_NOISE_LOW};
+        .may_repeat =
+            !now->context.untried && study->job->noise != JOB_NOISE_LOW};
     return study->algorithm->suggest(study->state, &request, point, reason,
                                      err);
+}
+
+static bool is_never_taken(void *context, const struct value point[])
+{
+    (void)context, (void)point;
+    return false;
+}
+
+/* Whether the constraints leave nothing, tried or not, of what was asked for.
+ */
+static bool is_barren(struct search_study *study, const struct suggesting *now,
+                      struct value point[])
+{
+    static const struct taken none = {.has = is_never_taken};
+    struct reason reason;
+    return now->made.n == 0 && study->constraints.n > 0 &&
+           suggest_next(study, now, &none, point, &reason, NULL) ==
+               HT_EXHAUSTED;
 }
 
 static enum ht_status suggest_all(struct search_study *study,
@@ -532,10 +549,14 @@ static enum ht_status suggest_all(struct search_study *study,
             arena_alloc(arena, study->job->space.n + 1, sizeof *point);
         struct reason reason;
         struct ht_error fault;
+        const struct taken taken = {.has = is_taken,
+                                    .context = study,
+                                    .n = study->taken.n + study->proposed.n};
         const enum ht_status status =
-            suggest_next(study, now, point, &reason, &fault);
+            suggest_next(study, now, &taken, point, &reason, &fault);
         if (status == HT_EXHAUSTED) {
             made->exhausted = true;
+            made->barren = is_barren(study, now, point);
             break;
         }
         if (status != HT_OK)
@@ -563,7 +584,7 @@ enum ht_status search_study_suggest(struct search_study *study,
     point_set_clear(&study->proposed);
     if (question->context != NULL)
         status = trial_context_parse(arena, &study->job->space,
-                                     question->context, &now.part, err);
+                                     question->context, &now.context, err);
     if (status == HT_OK)
         status = suggest_all(study, &now, arena, err);
     if (status == HT_OK)

@@ -57,7 +57,7 @@ static enum ht_status accept(struct settling *now,
     struct core *core = now->core;
     size_t used = 0;
     enum ht_status status = HT_OK;
-    if (now->row.kind == JOB_STUDY)
+    if (now->row.kind == JOB_STUDY || found->context != NULL)
         offer_put(core, found);
     else
         status = make_trials(now, found, &used, err);

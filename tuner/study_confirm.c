@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "proto/constraint.h"
 #include "proto/json.h"
 #include "proto/limits.h"
 #include "tuner/confirm.h"
@@ -62,12 +63,13 @@ static enum ht_status find_study(struct confirming *now, struct ht_error *err)
     return memory_job(core_memory(now->core), study, &now->job, err);
 }
 
+/* Whether some of the best may not run again. */
 static bool has_bounds(const struct job *job)
 {
     for (size_t i = 0; i < job->n_metrics; i++)
         if (job->metrics[i].safety)
             return true;
-    return false;
+    return job->constraints.n > 0;
 }
 
 static bool is_safe(const struct job *job, const struct trial_row *trial)
@@ -77,20 +79,37 @@ static bool is_safe(const struct job *job, const struct trial_row *trial)
     return result_is_safe(job, values);
 }
 
-/* The best trials, each of another point and within all safety bounds. */
+/* A result that was told may lie outside the constraints. */
+static bool is_inside(const struct constraint_set *constraints,
+                      const struct trial_row *trial)
+{
+    struct value point[HT_MAX_PARAMETERS];
+    return point_parse(constraints->space, trial->params, point, NULL) ==
+               HT_OK &&
+           constraint_set_holds(constraints, point);
+}
+
+/* The best trials, each of another point and within all bounds. */
 static enum ht_status find_best(struct confirming *now, struct trial_list *best,
                                 struct ht_error *err)
 {
     const struct ranking ranking = {
         now->study.id, now->job->metrics[0].maximize,
         has_bounds(now->job) ? HT_MAX_TRIALS : now->top};
-    const enum ht_status status = db_confirm_finalists(
-        core_db(now->core), now->req->arena, &ranking, best, err);
+    const struct job *job = now->job;
+    struct constraint_set constraints;
+    enum ht_status status =
+        constraint_set_parse(now->req->arena, &job->space, job->constraints.n,
+                             job->constraints.items, &constraints, err);
+    if (status == HT_OK)
+        status = db_confirm_finalists(core_db(now->core), now->req->arena,
+                                      &ranking, best, err);
     if (status != HT_OK)
         return status;
     size_t n = 0;
     for (size_t i = 0; i < best->n && n < (size_t)now->top; i++)
-        if (is_safe(now->job, &best->rows[i]))
+        if (is_safe(job, &best->rows[i]) &&
+            is_inside(&constraints, &best->rows[i]))
             best->rows[n++] = best->rows[i];
     best->n = n;
     return n > 0 ? HT_OK

@@ -55,20 +55,20 @@ static bool is_list(const struct field_reader *reader, struct place at)
 static const struct field parameter_fields[] = {
     {.name = "parameterId",
      .read = field_text,
-     .offset = offsetof(struct trial_parameter, name)},
+     .offset = offsetof(struct named_value, name)},
     {.name = "value",
      .read = field_place,
-     .offset = offsetof(struct trial_parameter, value)},
+     .offset = offsetof(struct named_value, value)},
     {0}};
 
 /* False after a fault; a name may stand once. */
 static bool read_parameter(const struct field_reader *reader, struct place at,
                            const struct space *space,
-                           const struct trial_parameter before[], size_t n,
-                           struct trial_parameter *parameter)
+                           const struct named_value before[], size_t n,
+                           struct named_value *parameter)
 {
     const size_t errors = reader->diag->errors;
-    *parameter = (struct trial_parameter){0};
+    *parameter = (struct named_value){0};
     field_read_map(reader, at, parameter_fields, parameter);
     require(reader, at, "parameterId");
     require(reader, at, "value");
@@ -86,7 +86,7 @@ static bool read_parameter(const struct field_reader *reader, struct place at,
 
 size_t trial_body_parameters(const struct field_reader *reader, struct place at,
                              const struct space *space,
-                             struct trial_parameter said[HT_MAX_PARAMETERS])
+                             struct named_value said[HT_MAX_PARAMETERS])
 {
     size_t index = 0, n = 0;
     if (!is_list(reader, at))
@@ -103,7 +103,7 @@ size_t trial_body_parameters(const struct field_reader *reader, struct place at,
  * parameter which exists by what is known so far. */
 static void read_active(const struct field_reader *reader,
                         const struct space *space,
-                        const struct trial_parameter said[], size_t n,
+                        const struct named_value said[], size_t n,
                         struct value point[])
 {
     bool more = true;
@@ -127,7 +127,7 @@ static void read_active(const struct field_reader *reader,
 /* A value stands exactly where the conditions hold. */
 static void check_presence(const struct field_reader *reader, struct place at,
                            const struct space *space,
-                           const struct trial_parameter said[], size_t n,
+                           const struct named_value said[], size_t n,
                            const struct value point[])
 {
     for (size_t i = 0; i < space->n; i++)
@@ -146,7 +146,7 @@ bool trial_body_point(const struct field_reader *reader, struct place at,
                       const struct space *space, struct value point[])
 {
     const size_t errors = reader->diag->errors;
-    struct trial_parameter said[HT_MAX_PARAMETERS];
+    struct named_value said[HT_MAX_PARAMETERS];
     for (size_t i = 0; i < space->n; i++)
         point[i] = (struct value){.absent = true};
     if (at.node == NULL)

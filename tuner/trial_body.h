@@ -12,6 +12,7 @@
 #include "proto/field.h"
 #include "proto/job.h"
 #include "proto/limits.h"
+#include "proto/part_read.h"
 #include "proto/report.h"
 #include "tuner/request.h"
 
@@ -39,20 +40,14 @@ bool trial_body_is_message(const struct request *req);
 /* HT_INVALID when the reader found a fault, with the first one. */
 enum ht_status trial_body_check(struct request *req, struct ht_error *err);
 
-/* A TrialParameter that names a parameter of the space, whichever of those that
- * share its name, and has a value. */
-struct trial_parameter {
-    const char *name;
-    struct place value;
-};
-
-/* Reads a list of them, each name once; returns how many are without fault. */
+/* Reads a list of TrialParameter, each with a value and the name of a parameter
+ * of the space, which is given once; returns how many are without fault. */
 size_t trial_body_parameters(const struct field_reader *reader, struct place at,
                              const struct space *space,
-                             struct trial_parameter said[HT_MAX_PARAMETERS]);
+                             struct named_value said[HT_MAX_PARAMETERS]);
 
-/* Reads a list of TrialParameter into a settled point of the space; false
- * after a fault. */
+/* Reads a list of TrialParameter into a whole, settled point of the space;
+ * false after a fault. */
 bool trial_body_point(const struct field_reader *reader, struct place at,
                       const struct space *space, struct value point[]);
 

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "proto/limits.h"
+#include "proto/part_read.h"
 #include "tuner/db_write.h"
 #include "tuner/front.h"
 #include "tuner/memory.h"
@@ -8,7 +9,9 @@
 #include "tuner/state.h"
 #include "tuner/trial.h"
 #include "tuner/trial_body.h"
+#include "tuner/trial_context.h"
 #include "tuner/trial_create.h"
+#include "tuner/trial_fill.h"
 #include "tuner/vizier.h"
 #include "tuner/vizier_result.h"
 
@@ -28,6 +31,8 @@ struct addition {
     enum wanted_state state;
     const char *reason, *client;
     struct trial_result result;
+    const char *params; /* the canonical point; NULL: the search completes it */
+    const char *context; /* of what is given, then */
 };
 
 static const struct field_choice states[] = {
@@ -87,20 +92,89 @@ static void check_state(const struct field_reader *reader,
                    HT_MAX_NAME);
 }
 
-/* *params: the canonical point. */
+static const char *text_of(struct request *req, const struct space *space,
+                           const struct value point[])
+{
+    struct text text = {0};
+    point_text(space, point, &text);
+    const char *params = arena_strndup(req->arena, text.data, text.len);
+    text_free(&text);
+    return params;
+}
+
+/* A point with a result was tried, wherever that was: it is whole, and what
+ * constraints say of it comes too late. Those of an open space are as their
+ * clients have them. */
+static void read_tried(const struct field_reader *reader,
+                       struct vizier_call *call, struct addition *addition)
+{
+    const struct space *space = &call->job->space;
+    struct value point[HT_MAX_PARAMETERS];
+    if (trial_body_point(reader, addition->parameters, space, point))
+        addition->params = text_of(call->req, space, point);
+}
+
+/* A point to be tried satisfies the constraints. What it lacks is asked for by
+ * a context. */
+static void read_wanted(const struct field_reader *reader,
+                        struct vizier_call *call,
+                        const struct constraint_set *constraints,
+                        struct addition *addition)
+{
+    const struct space *space = &call->job->space;
+    const struct place at = addition->parameters;
+    struct named_value named[HT_MAX_PARAMETERS];
+    struct value given[HT_MAX_PARAMETERS], point[HT_MAX_PARAMETERS];
+    struct subspace part;
+    const size_t errors = reader->diag->errors;
+    const size_t n = trial_body_parameters(reader, at, space, named);
+    if (reader->diag->errors != errors ||
+        !part_read(reader, space, n, named, given, &part) ||
+        !part_check(reader, at, constraints, &part))
+        return;
+    const struct trial_context_words words = {.untried = true};
+    if (subspace_common(&part, point))
+        addition->params = text_of(call->req, space, point);
+    else
+        addition->context =
+            trial_context_text(reader->arena, space, given, &words);
+}
+
+static enum ht_status read_point(const struct field_reader *reader,
+                                 struct vizier_call *call,
+                                 struct addition *addition,
+                                 struct ht_error *err)
+{
+    const struct job *job = call->job;
+    const bool is_tried =
+        is_infeasible(addition) || addition->measurement.node != NULL;
+    struct constraint_set constraints;
+    if (addition->parameters.node == NULL) {
+        diag_error(reader->diag, 0, 0, "parameters", "is missing");
+        return HT_OK;
+    }
+    const enum ht_status status =
+        constraint_set_parse(reader->arena, &job->space, job->constraints.n,
+                             job->constraints.items, &constraints, err);
+    if (status == HT_OK && (is_tried || job->space.open))
+        read_tried(reader, call, addition);
+    else if (status == HT_OK)
+        read_wanted(reader, call, &constraints, addition);
+    return status;
+}
+
 static enum ht_status read_addition(struct vizier_call *call,
                                     struct addition *addition,
-                                    const char **params, struct ht_error *err)
+                                    struct ht_error *err)
 {
     struct request *req = call->req;
     enum ht_status status = trial_body_read(req, trial_fields, addition, err);
     if (!trial_body_is_message(req))
         return status;
     const struct field_reader reader = trial_body_reader(req);
-    const struct space *space = &call->job->space;
-    struct value *point = arena_alloc(req->arena, space->n + 1, sizeof *point);
-    const bool whole =
-        trial_body_point(&reader, addition->parameters, space, point);
+    const enum ht_status parsed = read_point(&reader, call, addition, err);
+    if (parsed != HT_OK)
+        return parsed;
     check_state(&reader, addition);
     if (is_infeasible(addition))
         addition->result.infeasible =
@@ -108,14 +182,7 @@ static enum ht_status read_addition(struct vizier_call *call,
     else if (addition->measurement.node != NULL)
         trial_result_read(&reader, addition->measurement, call->job,
                           &addition->result);
-    status = trial_body_check(req, err);
-    if (status != HT_OK || !whole)
-        return status;
-    struct text text = {0};
-    point_text(space, point, &text);
-    *params = arena_strndup(req->arena, text.data, text.len);
-    text_free(&text);
-    return HT_OK;
+    return trial_body_check(req, err);
 }
 
 static enum ht_status check_study(const struct vizier_call *call,
@@ -136,21 +203,24 @@ static enum ht_status check_study(const struct vizier_call *call,
 }
 
 static enum ht_status add(struct vizier_call *call, struct addition *addition,
-                          const char *params, struct ht_error *err)
+                          struct ht_error *err)
 {
     const bool active = addition->state == WANTED_ACTIVE &&
                         !trial_result_is_given(&addition->result);
     bool created;
     call->trial = (struct trial_row){
         .state = active ? TRIAL_ACTIVE : TRIAL_REQUESTED,
-        .params = params,
+        .params = addition->params,
         .reason = "added by user",
         .client = addition->client == NULL ? "" : addition->client,
         .replicate = TRIAL_AGAIN,
         .added = true};
     const enum ht_status status =
-        trial_create(call->core, &call->study, &call->trial, &created, err);
-    if (status != HT_OK)
+        addition->params != NULL
+            ? trial_create(call->core, &call->study, &call->trial, &created,
+                           err)
+            : trial_fill(call, addition->context, &created, err);
+    if (status != HT_OK || !created)
         return status;
     core_wake(call->core); /* a runner or a client may take it */
     return trial_result_is_given(&addition->result)
@@ -163,15 +233,16 @@ enum ht_status trial_add(struct core *core, struct request *req,
 {
     struct vizier_call call = {.core = core, .req = req};
     struct addition addition = {0};
-    const char *params = NULL;
     enum ht_status status = vizier_find_study(&call, err);
     if (status == HT_OK)
-        status = read_addition(&call, &addition, &params, err);
+        status = read_addition(&call, &addition, err);
     if (status == HT_OK)
         status = check_study(&call, &addition, err);
     if (status == HT_OK)
-        status = add(&call, &addition, params, err);
-    return status == HT_OK ? vizier_reply_trial(&call, err) : status;
+        status = add(&call, &addition, err);
+    if (status != HT_OK || req->held_until_ms > 0)
+        return status;
+    return vizier_reply_trial(&call, err);
 }
 
 /* --- deletion --- */

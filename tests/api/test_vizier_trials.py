@@ -50,7 +50,6 @@ def a_wrong_point_names_every_wrong_parameter():
         return study.refused("POST", path, {"parameters": point})[2]
     tap.equal(fields(vizier.parameters(x=2, layers=1.5, opt="z")),
               ["parameters[%d].value" % i for i in range(3)])
-    tap.equal(fields(vizier.parameters(x=0.5, layers=1)), ["parameters"])
     tap.equal(fields(vizier.parameters(x=0.5, layers=1, opt="a", y=1)),
               ["parameters[3].parameterId"])
     tap.equal(fields(vizier.parameters(x=0.5, layers=1, opt="a") +
@@ -74,10 +73,14 @@ def conditions_decide_which_parameters_there_are():
     tap.equal(vizier.values(study.add({"opt": "b", "momentum": 0.5})
                             ["parameters"]), {"opt": "b", "momentum": 0.5})
     path = study.path + "/trials"
+    tap.equal(study.refused("POST", path, {
+        "parameters": vizier.parameters(opt="a", momentum=0.5)}),
+              INVALID + (["parameters[1].value"],))
+    # A result belongs to a whole point.
     for wrong in ({"opt": "b"}, {"opt": "a", "momentum": 0.5}):
         tap.equal(study.refused("POST", path, {
-            "parameters": vizier.parameters(**wrong)}),
-            INVALID + (["parameters"],))
+            "parameters": vizier.parameters(**wrong),
+            "finalMeasurement": measured(1)}), INVALID + (["parameters"],))
     for trial in study.suggest(8)["trials"]:
         point = vizier.values(trial["parameters"])
         tap.equal("momentum" in point, point["opt"] == "b")

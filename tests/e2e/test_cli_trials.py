@@ -118,7 +118,6 @@ def wrong_points_are_refused_before_anything_is_added():
         for words, said in (
                 (["lr=0.5", "op=adam"], 'did you mean "opt"?'),
                 (["lr=5", "opt=adam"], "5 is outside [0.1, 0.9]"),
-                (["lr=0.5"], "parameter opt is missing"),
                 (["lr=0.5", "lr=0.6", "opt=adam"], "is given twice"),
                 (["--lr", "0.5"], "a value is --lr=VALUE"),
                 (["stray", "lr=0.5"], '"stray" is no NAME=VALUE'),
@@ -148,11 +147,36 @@ def points_come_from_csv_and_json_lines():
         before = home.cli("trials", "quick", "-o", "name")[0]
         _, err = with_input(home, "lr,opt\n0.15,adam\n7,adam\n0.2\n",
                             "add", "quick", "--file", "-", want=2)
-        for said in ("<stdin>:3:1: error: parameter lr: 7 is outside",
+        for said in ("<stdin>:3:1: error: lr: 7 is outside",
                      "<stdin>:4:1: error: has 1 fields",
                      "2 errors, nothing was added"):
             tap.equal(said in err, True, err)
         tap.equal(home.cli("trials", "quick", "-o", "name")[0], before)
+
+
+def what_a_point_lacks_is_chosen_by_the_search():
+    with Home() as home:
+        a_home_with(home, "wait", parallel=1,
+                    constraints=["lr <= 0.5"])
+        name, _ = home.cli("add", "quick", "opt=-O2")
+        point = params(home, name.strip())
+        tap.equal((point["opt"], 0.1 <= point["lr"] <= 0.5, point["fixed"]),
+                  ("-O2", True, "3"), point)
+        shown, _ = home.cli("trial", name.strip())
+        tap.equal("given opt=-O2" in shown, True, shown)
+        _, err = home.cli("add", "quick", "lr=0.6", want=2)
+        tap.equal("constraint lr <= 0.5 does not hold for lr=0.6" in err, True,
+                  err)
+        out, _ = with_input(home, "lr,opt\n0.2,\n,adam\n",
+                            "add", "quick", "--file", "-")
+        first, second = [params(home, word) for word in out.split()]
+        tap.equal((first["lr"], second["opt"], len(second)), (0.2, "adam", 3))
+        _, err = with_input(home, "lr,opt\n0.2,\n0.7,adam\n",
+                            "add", "quick", "--file", "-", want=2)
+        tap.equal("<stdin>:3:1: error: constraint lr <= 0.5 does not hold for "
+                  "lr=0.7" in err, True, err)
+        out, _ = home.cli("replay", "quick")
+        tap.equal(" differ" in out, False, out)
 
 
 def adding_to_an_ended_study_says_how_to_reopen_it():
@@ -383,7 +407,8 @@ if __name__ == "__main__":
     tap.run([a_point_is_added_in_every_spelling,
              wrong_points_are_refused_before_anything_is_added,
              points_come_from_csv_and_json_lines,
-             adding_to_an_ended_study_says_how_to_reopen_it,
+             what_a_point_lacks_is_chosen_by_the_search,
+        adding_to_an_ended_study_says_how_to_reopen_it,
              one_trial_is_stopped_and_the_others_go_on,
              failed_trials_run_again,
              curves_have_every_measurement,

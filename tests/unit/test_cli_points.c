@@ -25,10 +25,12 @@ static struct param params[] = {
      .n_values = 1,
      .numbers = threes}};
 static const struct space space = {.n = 4, .params = params};
+static const char *const rules[] = {"momentum < lr*10"};
 
 struct fixture {
     struct arena *arena;
     struct diag diag;
+    struct constraint_set constraints;
     struct cli_points points;
 };
 
@@ -36,8 +38,10 @@ static void set_up(struct fixture *fixture)
 {
     *fixture = (struct fixture){.arena = arena_new()};
     diag_init(&fixture->diag, fixture->arena, "points", NULL, 0);
-    fixture->points =
-        (struct cli_points){.space = &space, .diag = &fixture->diag};
+    fixture->points = (struct cli_points){.constraints = &fixture->constraints,
+                                          .diag = &fixture->diag};
+    CHECK(constraint_set_parse(fixture->arena, &space, 1, rules,
+                               &fixture->constraints, NULL) == HT_OK);
 }
 
 static void read_words(struct fixture *fixture, const char *line)
@@ -78,16 +82,20 @@ static void check_fault(struct fixture *fixture, int line, const char *said)
     arena_free(fixture->arena);
 }
 
-static void words_become_a_point_and_constants_are_filled_in(void)
+static void words_become_a_point_or_a_part_of_one(void)
 {
     struct fixture f;
     read_words(&f, "opt=adam lr=0.5");
     CHECK(f.diag.errors == 0);
-    check_point(&f, 0, "{\"lr\":0.5,\"opt\":\"adam\",\"fixed\":3}");
+    check_point(&f, 0, "{\"lr\":0.5,\"opt\":\"adam\"}");
     arena_free(f.arena);
-    read_words(&f, "fixed=3 opt=sgd lr=1e-1 momentum=4");
+    read_words(&f, "momentum=4");
+    CHECK(f.diag.errors == 0);
+    check_point(&f, 0, "{\"momentum\":4}");
+    arena_free(f.arena);
+    read_words(&f, "fixed=3 opt=sgd lr=5e-1 momentum=4");
     check_point(&f, 0,
-                "{\"lr\":0.1,\"opt\":\"sgd\",\"momentum\":4,\"fixed\":3}");
+                "{\"lr\":0.5,\"opt\":\"sgd\",\"momentum\":4,\"fixed\":3}");
     arena_free(f.arena);
 }
 
@@ -99,20 +107,23 @@ static void wrong_words_are_told_with_their_name(void)
                 "lrr: the study has no such parameter (did you mean "
                 "\"lr\"?)");
     read_words(&f, "opt=adam lr=2");
-    check_fault(&f, 0, "parameter lr: 2 is outside [0.1, 0.9]");
-    read_words(&f, "opt=sgd lr=0.5");
-    check_fault(&f, 0, "parameter momentum is missing");
+    check_fault(&f, 0, "lr: 2 is outside [0.1, 0.9]");
+    read_words(&f, "opt=sgd lr=0.3 momentum=3");
+    check_fault(&f, 0,
+                "constraint momentum < lr*10 does not hold for lr=0.3, "
+                "momentum=3");
     read_words(&f, "opt=adam momentum=1 lr=0.5");
-    check_fault(&f, 0, "conditions do not hold");
+    check_fault(&f, 0,
+                "momentum: \"momentum\" exists only beside other values of "
+                "\"opt\"");
     read_words(&f, "opt=adam opt=sgd lr=0.5");
     check_fault(&f, 0, "opt: is given twice");
 }
 
 static void files_of_both_kinds_are_read(void)
 {
-    static const char one[] = "{\"lr\":0.2,\"opt\":\"adam\",\"fixed\":3}";
-    static const char two[] =
-        "{\"lr\":0.3,\"opt\":\"sgd\",\"momentum\":1,\"fixed\":3}";
+    static const char one[] = "{\"lr\":0.2,\"opt\":\"adam\"}";
+    static const char two[] = "{\"lr\":0.3,\"opt\":\"sgd\",\"momentum\":1}";
     static const char *const files[] = {
         "lr,momentum,opt\r\n0.2,,adam\r\n0.3,1,sgd\r\n",
         "{\"lr\":0.2,\"opt\":\"adam\"}\n\n"
@@ -135,6 +146,9 @@ static void faults_of_a_file_have_their_line(void)
     read_file(&f, "lr,opt\n0.2,adam\n0.95,adam\n");
     CHECK(f.points.n == 1);
     check_fault(&f, 3, "0.95 is outside");
+    read_file(&f, "lr,momentum\n0.2,1\n0.1,9\n");
+    CHECK(f.points.n == 1);
+    check_fault(&f, 3, "constraint momentum < lr*10 does not hold");
     read_file(&f, "lr,op\n0.2,adam\n");
     check_fault(&f, 1, "op: the study has no such parameter");
     read_file(&f, "lr,opt,lr\n0.2,adam,0.3\n");
@@ -157,8 +171,7 @@ static void points_are_sent_in_googles_form(void)
     read_words(&f, "opt=adam lr=0.1");
     json_print(cli_points_json(&space, f.points.items[0]), &out);
     CHECK_TEXT(out.data, "[{\"parameterId\":\"lr\",\"value\":0.1},"
-                         "{\"parameterId\":\"opt\",\"value\":\"adam\"},"
-                         "{\"parameterId\":\"fixed\",\"value\":3}]");
+                         "{\"parameterId\":\"opt\",\"value\":\"adam\"}]");
     text_free(&out);
     arena_free(f.arena);
 }
@@ -166,7 +179,7 @@ static void points_are_sent_in_googles_form(void)
 int main(void)
 {
     json_init();
-    RUN(words_become_a_point_and_constants_are_filled_in);
+    RUN(words_become_a_point_or_a_part_of_one);
     RUN(wrong_words_are_told_with_their_name);
     RUN(files_of_both_kinds_are_read);
     RUN(faults_of_a_file_have_their_line);

@@ -235,6 +235,24 @@ static void a_name_of_several_parameters_is_refused(void)
     CHECK_TEXT(err.text, "several parameters have the name \"x\"");
 }
 
+static void what_does_not_hold_is_told_with_its_values(void)
+{
+    static const char *const texts[] = {"x + y <= 1", "layers*10 <= batch or "
+                                                      "opt == adam"};
+    struct constraint_set set;
+    struct text out = {0};
+    arena_reset(arena);
+    CHECK(constraint_set_parse(arena, &space, 2, texts, &set, NULL) == HT_OK);
+    constraint_set_explain(&set, here, &out);
+    CHECK_TEXT(out.data, "layers*10 <= batch or opt == adam does not hold for "
+                         "layers=4, opt=sgd, batch=32");
+    text_clear(&out);
+    set.n = 1;
+    constraint_set_explain(&set, here, &out);
+    CHECK(out.len == 0);
+    text_free(&out);
+}
+
 int main(void)
 {
     arena = arena_new();
@@ -246,6 +264,7 @@ int main(void)
     RUN(the_fault_of_one_of_many_names_it);
     RUN(deep_and_long_texts_are_refused);
     RUN(a_name_of_several_parameters_is_refused);
+    RUN(what_does_not_hold_is_told_with_its_values);
     arena_free(arena);
     return check_done();
 }

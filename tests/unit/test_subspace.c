@@ -150,6 +150,29 @@ static void a_part_may_be_finite_where_the_space_is_not(void)
     arena_free(arena);
 }
 
+static void a_part_tells_what_all_its_points_have(void)
+{
+    struct arena *arena = arena_new();
+    struct value given[N], point[N];
+    give_nothing(given);
+    given[UNITS] = (struct value){.whole = 8};
+    struct subspace part = make(arena, given);
+    /* sgd or rmsprop, so whether there is a decay is not known */
+    CHECK(!subspace_common(&part, point));
+    CHECK(point[LAYERS].whole == 3 && !point[LAYERS].absent);
+    CHECK(point[UNITS].whole == 8 && point[OPT].absent && point[DECAY].absent);
+    given[OPT] = (struct value){.whole = 0};
+    given[LR] = (struct value){.real = 0.5};
+    part = make(arena, given);
+    CHECK(!subspace_common(&part, point));
+    CHECK(point[MOMENTUM].absent && point[OPT].whole == 0);
+    given[MOMENTUM] = (struct value){.real = 0.25};
+    part = make(arena, given);
+    CHECK(subspace_common(&part, point));
+    CHECK(point[DECAY].absent && point[MOMENTUM].real == 0.25);
+    arena_free(arena);
+}
+
 int main(void)
 {
     RUN(a_given_value_is_the_only_one);
@@ -157,5 +180,6 @@ int main(void)
     RUN(children_narrow_to_what_they_share);
     RUN(values_that_exclude_each_other_are_refused);
     RUN(a_part_may_be_finite_where_the_space_is_not);
+    RUN(a_part_tells_what_all_its_points_have);
     return check_done();
 }
