@@ -24,6 +24,7 @@ workdir: /tmp
 """
 
 server = page = None
+LEFT = "left to the search"
 
 
 def call(method, path, body=None):
@@ -32,12 +33,13 @@ def call(method, path, body=None):
     return answer
 
 
-def make_study(name):
+def make_study(name, constraints=()):
     """A study of clients with a child parameter and three results."""
     child = {"parentCategoricalValues": {"values": ["sgd"]}, "parameterSpec": {
         "parameterId": "momentum",
         "doubleValueSpec": {"minValue": 0, "maxValue": 1}}}
-    made = call("POST", ROOT, {"displayName": name, "studySpec": {
+    made = call("POST", ROOT, {"displayName": name, "hypertune": {
+        "constraints": list(constraints)}, "studySpec": {
         "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
         "algorithm": "RANDOM_SEARCH",
         "parameters": [
@@ -226,15 +228,11 @@ def a_trial_is_added_by_a_form():
         menu.value = "sgd";
         menu.dispatchEvent(new Event("input", {bubbles: true}));""")
     tap.equal(page.run("return " + momentum), True)
-    for wrong in ("7", "", "much"):
-        page.type("dialog input", wrong)
-        page.click("dialog button", "Add")
-        tap.equal(page.run("return document.activeElement === document"
-                           ".querySelector('dialog input:invalid')"), True,
-                  wrong)
-    page.type("dialog input", "0.125")
+    page.type("dialog input", "7")
     page.click("dialog button", "Add")
-    tap.equal(page.count("dialog .children input:invalid"), 1, "momentum")
+    tap.equal(page.run("return document.activeElement === document"
+                       ".querySelector('dialog input:invalid')"), True)
+    page.type("dialog input", "0.125")
     page.type("dialog .children input", "0.5")
     behaves(page, "what is wrong is not sent")
     page.click("dialog button", "Add")
@@ -242,6 +240,25 @@ def a_trial_is_added_by_a_form():
     made = call("GET", "%s/%d/trials/4" % (ROOT, number))
     tap.equal(made["hypertune"]["params"],
               {"x": 0.125, "opt": "sgd", "momentum": 0.5})
+
+
+def what_the_form_leaves_empty_is_chosen_by_the_search():
+    number = make_study("leaving", ["x <= 0.25"])
+    show(page, study(number, "trials"), "3 trials")
+    page.click("button", "Add a trial")
+    page.type("dialog input", "0.5")
+    page.click("dialog button", "Add")
+    page.wait_text("x <= 0.25 does not hold for x=0.5", "dialog .error")
+    refused("/trials")
+    page.click("dialog button", "Empty all")
+    fill_field("opt", "sgd")
+    page.click("dialog button", "Add")
+    page.wait_text("4 trials", "#main")
+    point = call("GET", "%s/%d/trials/4" % (ROOT, number))["hypertune"][
+        "params"]
+    tap.equal((sorted(point), point["opt"], point["x"] <= 0.25),
+              (["momentum", "opt", "x"], "sgd", True), point)
+    behaves(page, "a part of a point")
 
 
 def make_job(name):
@@ -288,8 +305,8 @@ def the_form_of_a_trial_knows_conditions_and_steps():
     tap.equal(page.run("""return new Set([...document.querySelectorAll("dialog .field > :is(input, select)")]
         .filter(one => one.offsetParent).map(one => one.offsetLeft)).size"""),
               1, "controls stand below each other")
-    for loss, opt, fields in (("none", "none", everything[1:]),
-                              ("none", "sgd", everything[1:]),
+    for loss, opt, fields in ((LEFT, LEFT, everything[1:]),
+                              (LEFT, "sgd", everything[1:]),
                               ("undefined", "sgd", everything),
                               ("", "sgd", everything[1:])):
         fill_field("loss", loss)
@@ -327,12 +344,19 @@ def a_study_is_paused_changed_stopped_and_deleted():
     page.click("button", "Resume")
     page.wait_text("running", ".title")
     page.click("button", "Change counts")
+    page.run("document.querySelector('dialog input').value = '2'")
+    page.click("dialog button", "Change")
+    page.wait_text("2 is below the 3 trials that study", "dialog .error")
+    refused("/studies/%d" % number)
     page.run("document.querySelector('dialog input').value = '50'")
     page.click("dialog button", "Change")
     page.wait_text("3 / 50", ".figures")
+    tap.equal("Confirm best" in page.text(".actions"), True)
     page.click("button", "Stop")
     page.click("dialog button", "Stop")
     page.wait_text("stopped", ".title")
+    page.wait("!document.querySelector('.actions').innerText.includes("
+              "'Confirm best')", "no confirmation that nobody would run")
     page.click("button", "Delete")
     disabled = "[...document.querySelectorAll('dialog button')].pop().disabled"
     tap.equal(page.run("return " + disabled), True)
@@ -474,6 +498,7 @@ with harness.Server("--auth", "none") as server, browser.Browser() as page:
         a_trial_without_its_objective_tells_what_came,
         the_form_writes_a_spec,
         a_trial_is_added_by_a_form,
+        what_the_form_leaves_empty_is_chosen_by_the_search,
         the_form_of_a_trial_knows_conditions_and_steps,
         an_added_trial_is_told_short_and_whole,
         reasons_are_alike_but_for_their_numbers,

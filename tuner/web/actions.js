@@ -12,6 +12,9 @@ const OVER = ["SUCCEEDED", "STOPPED", "FAILED", "CANCELLED"];
 const isOver = store => OVER.includes(store.status.state);
 const searches = store => store.status.kind !== "CUSTOM";
 const runsItself = store => store.status.kind === "TUNING";
+// Clients run what they ask for; of a study that has ended, or where they choose
+// the points, nobody would.
+const canConfirm = (store, open) => runsItself(store) || (searches(store) && open && !store.status.openSpace);
 
 // Does it at once; a refusal is told at the edge of the page.
 async function doNow(store, verb) {
@@ -56,8 +59,9 @@ async function askTrial(store) {
   const form = pointForm(store.spec.parameters, store.job.hypertune?.parameters ?? {}, best);
   let made = null;
   await actDialog({title: "Add a trial", label: "Add", body: [element("p.quiet", {},
-    store.status.best ? "Filled with the best trial so far. " : "",
-    runsItself(store) ? "It runs before those that the search suggests." : "The next client is given it."), form.element],
+    store.status.best ? "Filled with the best trial so far. " : "", "The search chooses what you leave empty. ",
+    runsItself(store) ? "It runs before those that the search suggests." : "The next client is given it."),
+  element("button", {type: "button", onclick: () => form.clear()}, "Empty all"), form.element],
   act: async () => {
     const parameters = form.read();
     try {
@@ -130,7 +134,7 @@ function actionsOf(store) {
     {label: "Cancel", when: open && state !== "CANCELLING", act: () => askCancel(store)},
     {label: "Add a trial", when: canAdd, act: () => askTrial(store)},
     {label: "Change counts", when: searches(store) && state !== "CANCELLED", act: () => askCounts(store)},
-    {label: "Confirm best", when: Boolean(best) && searches(store) && !ending, act: () => askConfirm(store)},
+    {label: "Confirm best", when: Boolean(best) && canConfirm(store, open) && !ending, act: () => askConfirm(store)},
     {label: "Delete", kind: "danger", when: !open, act: () => askDelete(store)},
   ].filter(({when}) => when && may("submit"));
 }

@@ -1,9 +1,11 @@
-// point_form.js - a form for one point of a search space: a field for each
-// parameter, those with conditions only while they hold. What can be no value of
-// a parameter is told by the browser, before anything is sent.
+// point_form.js - a form for a point of a search space, or a part of one: a field
+// for each parameter, those with conditions only while they hold; an empty one
+// gives no value. What can be no value of a parameter is told by the browser,
+// before anything is sent.
 import {element} from "./dom.js";
 import {field} from "./dialog.js";
 
+const LEFT = "left to the search";
 const numbers = {doubleValueSpec: "a number", integerValueSpec: "a whole number"};
 
 function options(spec) {
@@ -19,11 +21,11 @@ function note(spec, step) {
 function control(spec, step, value) {
   const values = options(spec);
   if (values)
-    return element("select", {required: true}, element("option", {value: ""}, "none"),
+    return element("select", {}, element("option", {value: ""}, LEFT),
       values.map(one => element("option", {value: String(one), selected: value !== undefined && String(one) === String(value)}, String(one))));
   const {minValue = 0, maxValue = 0} = spec.doubleValueSpec ?? spec.integerValueSpec;
   return element("input", {type: "number", min: minValue, max: maxValue, step: step ?? (spec.integerValueSpec ? 1 : "any"),
-    value: value ?? "", required: true, autocomplete: "off"});
+    value: value ?? "", placeholder: LEFT, autocomplete: "off"});
 }
 
 // The values of a parent that its child exists for.
@@ -44,7 +46,15 @@ class ParameterField {
     this.element = element("div", {}, field(this.name, this.control, note(spec, step)), this.children);
   }
 
-  get value() { return this.options ? this.options[this.control.selectedIndex - 1] : Number(this.control.value); }
+  get value() {
+    if (this.options) return this.options[this.control.selectedIndex - 1];
+    return this.control.value === "" ? undefined : Number(this.control.value);
+  }
+
+  clear() {
+    if (this.options) this.control.selectedIndex = 0;
+    else this.control.value = "";
+  }
 
   get exists() {
     return this.conditions.every(({parents, values}) => parents().some(parent => parent.exists && parent.holds(values)));
@@ -57,8 +67,8 @@ class ParameterField {
 }
 
 // `extras`: {name: what a job says of a parameter beside its spec}; `values`: {name:
-// value} that the form is filled with. {element, read(), name()}: read() gives the
-// parameters as the server takes them.
+// value} that the form is filled with. {element, read(), clear(), name()}: read()
+// gives what is filled in as the server takes it.
 export function pointForm(specs, extras, values) {
   // A parameter may be called "constructor", which every object has.
   const extra = new Map(Object.entries(extras)), point = new Map(Object.entries(values));
@@ -80,7 +90,11 @@ export function pointForm(specs, extras, values) {
   follow();
   return {
     element: form,
-    read: () => fields.filter(({exists}) => exists).map(({name, value}) => ({parameterId: name, value})),
+    read: () => fields.filter(({exists, value}) => exists && value !== undefined).map(({name, value}) => ({parameterId: name, value})),
+    clear() {
+      fields.forEach(one => one.clear());
+      follow();
+    },
     // The words of the server about what was read, with the parameters' names.
     name: (text, read) => text.replace(/parameters\[(\d+)\](\.value)?/g, (place, i) => read[i]?.parameterId ?? place),
   };
