@@ -112,15 +112,26 @@ static bool runs_are_equal(const struct node *answer)
     return has_chance(first) && node_get_double(first, "sd", 1) == 0;
 }
 
-static void say_rest(struct cli *cli, const char *study,
+static bool is_of_clients(const struct cli_study *study)
+{
+    return study->home->kind == JOB_STUDY;
+}
+
+static void say_rest(struct cli *cli, const struct cli_study *study,
                      const struct node *answer)
 {
     const int64_t open = node_get_int(answer, "open", 0);
-    if (open > 0)
+    if (open > 0 && is_of_clients(study) && cli_study_is_over(study->state))
+        cli_say(cli, "%lld runs were left when the study ended",
+                (long long)open);
+    else if (open > 0 && is_of_clients(study))
+        cli_say(cli, "%lld runs are still to come, once clients ask for them",
+                (long long)open);
+    else if (open > 0)
         cli_say(cli,
                 "%lld runs are still to come; wait for them: hypertune confirm "
                 "%s --wait%s",
-                (long long)open, study, cli_where(cli));
+                (long long)open, study->name, cli_where(cli));
     else if (runs_are_equal(answer))
         cli_say(cli,
                 "all runs of trial %s came out alike: does the trainer "
@@ -133,16 +144,16 @@ static bool is_for_people(const struct cli *cli)
     return cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE;
 }
 
-static int print_answer(struct cli *cli, const char *study,
+static int print_answer(struct cli *cli, const struct cli_study *study,
                         const struct node *answer)
 {
     struct text out = {0};
     const char *take = node_get_string(answer, "take", "");
     if (cli->format == FORMAT_NAME && take[0] == '\0')
         return cli_fail(cli, CLI_ABSENT, "no run of study %s has a result yet",
-                        study);
+                        study->name);
     if (cli->format == FORMAT_NAME) {
-        text_escape(&out, study);
+        text_escape(&out, study->name);
         text_printf(&out, "/%s\n", take);
     } else if (cli->format == FORMAT_CSV) {
         table_csv(make_table(cli, answer), &out);
@@ -247,12 +258,23 @@ static int await(struct cli *cli, const char *study, struct cli_follow *follow,
     return CLI_DONE;
 }
 
-static int wait_and_print(struct cli *cli, const char *study,
+/* Clients may never ask; of what has ended nothing comes any more. */
+static int check_wait(struct cli *cli, const struct cli_study *study)
+{
+    if (!is_of_clients(study) || cli->set.timeout_ms != CLI_UNSET)
+        return CLI_DONE;
+    return cli_fail(cli, CLI_USAGE,
+                    "the trials of study %s run when clients ask for them; say "
+                    "how long to wait, too: --wait --timeout 1h",
+                    study->name);
+}
+
+static int wait_and_print(struct cli *cli, const struct cli_study *study,
                           const struct node *answer)
 {
     struct cli_follow follow;
-    cli_follow_open(&follow, cli, study, 0);
-    int code = await(cli, study, &follow, &answer);
+    cli_follow_open(&follow, cli, study->name, 0);
+    int code = await(cli, study->name, &follow, &answer);
     if (code == CLI_DONE)
         code = print_answer(cli, study, answer);
     if (code == CLI_DONE && node_find(answer, "take") == NULL)
@@ -268,14 +290,15 @@ int cli_confirm(struct cli *cli)
     const struct node *answer;
     if (!cli_wants(cli, 1))
         return CLI_USAGE;
-    const int code =
-        cli_study_open_trials(cli, cli->args.words.items[0], &study);
+    int code = cli_study_open_trials(cli, cli->args.words.items[0], &study);
+    if (code == CLI_DONE && cli->set.wait)
+        code = check_wait(cli, &study);
     if (code != CLI_DONE)
         return code;
     if (begin_or_show(cli, study.name, &answer, &err) != HT_OK)
         return cli_fail_error(cli, &err);
-    return cli->set.wait ? wait_and_print(cli, study.name, answer)
-                         : print_answer(cli, study.name, answer);
+    return cli->set.wait ? wait_and_print(cli, &study, answer)
+                         : print_answer(cli, &study, answer);
 }
 
 enum ht_status cli_confirm_verdict(struct cli *cli,

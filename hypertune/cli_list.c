@@ -229,6 +229,29 @@ static void describe_priors(const struct cli_study *study, struct text *out)
     }
 }
 
+/* "confirming  3 of 15 runs ended, 2 run, 10 wait" */
+static void describe_confirming(const struct cli_study *study, struct text *out)
+{
+    static const char *const ends[] = {"succeeded", "stopped", "failed",
+                                       "infeasible", "cancelled"};
+    const struct node *counts = node_find(study->status, "confirming");
+    if (counts == NULL)
+        return;
+    const int64_t wait = node_get_int(counts, "requested", 0);
+    const int64_t run =
+        node_get_int(counts, "active", 0) + node_get_int(counts, "stopping", 0);
+    int64_t ended = 0;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        ended += node_get_int(counts, ends[i], 0);
+    text_printf(out, "confirming  %lld of %lld runs ended", (long long)ended,
+                (long long)(ended + run + wait));
+    if (run > 0)
+        text_printf(out, ", %lld run", (long long)run);
+    if (wait > 0)
+        text_printf(out, ", %lld wait", (long long)wait);
+    text_puts(out, "\n");
+}
+
 static void describe_study(struct cli *cli, const struct cli_study *study,
                            struct text *out)
 {
@@ -254,6 +277,7 @@ static void describe_study(struct cli *cli, const struct cli_study *study,
     }
     describe_priors(study, out);
     describe_counts(study, out);
+    describe_confirming(study, out);
     describe_times(study, out);
     if (best != NULL) {
         text_puts(out, "best        ");

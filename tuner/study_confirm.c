@@ -47,10 +47,35 @@ static enum ht_status read_body(struct confirming *now, struct ht_error *err)
     return status == HT_OK ? trial_body_check(now->req, err) : status;
 }
 
+/* Whether clients will run what is asked of a study of theirs: nobody knows,
+ * but once it has ended none asks any more. */
+static enum ht_status check_clients(const struct confirming *now,
+                                    struct ht_error *err)
+{
+    const struct study_row *study = &now->study;
+    if (study->kind != JOB_STUDY)
+        return HT_OK;
+    if (now->job->space.open)
+        return ht_fail(err, HT_PRECONDITION,
+                       "the clients of study %.128s choose the points that "
+                       "they try",
+                       study->name);
+    if (study_state_is_final(study->state) || study_only_confirms(study))
+        return ht_fail(err, HT_PRECONDITION,
+                       "study %.64s is %s, and its trials are run by clients, "
+                       "of which none asks for more; reopen it with more "
+                       "trials when some will",
+                       study->name,
+                       study_state_name(study_only_confirms(study)
+                                            ? study->ends_as
+                                            : study->state));
+    return HT_OK;
+}
+
 static enum ht_status find_study(struct confirming *now, struct ht_error *err)
 {
     const struct request *req = now->req;
-    const enum ht_status status =
+    enum ht_status status =
         db_study_find(core_db(now->core), req->arena, &req->scope, req->study,
                       &now->study, err);
     if (status != HT_OK)
@@ -60,7 +85,8 @@ static enum ht_status find_study(struct confirming *now, struct ht_error *err)
         study->state == STUDY_CANCELLED)
         return ht_fail(err, HT_PRECONDITION, "study %.128s is %s", study->name,
                        study_state_name(study->state));
-    return memory_job(core_memory(now->core), study, &now->job, err);
+    status = memory_job(core_memory(now->core), study, &now->job, err);
+    return status == HT_OK ? check_clients(now, err) : status;
 }
 
 /* Whether some of the best may not run again. */

@@ -36,7 +36,8 @@ enum ht_status study_finish(struct settling *now, struct ht_error *err);
 enum ht_status study_reopen(struct core *core, struct study_row *row,
                             const char *reason, struct ht_error *err);
 /* After the end, only confirmations run; when they have ended, so does the
- * study, as it had before. */
+ * study, as it had before. Not for studies whose trials clients run: nobody
+ * might. */
 enum ht_status study_confirm_on(struct core *core, struct study_row *row,
                                 const char *reason, struct ht_error *err);
 

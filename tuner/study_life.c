@@ -140,6 +140,22 @@ static const char *wanted_reason(struct settling *now, int64_t slots)
     return arena_printf(now->arena, "%lld slots", (long long)slots);
 }
 
+/* Clients are given confirmations like any other trial, once they ask. */
+static const char *clients_reason(struct settling *now, int64_t active)
+{
+    const int64_t confirming = now->counts.confirming[TRIAL_REQUESTED];
+    const char *reason = active == 0
+                             ? "waits for clients"
+                             : arena_printf(now->arena, "clients evaluate %lld",
+                                            (long long)active);
+    return confirming == 0
+               ? reason
+               : arena_printf(now->arena, "%s, %lld run%s to confirm wait%s",
+                              reason, (long long)confirming,
+                              confirming == 1 ? "" : "s",
+                              confirming == 1 ? "s" : "");
+}
+
 static const char *running_reason(struct settling *now)
 {
     const int64_t active = trial_counts_all(&now->counts, TRIAL_ACTIVE) +
@@ -154,9 +170,7 @@ static const char *running_reason(struct settling *now)
                            : arena_printf(now->arena, "paused, %lld still run",
                                           (long long)active);
     if (now->row.kind == JOB_STUDY)
-        return active == 0 ? "waits for clients"
-                           : arena_printf(now->arena, "clients evaluate %lld",
-                                          (long long)active);
+        return clients_reason(now, active);
     if (!any)
         return "no runner is connected";
     if (active + waiting == 0)

@@ -133,33 +133,43 @@ def ended(most=3):
     return study
 
 
-def a_study_that_has_ended_confirms_and_ends_again():
+def a_study_of_clients_that_has_ended_stays_so():
     study = ended()
-    confirm(study, top=2, seeds=1)
-    tap.equal((study.state(), study.suggest(9)["studyState"]),
-              ("ACTIVE", "ACTIVE"))
-    tap.equal([trial["hypertune"].get("confirms") for trial in
-               study.suggest(9)["trials"]], ["2", "3"])
-    run_all(study, lambda trial: 0.2)
-    harness.wait_until(lambda: study.state() == "COMPLETED", "the end")
-    tap.equal(status(study)["reason"], "all 3 trials have ended")
-    tap.equal(confirmation(study)["take"], "2")
-
-
-def a_stop_ends_it_as_it_had_ended():
-    study = ended()
+    before = status(study)
+    answer = server.call("POST", OURS + number(study) + ":confirm", {})
+    tap.equal((answer[0], answer[1]["error"]["status"],
+               answer[1]["error"]["message"]),
+              (400, "FAILED_PRECONDITION",
+               "study %s is SUCCEEDED, and its trials are run by clients, of "
+               "which none asks for more; reopen it with more trials when some "
+               "will" % before["name"]))
+    tap.equal((study.state(), status(study), len(study.trials())),
+              ("COMPLETED", before, 3))
+    # With more trials clients are expected again, and confirm first.
+    study.good("PATCH", OURS + number(study), {"maxTrialCount": 4})
     confirm(study, top=1, seeds=2)
-    study.good("POST", OURS + number(study) + ":stop")
-    tap.equal((study.state(), status(study)["reason"]),
-              ("COMPLETED", "all 3 trials have ended"))
+    tap.equal(status(study)["reason"],
+              "waits for clients, 2 runs to confirm wait")
+    tap.equal([trial["hypertune"].get("confirms") for trial in
+               study.suggest(9)["trials"]], ["2", "2", None])
 
 
-def more_trials_go_on_after_it():
-    study = ended()
-    confirm(study, top=1, seeds=1)
-    study.good("PATCH", OURS + number(study), {"maxTrialCount": 5})
-    run_all(study, lambda trial: 0.3)
-    tap.equal(len(study.suggest(9)["trials"]), 2)
+def what_waits_to_confirm_is_told():
+    study = tried(0.5, 0.2)
+    confirm(study, top=1, seeds=3)
+    study.one()
+    tap.equal(status(study)["reason"],
+              "clients evaluate 1, 2 runs to confirm wait")
+    counts = status(study)["confirming"]
+    tap.equal((counts["requested"], counts["active"]), (2, 1))
+
+
+def an_open_space_is_not_confirmed():
+    study = Study(server, hypertune={"openSpace": True}, parameters=[])
+    server.call("POST", OURS + number(study) + "/trials:open", {})
+    answer = server.call("POST", OURS + number(study) + ":confirm")[1]
+    tap.equal("choose the points that they try" in answer["error"]["message"],
+              True, answer)
 
 
 def what_is_not_safe_is_no_finalist():
@@ -243,9 +253,9 @@ with harness.Server("--runner", "none") as server:
         what_cannot_be_told_apart_is_not_sure,
         repetitions_are_no_part_of_the_search,
         they_do_not_count_as_trials,
-        a_study_that_has_ended_confirms_and_ends_again,
-        a_stop_ends_it_as_it_had_ended,
-        more_trials_go_on_after_it,
+        a_study_of_clients_that_has_ended_stays_so,
+        what_waits_to_confirm_is_told,
+        an_open_space_is_not_confirmed,
         what_is_not_safe_is_no_finalist,
         a_repetition_is_not_stopped_early,
         asking_again_goes_on_where_it_was,

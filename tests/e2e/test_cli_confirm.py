@@ -136,6 +136,57 @@ def a_study_that_is_stopped_meanwhile_ends_as_it_had():
     tap.equal(server.wait_study(name)["state"], "SUCCEEDED")
 
 
+def more_trials_go_on_after_it():
+    name = study("longer", parallel=1)
+    server.cli("confirm", name, "--top", "1", "--seeds", "2")
+    server.cli("set", name, "-n", "+1")
+    server.cli("confirm", name, "--top", "1", "--seeds", "2", "--wait")
+    status = server.wait_study(name)
+    tap.equal((status["reason"], len(server.trials(name))),
+              ("all 3 points of the space were tried", 5))
+
+
+def clients_are_not_waited_for_without_end():
+    status, made = server.call("POST", harness.STUDIES[:-1], {
+        "displayName": "asked", "studySpec": {
+            "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
+            "parameters": [{"parameterId": "x", "doubleValueSpec": {
+                "minValue": 0, "maxValue": 1}}],
+            "studyStoppingConfig": {"maxNumTrials": 2}},
+        "hypertune": {"name": "asked"}})
+    tap.equal(status, 200, made)
+    path = "/v1/" + made["name"] + "/trials"
+
+    def tell(x):
+        server.call("POST", path, {
+            "parameters": [{"parameterId": "x", "value": x}],
+            "finalMeasurement": {"metrics": [{"metricId": "loss",
+                                              "value": x}]}})
+    tell(0.5)
+    done = server.cli("confirm", "asked", "--wait", check=False)
+    tap.equal((done.returncode, "--wait --timeout 1h" in done.stderr),
+              (2, True), done.stderr)
+    done = server.cli("confirm", "asked", "--seeds", "2")
+    tap.equal("2 runs are still to come, once clients ask for them" in
+              done.stderr, True, done.stderr)
+    done = server.cli("confirm", "asked", "--wait", "--timeout", "1s",
+                      check=False)
+    tap.equal(done.returncode, 8, done.stderr)
+    shown = server.cli("describe", "asked").stdout
+    tap.equal("RUNNING: waits for clients, 2 runs to confirm wait" in shown,
+              True, shown)
+    tap.equal("confirming  0 of 2 runs ended, 2 wait" in shown, True, shown)
+    server.cli("stop", "asked")
+    done = server.cli("confirm", "asked")
+    tap.equal("2 runs were left when the study ended" in done.stderr, True,
+              done.stderr)
+    done = server.cli("confirm", "asked", "--top", "1", check=False)
+    tap.equal((done.returncode, "study asked is STOPPED" in done.stderr),
+              (1, True), done.stderr)
+    tap.equal(server.get(harness.STUDIES + "asked")["hypertuneStatus"][
+        "state"], "STOPPED")
+
+
 def without_a_result_there_is_nothing_to_confirm():
     name = study("empty", train="raise SystemExit(3)", retries=0)
     done = server.cli("confirm", name, check=False)
@@ -151,5 +202,7 @@ with harness.Server(slots=4) as server:
         a_trainer_that_ignores_the_seed_is_noticed,
         a_confirmation_outlives_the_server,
         a_study_that_is_stopped_meanwhile_ends_as_it_had,
+        more_trials_go_on_after_it,
+        clients_are_not_waited_for_without_end,
         without_a_result_there_is_nothing_to_confirm,
     ])
