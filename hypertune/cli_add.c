@@ -156,11 +156,9 @@ static int send_points(struct cli *cli, const struct cli_study *study,
         ht_wrap(&err, status, "%zu of %zu points are added, the next one", sent,
                 points->n);
     code = cli_fail_error(cli, &err);
-    if (cli_study_is_over(study->state))
-        cli_say(cli, "  more trials reopen it: hypertune set %s trials=%lld%s",
-                study->name,
-                cli_study_limit(study) + (long long)(points->n - sent),
-                cli_where(cli));
+    if (cli_study_is_over(study->state) && cli_study_limit(study) > 0)
+        cli_say(cli, "  more trials reopen it: hypertune set %s -n +%zu%s",
+                study->name, points->n - sent, cli_where(cli));
     return code;
 }
 

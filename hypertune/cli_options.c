@@ -87,14 +87,17 @@ find_letter(const struct options_parser *parser, char letter,
     return NULL;
 }
 
-static bool read_whole(const char *text, int64_t *value)
+bool cli_options_count(const char *text, bool more, int64_t *value)
 {
+    const bool adds = more && text[0] == '+';
+    const char *digits = text + (adds ? 1 : 0);
     char *end;
     errno = 0;
-    long long number = strtoll(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || number < 0)
+    long long number = strtoll(digits, &end, 10);
+    if (digits[0] < '0' || digits[0] > '9' || *end != '\0' || errno != 0 ||
+        (adds && number == 0))
         return false;
-    *value = number;
+    *value = adds ? OPTION_MORE - number : number;
     return true;
 }
 
@@ -114,7 +117,7 @@ static enum ht_status store(const struct options_parser *parser,
         words_add(parser->arena, field, value);
         return HT_OK;
     case OPTION_WHOLE:
-        if (!read_whole(value, field))
+        if (!cli_options_count(value, words_has(parser->allowed, "+"), field))
             return ht_fail(err, HT_INVALID,
                            "--%s needs a whole number from 0, not \"%s\"",
                            option->name, value);

@@ -16,10 +16,14 @@
 enum option_kind {
     OPTION_FLAG,  /* bool, set to true */
     OPTION_TEXT,  /* const char * */
-    OPTION_WHOLE, /* int64_t, 0 or more */
+    OPTION_WHOLE, /* int64_t, 0 or more; see OPTION_MORE */
     OPTION_SPAN,  /* int64_t milliseconds, "90s", "2h30m" */
     OPTION_LIST   /* struct words, one item each time it is given */
 };
+
+/* Where "+" is among the allowed options, +N is stored as OPTION_MORE - N: so
+ * many more than there are. Elsewhere it is no number. */
+enum { OPTION_MORE = -2 };
 
 struct option_spec {
     const char *name;      /* without dashes; NULL ends a table */
@@ -41,6 +45,7 @@ struct options_parser {
     const struct option_spec *table; /* ended by a NULL name */
     void *target;                    /* struct that the offsets are of */
     const char *allowed; /* names apart by blanks; "" : global ones only; with
+                            "+" among them counts may be +N; with
                             "*" among them any other --NAME=VALUE is the word
                             NAME=VALUE */
     const char *command; /* for messages: "hypertune list" */
@@ -51,6 +56,9 @@ struct option_result {
     struct words rest;  /* what followed "--" */
     bool has_rest;      /* there was a "--" */
 };
+
+/* Reads a count from 0, with `more` also +N from 1, as said above. */
+bool cli_options_count(const char *text, bool more, int64_t *value);
 
 /* Reads argv[0..argc). Accepts --name value, --name=value, -x value, -xvalue,
  * bundled flags (-qv), and "-" as a word; later values replace earlier ones.

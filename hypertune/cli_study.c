@@ -169,7 +169,9 @@ long long cli_study_limit(const struct cli_study *study)
     case JOB_TUNING:
         return node_get_int(study->job, "maxTrialCount", 1);
     case JOB_STUDY:
-        return 0;
+        return node_get_int(node_find(node_find(study->job, "studySpec"),
+                                      "studyStoppingConfig"),
+                            "maxNumTrials", 0);
     case JOB_CUSTOM:
         return 1;
     }

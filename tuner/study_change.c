@@ -17,6 +17,7 @@ struct change {
     struct study_row row;
     struct job *job;  /* as stored, then as wanted */
     struct text what; /* the differences, for the event */
+    bool asks_trials; /* something that says how long it is to go on */
 };
 
 /* --- how it ends --- */
@@ -170,6 +171,8 @@ static enum ht_status read_whole_job(struct change *change,
 static enum ht_status read_member(struct change *change,
                                   const struct node *node, struct ht_error *err)
 {
+    if (strcmp(node->key, "parallelTrialCount") != 0)
+        change->asks_trials = true;
     if (strcmp(node->key, "job") == 0)
         return read_whole_job(change, node, err);
     if (strcmp(node->key, "studyStoppingConfig") == 0)
@@ -196,14 +199,31 @@ static enum ht_status read_body(struct change *change, struct ht_error *err)
     return diag->errors == 0 ? HT_OK : study_fail_by_diag(diag, err);
 }
 
+/* Trials are not unmade, so a study never has more than it may. */
+static enum ht_status check_budget(struct change *change,
+                                   const struct job *before,
+                                   struct ht_error *err)
+{
+    const int64_t most = change->job->max_trials;
+    const int64_t made = study_trials_made(&change->row);
+    if (most == 0 || most == before->max_trials || most >= made)
+        return HT_OK;
+    struct diag *diag = study_diag(change->req);
+    diag_error(diag, 0, 0, "maxTrialCount",
+               "%lld is below the %lld trials that study %.128s has made",
+               (long long)most, (long long)made, change->row.name);
+    return study_fail_by_diag(diag, err);
+}
+
 /* --- storing --- */
 
+/* More trials at a time are not more trials. */
 static enum ht_status reopen(struct change *change, struct ht_error *err)
 {
     const int64_t created = study_trials_made(&change->row);
     const bool over = study_state_is_final(change->row.state) ||
                       study_only_confirms(&change->row);
-    if (!over || change->job->max_trials <= created)
+    if (!over || !change->asks_trials || change->job->max_trials <= created)
         return HT_OK;
     change->row.exhausted = false;
     return study_reopen(
@@ -243,6 +263,8 @@ static enum ht_status apply(struct change *change, struct ht_error *err)
             memory_job(core_memory(change->core), &change->row, &before, err);
     if (status == HT_OK)
         status = read_body(change, err);
+    if (status == HT_OK)
+        status = check_budget(change, before, err);
     if (status != HT_OK)
         return status;
     if (job_diff(before, change->job, &change->what) == 0)

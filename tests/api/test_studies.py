@@ -3,6 +3,7 @@
 import api
 import harness
 import tap
+from vizier import Study
 
 server = None
 
@@ -174,6 +175,57 @@ def a_change_is_made_whole_or_not_at_all():
     tap.equal(server.get(api.JOBS + "/change")["maxTrialCount"], 60)
 
 
+def a_budget_below_what_was_made_is_refused():
+    create("spent", maxTrialCount=4, parallelTrialCount=3)
+    path = api.OURS + "/studies/spent"
+    harness.wait_until(lambda: len(server.trials("spent")) == 3, "trials")
+    whole = api.job("spent", maxTrialCount=2, parallelTrialCount=3)
+    for body in ({"maxTrialCount": 2}, {"maxTrialCount": 1,
+                                        "parallelTrialCount": 1},
+                 {"job": whole}):
+        status, answer = server.call("PATCH", path, body)
+        error = answer["error"]
+        most = body.get("maxTrialCount", 2)
+        tap.equal((status, error["status"], error["details"][0][
+            "fieldViolations"]), (400, "INVALID_ARGUMENT", [
+                {"field": "maxTrialCount", "description":
+                 "%d is below the 3 trials that study spent has made" %
+                 most}]))
+    job = server.get(api.JOBS + "/spent")
+    tap.equal((job["maxTrialCount"], job["parallelTrialCount"]), (4, 3))
+    status, answer = server.call("PATCH", path, {"maxTrialCount": 3})
+    tap.equal((status, answer["maxTrialCount"]), (200, 3))
+    # It ends with those that there are.
+    tap.equal(state_of("spent"), "RUNNING")
+    tap.equal(server.call("PATCH", path, {"maxTrialCount": "+4"})[0], 400)
+
+
+def clients_studies_have_a_budget_as_well():
+    study = Study(server, studyStoppingConfig={"maxNumTrials": 9})
+    path = api.OURS + "/studies/" + study.name.rsplit("/", 1)[1]
+    study.suggest(3)
+    for body in ({"maxTrialCount": 2},
+                 {"studyStoppingConfig": {"maxNumTrials": 2}}):
+        tap.equal(study.refused("PATCH", path, body),
+                  (400, "INVALID_ARGUMENT", ["maxTrialCount"]))
+    study.good("PATCH", path, {"maxTrialCount": 3})
+    for trial in study.suggest(3)["trials"]:
+        study.complete("/v1/" + trial["name"], 1)
+    harness.wait_until(lambda: study.state() == "COMPLETED", "its end")
+
+
+def more_at_a_time_reopen_nothing():
+    create("halted", maxTrialCount=4)
+    path = api.OURS + "/studies/halted"
+    server.call("POST", path + ":stop")
+    harness.wait_until(lambda: state_of("halted") == "STOPPED", "the stop")
+    status, answer = server.call("PATCH", path, {"parallelTrialCount": 4})
+    tap.equal((status, answer["parallelTrialCount"],
+               answer["hypertuneStatus"]["state"]), (200, 4, "STOPPED"))
+    status, answer = server.call("PATCH", path, {"maxTrialCount": 5})
+    tap.equal((status, answer["hypertuneStatus"]["state"]), (200, "RUNNING"))
+
+
 def pages(path, key, size):
     found, token = [], ""
     while True:
@@ -270,6 +322,9 @@ with harness.Server("--runner", "none") as server:
         events_have_no_gap_and_continue_where_asked,
         a_study_is_cancelled_and_deleted,
         a_change_is_made_whole_or_not_at_all,
+        a_budget_below_what_was_made_is_refused,
+        clients_studies_have_a_budget_as_well,
+        more_at_a_time_reopen_nothing,
         lists_come_in_pages_newest_first,
         lists_are_filtered,
         trials_come_in_pages_by_id,

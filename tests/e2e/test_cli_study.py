@@ -417,11 +417,50 @@ def more_trials_reopen_a_finished_study():
         home.cli("set", "quick", "trials=2", "parallel=1")
         home.cli("watch", "quick")
         tap.equal(len(home.cli("trials", "quick", "-o", "name")[0].split()), 2)
+        _, err = home.cli("set", "quick", "-n", "+1", "parallel=+3")
+        tap.equal(err.splitlines()[-1], "study quick is RUNNING: "
+                  "3 trials, 4 at a time")
+        home.cli("watch", "quick")
+        tap.equal(len(home.cli("trials", "quick", "-o", "name")[0].split()), 3)
+        for words in (["-n", "2"], ["trials=2"]):
+            _, err = home.cli("set", "quick", *words, want=2)
+            tap.equal("2 is below the 3 trials that study quick has made" in
+                      err, True, err)
+        home.cli("set", "quick", "-n", "3")
+        for words in (["-n", "+0"], ["trials=+"], ["trials=++1"],
+                      ["-n", "+99999"], ["-n", "+9223372036854775807"],
+                      ["-p", "+1x"]):
+            home.cli("set", "quick", *words, want=2)
+        _, err = home.cli("submit", "spec.yaml", "-n", "+4", want=2)
+        tap.equal('--trials needs a whole number from 0, not "+4"' in err,
+                  True, err)
         home.cli("set", "quick", "trails=2", want=2)
         home.cli("set", "quick", want=2)
         _, err = home.cli("set", "quick", "trials=0", want=2)
         tap.equal(err, "hypertune: trials must be 1 to 100000, is 0\n")
         home.cli("set", "quick", "-p", "1001", want=2)
+
+
+def what_has_ended_is_said_to_have():
+    with Home() as home:
+        a_submitted_home(home, trials=1)
+        home.cli("submit", "spec.yaml", "--wait")
+        for verb in ("cancel", "stop", "pause", "resume"):
+            _, err = home.cli(verb, "quick", want=1)
+            tap.equal(err, "hypertune: study quick had already ended: "
+                      "SUCCEEDED; nothing to %s\n" % verb)
+        _, err = home.cli("stop-trial", "quick/1", want=1)
+        tap.equal("trial 1 has ended: SUCCEEDED" in err, True, err)
+        _, err = home.cli("retry", "quick/1", want=1)
+        tap.equal("trial 1 has succeeded" in err, True, err)
+        for verb, state in (("stop", "STOPPED"), ("cancel", "CANCELLED")):
+            home.cli("submit", "spec.yaml", "--name", verb, "-n", "1")
+            home.cli("pause", verb)
+            home.cli(verb, verb, "--yes")
+            home.run("watch", verb)
+            _, err = home.cli(verb, verb)
+            tap.equal(err, "study %s was already %s\n" %
+                      (verb, state))
 
 
 def ending_a_study_asks_first():
@@ -516,7 +555,8 @@ if __name__ == "__main__":
              events_are_lines_for_people_and_for_machines,
              a_retried_trial_is_told_with_its_reason,
              more_trials_reopen_a_finished_study,
-             ending_a_study_asks_first,
+             what_has_ended_is_said_to_have,
+        ending_a_study_asks_first,
              logs_cannot_steer_the_terminal,
              smoke_says_whether_the_objective_was_seen,
              init_writes_a_spec_that_checks,

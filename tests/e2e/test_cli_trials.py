@@ -183,7 +183,7 @@ def adding_to_an_ended_study_says_how_to_reopen_it():
     with Home() as home:
         ended(home)
         _, err = home.cli("add", "quick", "lr=0.5", "opt=adam", want=1)
-        tap.equal("hypertune set quick trials=4" in err, True, err)
+        tap.equal("hypertune set quick -n +1" in err, True, err)
 
 
 def one_trial_is_stopped_and_the_others_go_on():

@@ -178,7 +178,12 @@ static void fewer_trials_end_a_study_early(struct fixture *f)
     fixture_hello(f, 1);
     run_all(f, 1);
     struct leased leased = fixture_lease_one(f);
-    CHECK(fixture_call(f, study_change, "s", "{\"maxTrialCount\":1}")->status ==
+    struct request *req =
+        fixture_call(f, study_change, "s", "{\"maxTrialCount\":1}");
+    CHECK(req->status == HT_INVALID);
+    CHECK_TEXT(req->err.text, "maxTrialCount: 1 is below the 2 trials that "
+                              "study s has made");
+    CHECK(fixture_call(f, study_change, "s", "{\"maxTrialCount\":2}")->status ==
           HT_OK);
     fixture_succeed(f, &leased, "0.5");
     CHECK(fixture_await_study(f, 1, STUDY_SUCCEEDED));
