@@ -243,8 +243,9 @@ static void describe_confirming(const struct cli_study *study, struct text *out)
     int64_t ended = 0;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         ended += node_get_int(counts, ends[i], 0);
+    const int64_t all = ended + run + wait;
     text_printf(out, "confirming  %lld of %lld runs ended", (long long)ended,
-                (long long)(ended + run + wait));
+                (long long)all);
     if (run > 0)
         text_printf(out, ", %lld run", (long long)run);
     if (wait > 0)

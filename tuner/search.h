@@ -37,7 +37,7 @@ struct suggestions {
                                  repeat) */
     bool exhausted;           /* no such point is left besides these */
     bool barren; /* nor was there ever one: none satisfies the constraints */
-    bool failed;              /* nothing could be found out; ask again */
+    bool failed; /* nothing could be found out; ask again */
 };
 
 /* Starts the worker for the database at `path`; worker_stop() ends it. */

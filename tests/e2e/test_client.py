@@ -390,6 +390,14 @@ def main():
             tap.equal((asked.id, asked.params),
                       (added.id, {"lr": 0.002, "opt": "adam"}))
             asked.complete({"loss": 1.0})
+            part = study.add({"momentum": 0.5})  # the search adds the rest
+            tap.equal((sorted(part.params), part.params["opt"],
+                       part.params["momentum"]),
+                      (["lr", "momentum", "opt"], "sgd", 0.5))
+            tap.equal(study.suggest()[0].params, part.params)
+            study.suggest()[0].complete(1.0)
+            tap.raises(hypertune.InvalidArgument, study.add,
+                       {"opt": "adam"}, 1.0)
             error = tap.raises(hypertune.InvalidArgument, study.add,
                                {"lr": 7, "opt": "adam"})
             tap.equal("outside" in str(error), True, str(error))

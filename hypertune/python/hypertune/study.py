@@ -338,7 +338,7 @@ class Study:
 
     def cancel(self) -> "Study":
         """Ends the study and its running trials; their results do not count.
-        FailedPrecondition when its clients run the trials: stop() it."""
+        One that has ended stays as it is. FailedPrecondition when its clients run the trials: stop() it."""
         if not self.runs_trials:
             raise FailedPrecondition(
                 "the trials of %s run at its clients; stop() ends it" %
@@ -415,7 +415,9 @@ class Study:
         """A trial with parameters of your own choice.
 
         With a result - the objective, or metrics by name - it is complete and
-        the search learns from it; without, it is to be evaluated.
+        the search learns from it; it needs all parameters. Without one it is
+        to be evaluated, and the search chooses the parameters that are left
+        out. InvalidArgument names the constraint that does not hold.
         """
         body: Dict[str, Any] = {"parameters": _parameters(params)}
         if result is not None:
