@@ -167,6 +167,11 @@ enum job_kind {
     JOB_CUSTOM  /* CustomJob: one trial, no parameters, no metric */
 };
 
+/* The form that a job was said in: its words are those of CLUSTER_SPEC. */
+enum job_dialect { JOB_VERTEX, JOB_AIP, JOB_NATIVE };
+const char *
+job_dialect_name(enum job_dialect form); /* "vertex", "aip", "native" */
+
 /* A member that is known and echoed but has no effect here. */
 struct kept {
     const char *path; /* "trialJobSpec.network"; of Vertex where it has one */
@@ -176,6 +181,7 @@ struct kept {
 
 struct job {
     enum job_kind kind;
+    enum job_dialect form;
     const char *name;    /* unique in its project and location; NULL: made */
     const char *display; /* displayName; name when absent */
     struct pairs labels;
@@ -205,14 +211,14 @@ struct job {
     struct notify notify;
 
     size_t n_pools;
-    struct pool *pools; /* master first, then in the order of types above */
-    bool chief;         /* TF_CONFIG and CLUSTER_SPEC call the master "chief" */
+    struct pool *pools;     /* master first, then in the order of types above */
+    bool chief;             /* TF_CONFIG calls the master "chief" in any case */
     const char *job_dir;    /* AI Platform: --job-dir=THIS/TRIAL; or NULL */
     const char *output_dir; /* Vertex: AIP_* below THIS/TRIAL; or NULL. With
                                rewrite_gcs it may be gs://B/P */
     struct kept *kept;
-    struct kept *numbered; /* an AI Platform job's enumerations that were sent
-                              as numbers, by name; they are not stored */
+    struct kept *numbered; /* enumerations of Google's that were sent as
+                              numbers, by name; they are not stored */
     enum job_args_mode args_mode;
     bool substitute;           /* ${name} is replaced (native form only) */
     const char *workdir;       /* absolute once submitted, or NULL; with images
@@ -278,6 +284,8 @@ struct job *job_read(const struct node *root, struct diag *diag);
 /* The job as Vertex's resource of its kind, with "hypertune"; reading it back
  * gives an equal job. The caller owns the result. */
 cJSON *job_write_vertex(const struct job *job);
+/* The member that says what its replicas run; of a JOB_STUDY none. */
+const char *job_spec_member(const struct job *job);
 /* The job as AI Platform's, the caller owns the result. What that form cannot
  * say is left out and named in a warning each. */
 cJSON *job_write_aip(const struct job *job, struct diag *diag);

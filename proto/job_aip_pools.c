@@ -247,7 +247,4 @@ void aip_finish_pools(const struct field_reader *reader, struct aip_draft *aip)
     }
     if (aip->tier == TIER_BASIC_GPU)
         job->pools[0].gpus = 1;
-    /* TensorFlow's evaluator looks for a chief. */
-    if (aip->replicas[AIP_ROLES - 1].count > 0)
-        job->chief = true;
 }

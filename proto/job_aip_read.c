@@ -300,6 +300,7 @@ struct job *job_read_aip(const struct node *root, struct diag *diag)
     struct aip_draft *aip = arena_alloc(diag->arena, 1, sizeof *aip);
     struct job *job = &aip->draft.job;
     *job = (struct job){.kind = JOB_CUSTOM,
+                        .form = JOB_AIP,
                         .max_trials = 1,
                         .parallel = 1,
                         .retries = JOB_RETRIES,

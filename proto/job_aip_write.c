@@ -254,11 +254,8 @@ static void add_pools(const struct aip_writer *writer)
 {
     const struct job *job = writer->job;
     enum wording wording = find_wording(job);
-    bool evaluator = false;
     if (is_custom(writer))
         json_add_string(writer->input, "scaleTier", "CUSTOM");
-    for (size_t i = 0; i < job->n_pools; i++)
-        evaluator |= strcmp(job->pools[i].type, "evaluator") == 0;
     if (wording == WORDS_EACH && job->pools[0].image == NULL)
         diag_warning(writer->diag, 0, 0, "command",
                      "AI Platform runs a command only in an image");
@@ -269,7 +266,7 @@ static void add_pools(const struct aip_writer *writer)
                         job->pools[0].command.items[2]);
     if (wording != WORDS_EACH && job->n_pools > 0)
         add_strings(writer->input, "args", &job->pools[0].args);
-    if (job->chief && !evaluator)
+    if (job->chief)
         json_add_bool(writer->input, "useChiefInTfConfig", true);
 }
 

@@ -311,7 +311,8 @@ struct job *job_read_native(const struct node *root, struct diag *diag)
     struct place at = {.node = root, .path = ""};
     struct native_draft *native = arena_alloc(diag->arena, 1, sizeof *native);
     struct job *job = &native->draft.job;
-    *job = (struct job){.max_trials = JOB_MAX_TRIALS,
+    *job = (struct job){.form = JOB_NATIVE,
+                        .max_trials = JOB_MAX_TRIALS,
                         .parallel = JOB_PARALLEL,
                         .retries = JOB_RETRIES,
                         .grace_ms = JOB_GRACE_MS,

@@ -123,8 +123,17 @@ static const struct field_choice args_modes[] = {{"auto", -1, ARGS_AUTO},
                                                  {"none", -1, ARGS_NONE},
                                                  {NULL, 0, 0}};
 
+static const struct field_choice forms[] = {{"vertex", -1, JOB_VERTEX},
+                                            {"aip", -1, JOB_AIP},
+                                            {"native", -1, JOB_NATIVE},
+                                            {NULL, 0, 0}};
+
 static const struct field hypertune_rows[] = {
     {.name = "name", .read = job_name, .offset = JOB(name)},
+    {.name = "form",
+     .read = field_choose,
+     .offset = JOB(form),
+     .choices = forms},
     {.name = "algorithm",
      .read = field_place,
      .offset = offsetof(struct vertex_draft, algorithm)},

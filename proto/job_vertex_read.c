@@ -116,15 +116,17 @@ static void adopt_google(struct vertex_draft *vertex)
 struct job *job_read_vertex(const struct node *root, enum job_kind kind,
                             struct diag *diag)
 {
-    struct kept_list kept;
+    struct kept_list kept, numbered;
     const struct field_reader reader = {.diag = diag,
                                         .arena = diag->arena,
                                         .null_is_absent = true,
-                                        .kept = &kept};
+                                        .kept = &kept,
+                                        .numbered = &numbered};
     struct place at = {.node = root, .path = ""};
     struct vertex_draft *vertex = arena_alloc(diag->arena, 1, sizeof *vertex);
     struct job *job = &vertex->draft.job;
     kept_init(&kept);
+    kept_init(&numbered);
     *job = defaults(kind);
     field_read_map(&reader, at, rows_of(diag->arena, kind), vertex);
     if (root->kind != NODE_MAP)
@@ -137,6 +139,7 @@ struct job *job_read_vertex(const struct node *root, enum job_kind kind,
     adopt_google(vertex);
     job_check(&reader, &vertex->draft);
     job->kept = kept.first;
+    job->numbered = numbered.first;
     return diag->errors > 0 ? NULL : job;
 }
 

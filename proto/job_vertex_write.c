@@ -115,9 +115,14 @@ static void add_pools(cJSON *spec, const struct job *job, const char *name)
     }
 }
 
+const char *job_spec_member(const struct job *job)
+{
+    return job->kind == JOB_CUSTOM ? "jobSpec" : "trialJobSpec";
+}
+
 static void add_job_spec(cJSON *root, const struct job *job)
 {
-    const char *name = job->kind == JOB_CUSTOM ? "jobSpec" : "trialJobSpec";
+    const char *name = job_spec_member(job);
     cJSON *spec = json_add_object(root, name);
     add_pools(spec, job, name);
     if (job->trial_timeout_ms > 0 || job->retries == 0) {
@@ -217,6 +222,8 @@ static void add_hypertune(cJSON *root, const struct job *job)
 {
     cJSON *hypertune = cJSON_CreateObject();
     add_text(hypertune, "name", job->name);
+    if (job->form != JOB_VERTEX)
+        json_add_string(hypertune, "form", job_dialect_name(job->form));
     if (job->algorithm == ALGORITHM_BAYESIAN)
         json_add_string(hypertune, "algorithm", "bayesian");
     if (!vertex_says_early_stop(&job->early_stop))

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proto/cluster.h"
+#include "proto/limits.h"
 #include "proto/text.h"
 #include "runner/gpus.h"
 #include "runner/outputs.h"
@@ -56,15 +57,6 @@ static size_t find_pool(const struct cluster_pool *pools, size_t n,
     return i;
 }
 
-/* The kernel refuses a variable of 128 KiB, and hardly anybody reads this. */
-static const char *shown_job(const struct order *order)
-{
-    enum { MOST_BYTES = 32 * 1024 };
-    const bool fits =
-        order->job_json != NULL && strlen(order->job_json) <= MOST_BYTES;
-    return fits ? order->job_json : NULL;
-}
-
 /* Replicas of one type keep their order, types that of their first replica. */
 static struct cluster make_cluster(struct arena *arena,
                                    const struct identity *identity)
@@ -87,33 +79,58 @@ static struct cluster make_cluster(struct arena *arena,
             .type = type, .n = count, .addresses = members};
     }
     return (struct cluster){
+        .form = order->form,
         .n_pools = n_pools,
         .pools = pools,
         .chief = order->chief,
         .trial = order->tuning
                      ? arena_printf(arena, "%lld", (long long)order->key.trial)
                      : NULL,
-        .job_json = shown_job(order),
+        .job_json = order->job_json,
     };
+}
+
+typedef void cluster_function(const struct cluster *cluster, const char *type,
+                              size_t index, struct text *out);
+
+/* False when the variable is longer than the kernel takes. */
+static bool describe(struct variables *variables,
+                     const struct identity *identity,
+                     const struct cluster *cluster, const char *name,
+                     cluster_function *function)
+{
+    const struct replica_order *replica =
+        &identity->order->replicas[identity->replica];
+    struct text out = {0};
+    function(cluster, replica->type, (size_t)replica->index, &out);
+    variables_set(variables, name,
+                  arena_strndup(variables->arena, out.data, out.len));
+    const bool fits = strlen(name) + strlen("=") + out.len <= HT_MAX_WORD;
+    text_free(&out);
+    return fits;
+}
+
+static bool describe_both(struct variables *variables,
+                          const struct identity *identity,
+                          const struct cluster *cluster)
+{
+    const bool spec = describe(variables, identity, cluster, "CLUSTER_SPEC",
+                               cluster_spec_text);
+    return describe(variables, identity, cluster, "TF_CONFIG",
+                    cluster_tf_config_text) &&
+           spec;
 }
 
 static void set_cluster(struct variables *variables,
                         const struct identity *identity)
 {
-    struct arena *arena = variables->arena;
     const struct order *order = identity->order;
-    const struct replica_order *replica = &order->replicas[identity->replica];
-    const struct cluster cluster = make_cluster(arena, identity);
-    struct text out = {0};
-    cluster_spec_text(&cluster, replica->type, (size_t)replica->index, &out);
-    variables_set(variables, "CLUSTER_SPEC",
-                  arena_strndup(arena, out.data, out.len));
-    text_clear(&out);
-    cluster_tf_config_text(&cluster, replica->type, (size_t)replica->index,
-                           &out);
-    variables_set(variables, "TF_CONFIG",
-                  arena_strndup(arena, out.data, out.len));
-    text_free(&out);
+    struct cluster cluster = make_cluster(variables->arena, identity);
+    if (!describe_both(variables, identity, &cluster)) {
+        cluster.job_json = NULL;
+        describe_both(variables, identity, &cluster);
+    }
+    variables->lacks_job = cluster.job_json == NULL && order->job_bytes > 0;
     if (cluster.trial != NULL)
         variables_set(variables, "CLOUD_ML_TRIAL_ID", cluster.trial);
     if (order->metrics.n > 0)

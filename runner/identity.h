@@ -3,6 +3,7 @@
 #ifndef HT_RUNNER_IDENTITY_H
 #define HT_RUNNER_IDENTITY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "proto/arena.h"
@@ -17,6 +18,7 @@ struct variables { /* an environment in the making */
     struct arena *arena;
     size_t n, room;
     struct pair *items;
+    bool lacks_job; /* it is too long for CLUSTER_SPEC and TF_CONFIG */
 };
 
 /* NULL: it is not there. */

@@ -169,14 +169,21 @@ static void read_params(struct order *order, const struct node *map)
     order->params = (struct pairs){.n = n, .items = items};
 }
 
-static void read_job(struct order *order, const struct node *job)
+static enum job_dialect read_form(const char *name)
 {
-    if (job == NULL || job->kind != NODE_MAP)
-        return;
-    struct text out = {0};
-    json_print(json_of_node(job), &out);
-    order->job_json = arena_strndup(order->arena, out.data, out.len);
-    text_free(&out);
+    for (int form = JOB_VERTEX; form <= JOB_NATIVE; form++)
+        if (strcmp(job_dialect_name((enum job_dialect)form), name) == 0)
+            return (enum job_dialect)form;
+    return JOB_AIP;
+}
+
+static void read_job(struct order *order, const struct node *map)
+{
+    const struct node *job = node_find(map, "job");
+    order->form = read_form(node_get_string(map, "form", ""));
+    order->job_bytes = node_get_int(map, "jobBytes", 0);
+    if (job != NULL && job->kind == NODE_MAP)
+        order->job_json = json_text(order->arena, json_of_node(job));
 }
 
 /* ---- containers ---- */
@@ -295,7 +302,7 @@ static enum ht_status read_order(struct order *order, const struct node *map,
                       HT_MAX_METRICS, &order->stdout_patterns))
         return ht_fail(err, HT_INVALID, "metrics or patterns are not lists");
     read_params(order, node_find(map, "params"));
-    read_job(order, node_find(map, "job"));
+    read_job(order, map);
     const enum ht_status status = read_surroundings(order, map, err);
     if (status != HT_OK)
         return status;

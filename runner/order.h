@@ -42,9 +42,11 @@ struct order {
     const char *report_url;         /* NULL: not reachable from here */
     const char *project, *location; /* of the job; NULL: not said */
     const char *job_name;
-    const char *job_json;   /* value of CLUSTER_SPEC's "job", NULL: none */
+    enum job_dialect form;  /* of the job: names of CLUSTER_SPEC */
+    const char *job_json;   /* CLUSTER_SPEC's and TF_CONFIG's "job"; or NULL */
+    int64_t job_bytes;      /* of that, also where it is too long to be sent */
     bool tuning;            /* trainers are told of a trial */
-    bool chief;             /* ... that the master is called "chief" */
+    bool chief;             /* ... that TF_CONFIG's master is the "chief" */
     const char *output_dir; /* of this trial's results; NULL: the runner's */
     struct strings metrics; /* objective first; empty: there is none */
     struct strings stdout_patterns;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "proto/limits.h"
 #include "runner/credentials.h"
 #include "runner/disk.h"
 #include "runner/folder.h"
@@ -88,6 +89,17 @@ static void say_credentials(const struct identity *identity,
         words_say(folder, "%s", identity->credentials.lack);
 }
 
+static void say_job(const struct identity *identity,
+                    const struct variables *variables, const char *folder)
+{
+    if (variables->lacks_job)
+        words_say(folder,
+                  "CLUSTER_SPEC and TF_CONFIG are without \"job\": with its "
+                  "%lld bytes they would be longer than the %d that Linux "
+                  "takes of a variable",
+                  (long long)identity->order->job_bytes, HT_MAX_WORD);
+}
+
 static enum ht_status prepare_replica(const struct identity *identity,
                                       const char *folder, struct arena *arena,
                                       struct ht_error *err)
@@ -107,6 +119,7 @@ static enum ht_status prepare_replica(const struct identity *identity,
     struct variables variables = {.arena = arena};
     identity_set(&variables, identity);
     say_credentials(identity, &variables, folder);
+    say_job(identity, &variables, folder);
     char boot[PROCFS_BOOT_BYTES];
     const struct launch launch = {
         .argv = habitat->argv,

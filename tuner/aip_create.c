@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "proto/job_check.h"
-#include "proto/job_keep.h"
 #include "proto/json.h"
 #include "tuner/aip.h"
 #include "tuner/core.h"
@@ -81,19 +80,6 @@ static struct job *read_job(struct request *req, struct ht_error *err)
         return job;
     study_fail_by_diag(diag, err);
     return NULL;
-}
-
-/* The trainingInput as it was sent, to be answered so. But enumerations have
- * names in answers, while requests may say their numbers. */
-static const char *submitted(struct request *req, const struct job *job)
-{
-    cJSON *body = json_of_node(req->body);
-    for (const struct kept *kept = job->numbered; kept; kept = kept->next)
-        kept_put(body, kept);
-    const char *text = json_text(
-        req->arena, cJSON_DetachItemFromObject(body, "trainingInput"));
-    cJSON_Delete(body);
-    return text;
 }
 
 /* --- going on from an earlier job --- */
@@ -182,9 +168,10 @@ enum ht_status aip_create(struct core *core, struct request *req,
     job->metric_doctor = DOCTOR_WARN;
     const struct node *input = node_find(req->body, "trainingInput");
     const char *region = node_get_string(input, "region", "");
-    struct making making = {.job = job,
-                            .location = *region == '\0' ? NOWHERE : region,
-                            .submitted = submitted(req, job)};
+    struct making making = {
+        .job = job,
+        .location = *region == '\0' ? NOWHERE : region,
+        .submitted = study_sent(req->arena, req->body, job, "trainingInput")};
     enum ht_status status = find_resumed(core, req, job, err);
     if (status == HT_OK)
         status = study_make(core, req, &making, err);

@@ -67,7 +67,8 @@ const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
     "id, project, location, name, display, spec, state, reason, revision, "    \
     "seed, next_trial, exhausted, ends_as, stale_trials, used_ms, "            \
     "created_ms, started_ms, ended_ms, updated_ms, kind, gain_ms, refusals, "  \
-    "confirmations, ended, submitted, begun_ms, silent"
+    "confirmations, ended, submitted, begun_ms, silent, "                      \
+    "job_spec"
 #define DB_TRIAL_COLUMNS                                                       \
     "study, id, state, params, replicate, ordinal, attempt, failures, "        \
     "losses, "                                                                 \

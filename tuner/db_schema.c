@@ -199,6 +199,17 @@ static const char thirteenth_schema[] =
     "ALTER TABLE studies ADD COLUMN silent INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE attempts ADD COLUMN doctor TEXT NOT NULL DEFAULT '';";
 
+/* Jobs of Vertex: what was sent of their replicas. Before, a job's form was not
+ * stored: those that tell theirs are marked, so that their trainers find the
+ * names that they know. Only the native form puts parameters into words. */
+static const char fourteenth_schema[] =
+    "ALTER TABLE studies ADD COLUMN job_spec TEXT NOT NULL DEFAULT '';"
+    "UPDATE studies SET spec=json_set(spec, '$.hypertune.form', 'aip')"
+    " WHERE submitted<>'' AND json_valid(spec);"
+    "UPDATE studies SET spec=json_set(spec, '$.hypertune.form', 'native')"
+    " WHERE submitted='' AND json_valid(spec)"
+    " AND json_extract(spec, '$.hypertune.substitute');";
+
 static const struct db_migration migrations[] = {
     {first_schema, NULL},      {second_schema, NULL},
     {third_schema, NULL},      {fourth_schema, NULL},
@@ -206,7 +217,7 @@ static const struct db_migration migrations[] = {
     {seventh_schema, NULL},    {eighth_schema, front_mark_all},
     {ninth_schema, NULL},      {tenth_schema, NULL},
     {eleventh_schema, NULL},   {twelfth_schema, NULL},
-    {thirteenth_schema, NULL},
+    {thirteenth_schema, NULL}, {fourteenth_schema, NULL},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

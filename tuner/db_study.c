@@ -34,6 +34,7 @@ void db_read_study(sqlite3_stmt *stmt, struct arena *arena, void *row)
         .submitted = db_column_text(arena, stmt, 24),
         .begun_ms = sqlite3_column_int64(stmt, 25),
         .silent = sqlite3_column_int64(stmt, 26),
+        .job_spec = db_column_text(arena, stmt, 27),
     };
 }
 
@@ -233,13 +234,15 @@ enum ht_status db_study_insert(struct db *db, const struct study_row *row,
     return db_run(db, err,
                   "INSERT INTO studies(id, project, location, name, display, "
                   "spec, state, reason, seed, ends_as, created_ms, kind, "
-                  "submitted, updated_ms) "
-                  "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?11, ?12, ?13, ?11)",
-                  "isssssisiiiis", row->id, row->project, row->location,
+                  "submitted, job_spec, updated_ms) "
+                  "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?11, ?12, ?13, ?14, "
+                  "?11)",
+                  "isssssisiiiiss", row->id, row->project, row->location,
                   row->name, row->display, row->spec, (int64_t)row->state,
                   row->reason, row->seed, (int64_t)row->ends_as,
                   row->created_ms, (int64_t)row->kind,
-                  row->submitted == NULL ? "" : row->submitted);
+                  row->submitted == NULL ? "" : row->submitted,
+                  row->job_spec == NULL ? "" : row->job_spec);
 }
 
 enum ht_status db_study_save(struct db *db, const struct study_row *row,
@@ -248,11 +251,14 @@ enum ht_status db_study_save(struct db *db, const struct study_row *row,
     return db_run(db, err,
                   "UPDATE studies SET spec=?2, display=?3, state=?4, "
                   "reason=?5, exhausted=?6, ends_as=?7, started_ms=?8, "
-                  "ended_ms=?9, ended=?10, begun_ms=?11 WHERE id=?1",
-                  "issisiiiisi", row->id, row->spec, row->display,
+                  "ended_ms=?9, ended=?10, begun_ms=?11, submitted=?12, "
+                  "job_spec=?13 WHERE id=?1",
+                  "issisiiiisiss", row->id, row->spec, row->display,
                   (int64_t)row->state, row->reason, (int64_t)row->exhausted,
                   (int64_t)row->ends_as, row->started_ms, row->ended_ms,
-                  row->ended == NULL ? "" : row->ended, row->begun_ms);
+                  row->ended == NULL ? "" : row->ended, row->begun_ms,
+                  row->submitted == NULL ? "" : row->submitted,
+                  row->job_spec == NULL ? "" : row->job_spec);
 }
 
 enum ht_status db_study_add_revision(struct db *db, int64_t study,

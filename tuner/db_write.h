@@ -37,7 +37,8 @@ enum ht_status db_study_next_id(struct db *db, int64_t *id,
                                 struct ht_error *err);
 enum ht_status db_study_insert(struct db *db, const struct study_row *row,
                                struct ht_error *err);
-/* Writes spec, display, state, reason, exhausted, ends_as, ended, times. */
+/* Writes spec, what was sent, display, state, reason, exhausted, ends_as,
+ * ended, times. */
 enum ht_status db_study_save(struct db *db, const struct study_row *row,
                              struct ht_error *err);
 /* *wall_ms becomes the moment of the revision: not before that of the revision

@@ -1,8 +1,12 @@
 #include "tuner/lease_view.h"
 
+#include <string.h>
+
 #include "proto/command.h"
 #include "proto/json.h"
+#include "proto/limits.h"
 #include "tuner/outputs.h"
+#include "tuner/view_aip.h"
 #include "tuner/wire.h"
 
 static void add_strings(cJSON *object, const char *key,
@@ -134,18 +138,40 @@ static void add_identity(const struct lease_facts *facts, cJSON *out)
                     trial_folder(facts, facts->job->output_dir));
 }
 
-/* CLUSTER_SPEC shows the job as AI Platform's form has it; the search in it is
- * not the trainer's business, and what the form cannot say is left out. */
+static const char *written_spec(const struct lease_facts *facts)
+{
+    cJSON *job = job_write_vertex(facts->job);
+    const char *text =
+        json_text(facts->arena, cJSON_DetachItemFromObjectCaseSensitive(
+                                    job, job_spec_member(facts->job)));
+    cJSON_Delete(job);
+    return text;
+}
+
+/* Replicas are shown the job as it was sent, else as its form has it: Vertex's
+ * CustomJobSpec or AI Platform's TrainingInput, which stands for the native
+ * form, too. */
+static const char *shown_job(const struct lease_facts *facts)
+{
+    const struct study_row *study = facts->study;
+    if (facts->job->form == JOB_VERTEX)
+        return study->job_spec[0] != '\0' ? study->job_spec
+                                          : written_spec(facts);
+    return study->submitted[0] != '\0'
+               ? study->submitted
+               : json_text(facts->arena,
+                           view_aip_input(facts->arena, study, facts->job));
+}
+
+/* No variable could hold a longer one. */
 static void add_job(const struct lease_facts *facts, cJSON *out)
 {
-    struct diag diag;
-    diag_init(&diag, facts->arena, "job", NULL, 0);
-    cJSON *job = job_write_aip(facts->job, &diag);
-    cJSON *input =
-        cJSON_DetachItemFromObjectCaseSensitive(job, "trainingInput");
-    cJSON_DeleteItemFromObjectCaseSensitive(input, "hyperparameters");
-    cJSON_AddItemToObject(out, "job", input);
-    cJSON_Delete(job);
+    const char *job = shown_job(facts);
+    const size_t bytes = strlen(job);
+    json_add_string(out, "form", job_dialect_name(facts->job->form));
+    json_add_int(out, "jobBytes", (int64_t)bytes);
+    if (bytes <= HT_MAX_WORD)
+        cJSON_AddItemToObject(out, "job", cJSON_CreateRaw(job));
 }
 
 static void add_secrets(const struct job *job, cJSON *out)

@@ -86,8 +86,10 @@ struct study_row {
     int64_t confirmations; /* of the trials made, those that confirm others */
     const char *submitted; /* trainingInput of an AI Platform job, word for
                               word, so that it is answered as it was sent; "" */
-    const char *ended; /* RUNNING again only for confirmations: the reason of
-                          the end (ends_as) that it goes back to; or "" */
+    const char *job_spec; /* the same of a Vertex job's trialJobSpec or jobSpec,
+                             for its replicas; "": that of spec */
+    const char *ended;    /* RUNNING again only for confirmations: the reason of
+                             the end (ends_as) that it goes back to; or "" */
 };
 
 struct trial_row {

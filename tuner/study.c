@@ -1,5 +1,6 @@
 #include "tuner/study.h"
 
+#include "proto/job_keep.h"
 #include "proto/json.h"
 #include "tuner/core.h"
 #include "tuner/db_write.h"
@@ -64,6 +65,26 @@ enum ht_status study_reply_warned(struct core *core, struct request *req,
         add_warnings(view, warnings);
     json_print(view, &req->reply);
     return HT_OK;
+}
+
+const char *study_sent(struct arena *arena, const struct node *sent,
+                       const struct job *job, const char *member)
+{
+    cJSON *whole = json_of_node(sent);
+    for (const struct kept *kept = job->numbered; kept; kept = kept->next)
+        kept_put(whole, kept);
+    const char *text = json_text(
+        arena, cJSON_DetachItemFromObjectCaseSensitive(whole, member));
+    cJSON_Delete(whole);
+    return text;
+}
+
+const char *study_sent_spec(struct arena *arena, const struct node *sent,
+                            const struct job *job)
+{
+    if (job->form != JOB_VERTEX || job->kind == JOB_STUDY)
+        return "";
+    return study_sent(arena, sent, job, job_spec_member(job));
 }
 
 struct diag *study_diag(struct request *req)

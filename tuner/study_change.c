@@ -9,6 +9,7 @@
 #include "tuner/study.h"
 #include "tuner/study_end.h"
 #include "tuner/study_reply.h"
+#include "tuner/view_aip.h"
 
 /* What a change works on. */
 struct change {
@@ -148,6 +149,17 @@ static enum ht_status check_fixed_parts(struct change *change,
     return status;
 }
 
+/* What its replicas and AI Platform's clients are shown as sent. */
+static void note_sent(struct change *change, const struct node *node)
+{
+    struct arena *arena = change->req->arena;
+    struct study_row *row = &change->row;
+    row->job_spec = study_sent_spec(arena, node, change->job);
+    if (row->submitted[0] != '\0')
+        row->submitted =
+            json_text(arena, view_aip_input(arena, row, change->job));
+}
+
 static enum ht_status read_whole_job(struct change *change,
                                      const struct node *node,
                                      struct ht_error *err)
@@ -165,6 +177,7 @@ static enum ht_status read_whole_job(struct change *change,
     wanted->has_seed = change->job->has_seed;
     wanted->seed = change->job->seed;
     change->job = wanted;
+    note_sent(change, node);
     return HT_OK;
 }
 

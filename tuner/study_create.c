@@ -53,6 +53,7 @@ static enum ht_status create(struct core *core, struct request *req,
                             .submitted = ""};
     if (making.job == NULL)
         return HT_INVALID;
+    making.job_spec = study_sent_spec(req->arena, req->body, making.job);
     enum ht_status status =
         kind == JOB_STUDY ? check_display(core, req, making.job, err) : HT_OK;
     if (status == HT_OK)

@@ -103,7 +103,8 @@ static enum ht_status insert(struct core *core, struct request *req,
         .ends_as = STUDY_STOPPED,
         .created_ms = core_wall_ms(core),
         .kind = job->kind,
-        .submitted = making->submitted};
+        .submitted = making->submitted,
+        .job_spec = making->job_spec};
     const enum ht_status status = db_study_insert(core_db(core), &row, err);
     if (status != HT_OK)
         return status;

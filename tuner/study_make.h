@@ -19,6 +19,7 @@ struct making {
                               name; NULL: all of the project's */
     const char *submitted; /* of an AI Platform job: its trainingInput word
                               for word; "" */
+    const char *job_spec;  /* the same of a Vertex job's replicas; NULL: none */
     struct diag warnings;  /* gets what a person should know of it, beside
                               those of reading it in the request's list */
     int64_t id;            /* gets that of the study */

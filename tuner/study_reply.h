@@ -21,6 +21,15 @@ enum ht_status study_reply_warned(struct core *core, struct request *req,
                                   int64_t id, const struct diag *warnings,
                                   struct ht_error *err);
 
+/* A member of a job as it was sent. But enumerations have names in answers,
+ * while requests may say their numbers. */
+const char *study_sent(struct arena *arena, const struct node *sent,
+                       const struct job *job, const char *member);
+/* The trialJobSpec or jobSpec of a resource of Vertex; "" when the job came in
+ * another form, of which that is our own writing, or has no replicas. */
+const char *study_sent_spec(struct arena *arena, const struct node *sent,
+                            const struct job *job);
+
 /* The request's list of faults, made when the front gave none. */
 struct diag *study_diag(struct request *req);
 /* HT_INVALID with the first error of the list. */

@@ -151,9 +151,8 @@ static cJSON *submitted_input(struct arena *arena,
     return input;
 }
 
-/* A job of another form, as far as this one has words for it. */
-static cJSON *written_input(struct arena *arena, const struct study_row *study,
-                            const struct job *job)
+cJSON *view_aip_input(struct arena *arena, const struct study_row *study,
+                      const struct job *job)
 {
     struct diag diag;
     diag_init(&diag, arena, "spec", "", 0);
@@ -171,7 +170,7 @@ static void add_input(cJSON *resource, struct arena *arena,
     cJSON *input =
         study->submitted[0] != '\0' ? submitted_input(arena, study, job) : NULL;
     if (input == NULL)
-        input = written_input(arena, study, job);
+        input = view_aip_input(arena, study, job);
     cJSON_AddItemToObject(resource, "trainingInput", input);
 }
 

@@ -21,6 +21,11 @@ enum ht_status view_aip(struct db *db, struct arena *arena,
                         const struct study_row *study, cJSON **out,
                         struct ht_error *err);
 
+/* The trainingInput of a job as far as AI Platform has words for it; the caller
+ * owns it. */
+cJSON *view_aip_input(struct arena *arena, const struct study_row *study,
+                      const struct job *job);
+
 /* One trial of a tuning job.
  * HT_CORRUPT  its point does not fit the job */
 enum ht_status view_aip_trial(struct db *db, struct arena *arena,

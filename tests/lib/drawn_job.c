@@ -441,6 +441,7 @@ static void draw_run(struct job *job)
     job->job_dir = coin() ? draw_text() : NULL;
     job->output_dir = coin() ? arena_printf(arena, "/%s", draw_text()) : NULL;
     job->chief = coin();
+    job->form = (enum job_dialect)(draw() % 3);
     if (job->kind == JOB_TUNING)
         job->metric_doctor = (enum job_metric_doctor)below(2);
 }

@@ -1,93 +1,143 @@
-/* CLUSTER_SPEC and TF_CONFIG. */
+/* CLUSTER_SPEC and TF_CONFIG, whole, of every form of job. */
 #include "proto/cluster.h"
 #include "tests/check.h"
 
+#define JOB ",\"job\":{\"a\":1}"
+#define CLOUD ",\"environment\":\"cloud\"}"
+
 static const char *const masters[] = {"127.0.0.1:3000"};
 static const char *const workers[] = {"127.0.0.1:3001", "host\"b:1"};
+static const char *const servers[] = {"h:4"};
 static const char *const evaluators[] = {"127.0.0.1:3003"};
 static const struct cluster_pool pools[] = {{"master", 1, masters},
                                             {"worker", 2, workers},
+                                            {"ps", 1, servers},
                                             {"evaluator", 1, evaluators}};
+static const struct cluster_pool gap[] = {{"master", 1, masters},
+                                          {"ps", 1, servers}};
 
-static void one_replica_of_a_trial_knows_itself(void)
+static void check(const struct cluster *cluster, const char *type, size_t index,
+                  const char *spec, const char *tf_config)
 {
-    struct cluster cluster = {
-        .n_pools = 1, .pools = pools, .trial = "3", .job_json = "{\"a\":1}"};
     struct text text = {0};
-    cluster_spec_text(&cluster, "master", 0, &text);
-    CHECK_TEXT(text.data,
-               "{\"cluster\":{\"master\":[\"127.0.0.1:3000\"]},\"task\":{"
-               "\"type\":\"master\",\"index\":0,\"trial\":\"3\"},"
-               "\"job\":{\"a\":1}}");
+    cluster_spec_text(cluster, type, index, &text);
+    CHECK_TEXT(text.data, spec);
     text_clear(&text);
-    cluster_tf_config_text(&cluster, "master", 0, &text);
-    CHECK_TEXT(text.data,
-               "{\"cluster\":{\"master\":[\"127.0.0.1:3000\"]},\"task\":{"
-               "\"type\":\"master\",\"index\":0,\"trial\":\"3\"},"
-               "\"environment\":\"cloud\"}");
+    cluster_tf_config_text(cluster, type, index, &text);
+    CHECK_TEXT(text.data, tf_config);
     text_free(&text);
 }
 
-static void without_tuning_there_is_no_trial_and_no_job(void)
+static struct cluster of(enum job_dialect form, size_t n)
 {
-    struct cluster cluster = {.n_pools = 2, .pools = pools};
-    struct text text = {0};
-    cluster_spec_text(&cluster, "worker", 1, &text);
-    CHECK_TEXT(text.data, "{\"cluster\":{\"master\":[\"127.0.0.1:3000\"],"
-                          "\"worker\":[\"127.0.0.1:3001\",\"host\\\"b:1\"]},"
-                          "\"task\":{\"type\":\"worker\",\"index\":1}}");
-    text_free(&text);
+    return (struct cluster){.form = form,
+                            .n_pools = n,
+                            .pools = pools,
+                            .trial = "3",
+                            .job_json = "{\"a\":1}"};
 }
 
-static void evaluators_make_the_master_chief_in_tf_config_only(void)
+static void one_replica_of_ai_platform_knows_itself(void)
 {
-    struct cluster cluster = {.n_pools = 3, .pools = pools, .trial = "1"};
-    struct text text = {0};
-    cluster_tf_config_text(&cluster, "master", 0, &text);
-    CHECK_TEXT(text.data,
-               "{\"cluster\":{\"chief\":[\"127.0.0.1:3000\"],\"worker\":["
-               "\"127.0.0.1:3001\",\"host\\\"b:1\"]},\"task\":{\"type\":"
-               "\"chief\",\"index\":0,\"trial\":\"1\"},"
-               "\"environment\":\"cloud\"}");
-    text_clear(&text);
-    cluster_spec_text(&cluster, "master", 0, &text);
-    CHECK(strstr(text.data, "\"chief\"") == NULL);
-    CHECK(strstr(text.data, "\"evaluator\":[\"127.0.0.1:3003\"]") != NULL);
-    text_free(&text);
+    const struct cluster cluster = of(JOB_AIP, 1);
+    static const char same[] =
+        "{\"cluster\":{\"master\":[\"127.0.0.1:3000\"]},\"task\":{\"type\":"
+        "\"master\",\"index\":0,\"trial\":\"3\"}" JOB CLOUD;
+    check(&cluster, "master", 0, same, same);
 }
 
-static void an_evaluator_is_told_the_cluster_it_evaluates(void)
+#define NAMED "\"worker\":[\"127.0.0.1:3001\",\"host\\\"b:1\"],\"ps\":[\"h:4\"]"
+
+static void a_cluster_of_ai_platform_has_its_names(void)
 {
-    struct cluster cluster = {.n_pools = 3, .pools = pools};
-    struct text text = {0};
-    cluster_tf_config_text(&cluster, "evaluator", 0, &text);
-    CHECK(strstr(text.data, "\"task\":{\"type\":\"evaluator\",\"index\":0}") !=
-          NULL);
-    CHECK(strstr(text.data, "127.0.0.1:3003") == NULL);
-    text_free(&text);
+    const struct cluster cluster = of(JOB_AIP, 3);
+    static const char same[] =
+        "{\"cluster\":{\"master\":[\"127.0.0.1:3000\"]," NAMED
+        "},\"task\":{\"type\":\"worker\",\"index\":1,\"trial\":\"3\"}" JOB
+            CLOUD;
+    check(&cluster, "worker", 1, same, same);
 }
 
-static void a_job_may_call_its_master_chief_everywhere(void)
+static void a_chief_is_in_tf_config_alone(void)
 {
-    struct cluster cluster = {.n_pools = 2, .pools = pools, .chief = true};
-    struct text text = {0};
-    cluster_spec_text(&cluster, "master", 0, &text);
-    CHECK(strstr(text.data, "{\"cluster\":{\"chief\":[") == text.data);
-    CHECK(strstr(text.data, "\"task\":{\"type\":\"chief\"") != NULL);
-    CHECK(strstr(text.data, "master") == NULL);
-    text_clear(&text);
-    cluster_tf_config_text(&cluster, "worker", 0, &text);
-    CHECK(strstr(text.data, "\"chief\":[") != NULL);
-    CHECK(strstr(text.data, "\"type\":\"worker\"") != NULL);
-    text_free(&text);
+    struct cluster cluster = of(JOB_AIP, 3);
+    cluster.chief = true;
+    check(&cluster, "master", 0,
+          "{\"cluster\":{\"master\":[\"127.0.0.1:3000\"]," NAMED
+          "},\"task\":{\"type\":\"master\",\"index\":0,\"trial\":\"3\"}" JOB
+              CLOUD,
+          "{\"cluster\":{\"chief\":[\"127.0.0.1:3000\"]," NAMED
+          "},\"task\":{\"type\":\"chief\",\"index\":0,\"trial\":\"3\"}" JOB
+              CLOUD);
+}
+
+static void evaluators_make_a_chief_and_leave_tensorflow_s_cluster(void)
+{
+    const enum job_dialect forms[] = {JOB_AIP, JOB_NATIVE};
+    for (size_t i = 0; i < 2; i++) {
+        const struct cluster cluster = of(forms[i], 4);
+        check(&cluster, "evaluator", 0,
+              "{\"cluster\":{\"master\":[\"127.0.0.1:3000\"]," NAMED
+              ",\"evaluator\":[\"127.0.0.1:3003\"]},\"task\":{\"type\":"
+              "\"evaluator\",\"index\":0,\"trial\":\"3\"}" JOB CLOUD,
+              "{\"cluster\":{\"chief\":[\"127.0.0.1:3000\"]," NAMED
+              "},\"task\":{\"type\":\"evaluator\",\"index\":0,"
+              "\"trial\":\"3\"}" JOB CLOUD);
+    }
+}
+
+static void vertex_numbers_its_pools(void)
+{
+    const struct cluster cluster = of(JOB_VERTEX, 4);
+#define SPEC(task)                                                             \
+    "{\"cluster\":{\"workerpool0\":[\"127.0.0.1:3000\"],\"workerpool1\":["     \
+    "\"127.0.0.1:3001\",\"host\\\"b:1\"],\"workerpool2\":[\"h:4\"],"           \
+    "\"workerpool3\":[\"127.0.0.1:3003\"]},\"task\":{" task                    \
+    ",\"trial\":\"3\"}" JOB CLOUD
+#define TF(task)                                                               \
+    "{\"cluster\":{\"chief\":[\"127.0.0.1:3000\"]," NAMED "},\"task\":{" task  \
+    ",\"trial\":\"3\"}" JOB CLOUD
+    check(&cluster, "master", 0, SPEC("\"type\":\"workerpool0\",\"index\":0"),
+          TF("\"type\":\"chief\",\"index\":0"));
+    check(&cluster, "worker", 1, SPEC("\"type\":\"workerpool1\",\"index\":1"),
+          TF("\"type\":\"worker\",\"index\":1"));
+    check(&cluster, "ps", 0, SPEC("\"type\":\"workerpool2\",\"index\":0"),
+          TF("\"type\":\"ps\",\"index\":0"));
+    check(&cluster, "evaluator", 0,
+          SPEC("\"type\":\"workerpool3\",\"index\":0"),
+          TF("\"type\":\"evaluator\",\"index\":0"));
+}
+
+static void a_skipped_pool_keeps_its_number(void)
+{
+    struct cluster cluster = of(JOB_VERTEX, 2);
+    cluster.pools = gap;
+    check(&cluster, "ps", 0,
+          "{\"cluster\":{\"workerpool0\":[\"127.0.0.1:3000\"],"
+          "\"workerpool2\":[\"h:4\"]},\"task\":{\"type\":\"workerpool2\","
+          "\"index\":0,\"trial\":\"3\"}" JOB CLOUD,
+          "{\"cluster\":{\"chief\":[\"127.0.0.1:3000\"],\"ps\":[\"h:4\"]},"
+          "\"task\":{\"type\":\"ps\",\"index\":0,\"trial\":\"3\"}" JOB CLOUD);
+}
+
+static void without_tuning_there_is_no_trial(void)
+{
+    struct cluster cluster = {.n_pools = 1, .pools = pools};
+    check(&cluster, "master", 0,
+          "{\"cluster\":{\"workerpool0\":[\"127.0.0.1:3000\"]},\"task\":{"
+          "\"type\":\"workerpool0\",\"index\":0}" CLOUD,
+          "{\"cluster\":{\"chief\":[\"127.0.0.1:3000\"]},\"task\":{"
+          "\"type\":\"chief\",\"index\":0}" CLOUD);
 }
 
 int main(void)
 {
-    RUN(one_replica_of_a_trial_knows_itself);
-    RUN(without_tuning_there_is_no_trial_and_no_job);
-    RUN(evaluators_make_the_master_chief_in_tf_config_only);
-    RUN(an_evaluator_is_told_the_cluster_it_evaluates);
-    RUN(a_job_may_call_its_master_chief_everywhere);
+    RUN(one_replica_of_ai_platform_knows_itself);
+    RUN(a_cluster_of_ai_platform_has_its_names);
+    RUN(a_chief_is_in_tf_config_alone);
+    RUN(evaluators_make_a_chief_and_leave_tensorflow_s_cluster);
+    RUN(vertex_numbers_its_pools);
+    RUN(a_skipped_pool_keeps_its_number);
+    RUN(without_tuning_there_is_no_trial);
     return check_done();
 }

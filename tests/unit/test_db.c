@@ -55,7 +55,7 @@ static void a_new_file_is_set_up_for_safety(void)
     CHECK(ask(db, "PRAGMA synchronous") == 2);
     CHECK(ask(db, "PRAGMA foreign_keys") == 1);
     CHECK(ask(db, "PRAGMA wal_autocheckpoint") == 0);
-    CHECK(ask(db, "PRAGMA user_version") == 13);
+    CHECK(ask(db, "PRAGMA user_version") == 14);
     CHECK(ask(db, "PRAGMA application_id") == DB_APPLICATION_ID);
     CHECK(ask(db, "SELECT count(*) FROM pragma_journal_mode "
                   "WHERE journal_mode='wal'") == 1);
@@ -156,7 +156,7 @@ static void an_older_file_is_migrated_before_it_is_read(void)
     struct ht_error err = {0};
     tamper(&place, "PRAGMA user_version=0");
     CHECK(db_open_readonly(place.path, &reader, &err) == HT_PRECONDITION);
-    CHECK(strstr(err.text, "has version 0, and 13 is read here") != NULL);
+    CHECK(strstr(err.text, "has version 0, and 14 is read here") != NULL);
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
     CHECK(db_open_readonly(place.path, &reader, NULL) == HT_OK);
     db_close(reader);
@@ -187,6 +187,53 @@ static void put_trial(struct db *db, int64_t id, enum trial_state state,
                             .objective = objective};
     CHECK(db_trial_insert(db, &row, &inserted, NULL) == HT_OK && inserted);
     CHECK(db_trial_save(db, &row, NULL) == HT_OK);
+}
+
+/* The file of an older version whose studies are of every form. */
+static void make_forms(const struct place *place)
+{
+    struct db *db = NULL;
+    static const struct study_row rows[] = {
+        {.name = "aip",
+         .spec = "{\"seed\":\"1\",\"x\":1.10,\"hypertune\":{\"name\":\"a\"}}",
+         .submitted = "{}"},
+        {.name = "native", .spec = "{\"hypertune\":{\"substitute\":true}}"},
+        {.name = "vertex", .spec = "{\"hypertune\":{\"name\":\"v\"}}"},
+        {.name = "broken", .spec = "{", .submitted = "{}"}};
+    CHECK(db_open(place->path, &db, NULL) == HT_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct study_row row = rows[i];
+        row.id = (int64_t)i + 1;
+        row.project = row.location = row.display = row.reason = "local";
+        CHECK(db_study_insert(db, &row, NULL) == HT_OK);
+    }
+    db_close(db);
+    tamper(place, "ALTER TABLE studies DROP COLUMN job_spec;"
+                  "PRAGMA user_version=13");
+}
+
+static void studies_of_an_older_version_get_their_form(void)
+{
+    static const char *const specs[] = {
+        "{\"seed\":\"1\",\"x\":1.10,"
+        "\"hypertune\":{\"name\":\"a\",\"form\":\"aip\"}}",
+        "{\"hypertune\":{\"substitute\":true,\"form\":\"native\"}}",
+        "{\"hypertune\":{\"name\":\"v\"}}", "{"};
+    struct place place;
+    make_place(&place);
+    make_forms(&place);
+    struct db *db = NULL;
+    struct arena *arena = arena_new();
+    CHECK(db_open(place.path, &db, NULL) == HT_OK);
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        struct study_row row;
+        CHECK(db_study_get(db, arena, (int64_t)i + 1, &row, NULL) == HT_OK);
+        CHECK_TEXT(row.spec, specs[i]);
+        CHECK_TEXT(row.job_spec, "");
+    }
+    db_close(db);
+    arena_free(arena);
+    remove_place(&place);
 }
 
 static void the_best_trial_is_the_older_of_equals(void)
@@ -450,6 +497,7 @@ int main(void)
     RUN(a_migration_that_fails_leaves_the_file_as_it_was);
     RUN(readers_cannot_write);
     RUN(an_older_file_is_migrated_before_it_is_read);
+    RUN(studies_of_an_older_version_get_their_form);
     RUN(the_best_trial_is_the_older_of_equals);
     RUN(a_point_is_stored_once);
     RUN(of_an_earlier_study_the_best_and_the_newest_are_copied);

@@ -54,13 +54,13 @@ static void roles_fall_back_to_the_masters_image(void)
     CHECK(job->trial_timeout_ms == 0 && job->until.time_ms == 0);
 }
 
-static void an_evaluator_makes_the_master_a_chief(void)
+static void an_evaluator_is_a_pool_of_its_own(void)
 {
     struct diag diag;
     const struct job *job = sample("resnet-tf2.yaml", &diag);
     if (job == NULL)
         return;
-    CHECK(job->chief && job->n_pools == 3);
+    CHECK(!job->chief && job->n_pools == 3);
     CHECK_TEXT(job->pools[2].type, "evaluator");
     CHECK_TEXT(job->pools[2].image, "gcr.io/my-project/resnet-eval:tf2");
     CHECK_TEXT(job->pools[2].command.items[2], "resnet.evaluate");
@@ -446,7 +446,7 @@ int main(void)
     RUN(a_search_on_a_cluster_is_understood);
     RUN(what_was_not_said_is_googles_default);
     RUN(roles_fall_back_to_the_masters_image);
-    RUN(an_evaluator_makes_the_master_a_chief);
+    RUN(an_evaluator_is_a_pool_of_its_own);
     RUN(a_module_is_run_by_python);
     RUN(what_has_no_effect_is_kept_and_named);
     RUN(a_resumed_job_is_one_to_learn_from);

@@ -161,6 +161,7 @@ static void check_rest(const struct job *a, const struct job *b)
     CHECK(same_text(a->metrics_file, b->metrics_file));
     CHECK(same_strings(a->constraints, b->constraints));
     CHECK(a->kind == b->kind && a->chief == b->chief);
+    CHECK(a->form == b->form);
     CHECK(same_text(a->job_dir, b->job_dir));
     CHECK(same_text(a->output_dir, b->output_dir));
     check_kept(a->kept, b->kept);

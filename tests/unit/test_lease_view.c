@@ -86,11 +86,85 @@ static void replicas_need_what_their_type_says_or_the_job(void)
     fixture_close(&f);
 }
 
+/* The member "job" of an attempt as text. */
+static const char *job_of(struct fixture *f, const struct node *attempt)
+{
+    const struct node *job = node_find(attempt, "job");
+    return job == NULL ? "none" : json_text(f->arena, json_of_node(job));
+}
+
+static void the_job_of_vertex_is_shown_as_it_was_sent(void)
+{
+    struct fixture f;
+    static const char spec[] =
+        "{\"workerPoolSpecs\":[{\"replicaCount\":1,\"machineSpec\":{"
+        "\"acceleratorCount\":0,\"acceleratorType\":%s},\"containerSpec\":{"
+        "\"command\":[\"t\"]}},{},{\"containerSpec\":{\"command\":[\"t\"],"
+        "\"env\":[]},\"replicaCount\":\"2\"},{\"replicaCount\":0}],"
+        "\"network\":\"\"}";
+    fixture_open(&f);
+    fixture_hello_rules(&f, 4, "\"images\":false");
+    const char *sent = arena_printf(f.arena, spec, "5");
+    CHECK(fixture_call(&f, study_create_custom, NULL,
+                       arena_printf(f.arena,
+                                    "{\"displayName\":\"j\",\"jobSpec\":%s}",
+                                    sent))
+              ->status == HT_OK);
+    const struct node *attempt = fixture_lease_one(&f).node;
+    CHECK_TEXT(node_get_string(attempt, "form", ""), "vertex");
+    CHECK_TEXT(job_of(&f, attempt),
+               arena_printf(f.arena, spec, "\"NVIDIA_TESLA_T4\""));
+    fixture_close(&f);
+}
+
+static void a_native_job_is_shown_as_a_training_input(void)
+{
+    struct fixture f;
+    const struct node *attempt =
+        attempt_of(&f, JOB("\"command\":[\"train\"]", "\"form\":\"native\""),
+                   "\"images\":false");
+    CHECK_TEXT(node_get_string(attempt, "form", ""), "native");
+    const struct node *job = node_find(attempt, "job");
+    CHECK_TEXT(node_get_string(job, "workerCount", ""), "1");
+    CHECK_TEXT(node_get_string(node_find(job, "hyperparameters"), "goal", ""),
+               "MAXIMIZE");
+    fixture_close(&f);
+}
+
+static void a_job_too_long_for_a_variable_is_not_sent(void)
+{
+    struct fixture f;
+    struct text job = {0};
+    text_puts(&job, "\"command\":[\"train\"],\"args\":[\"");
+    for (int i = 0; i < 7000; i++)
+        text_puts(&job, "0123456789");
+    text_puts(&job, "\"]");
+    fixture_open(&f);
+    fixture_hello_rules(&f, 2, "\"images\":false");
+    CHECK(fixture_call(
+              &f, study_create_custom, NULL,
+              arena_printf(
+                  f.arena,
+                  "{\"displayName\":\"j\",\"jobSpec\":{\"workerPoolSpecs\":[{"
+                  "\"containerSpec\":{%s}},{"
+                  "\"containerSpec\":{%s}}]}}",
+                  job.data, job.data))
+              ->status == HT_OK);
+    const struct node *attempt = fixture_lease_one(&f).node;
+    CHECK_TEXT(job_of(&f, attempt), "none");
+    CHECK(node_get_int(attempt, "jobBytes", 0) > 140000);
+    text_free(&job);
+    fixture_close(&f);
+}
+
 int main(void)
 {
     json_init();
     RUN(processes_get_the_shell_apart_from_the_job);
     RUN(containers_get_what_was_passed_as_their_own);
     RUN(replicas_need_what_their_type_says_or_the_job);
+    RUN(the_job_of_vertex_is_shown_as_it_was_sent);
+    RUN(a_native_job_is_shown_as_a_training_input);
+    RUN(a_job_too_long_for_a_variable_is_not_sent);
     return check_done();
 }

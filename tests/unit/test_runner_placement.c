@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 
 #include "proto/json.h"
+#include "proto/limits.h"
 #include "runner/engine.h"
 #include "runner/identity.h"
 #include "runner/placement.h"
@@ -183,48 +184,79 @@ static const struct site without_gpus = {
 
 static void a_worker_sees_its_cluster_and_its_gpus(void)
 {
-    struct order *order = make_order(",\"job\":{\"args\":[\"x\"]}");
+    struct order *order = make_order(",\"form\":\"vertex\",\"jobBytes\":14,"
+                                     "\"job\":{\"args\":[\"x\"]}");
     const struct variables variables = told(order, &with_gpus);
     CHECK_TEXT(variable(&variables, "CLUSTER_SPEC"),
-               "{\"cluster\":{\"master\":[\"127.0.0.1:1\"],\"worker\":["
-               "\"127.0.0.1:2\",\"127.0.0.1:3\"]},\"task\":{\"type\":"
-               "\"worker\",\"index\":1,\"trial\":\"5\"},"
-               "\"job\":{\"args\":[\"x\"]}}");
+               "{\"cluster\":{\"workerpool0\":[\"127.0.0.1:1\"],"
+               "\"workerpool1\":[\"127.0.0.1:2\",\"127.0.0.1:3\"]},\"task\":{"
+               "\"type\":\"workerpool1\",\"index\":1,\"trial\":\"5\"},"
+               "\"job\":{\"args\":[\"x\"]},\"environment\":\"cloud\"}");
     CHECK_TEXT(variable(&variables, "TF_CONFIG"),
-               "{\"cluster\":{\"master\":[\"127.0.0.1:1\"],\"worker\":["
+               "{\"cluster\":{\"chief\":[\"127.0.0.1:1\"],\"worker\":["
                "\"127.0.0.1:2\",\"127.0.0.1:3\"]},\"task\":{\"type\":"
                "\"worker\",\"index\":1,\"trial\":\"5\"},"
-               "\"environment\":\"cloud\"}");
+               "\"job\":{\"args\":[\"x\"]},\"environment\":\"cloud\"}");
     CHECK_TEXT(variable(&variables, "CUDA_VISIBLE_DEVICES"), "g0,g1");
     CHECK_TEXT(variable(&variables, "HYPERTUNE_REPLICA"), "worker-1");
+    CHECK(!variables.lacks_job);
     order_free(order);
 }
 
 static void a_job_without_trials_is_told_of_none(void)
 {
-    struct order *order = make_order(",\"kind\":\"custom\",\"chief\":true");
+    struct order *order =
+        make_order(",\"form\":\"aip\",\"kind\":\"custom\",\"chief\":true");
     const struct variables variables = told(order, &without_gpus);
     CHECK_TEXT(variable(&variables, "CLUSTER_SPEC"),
-               "{\"cluster\":{\"chief\":[\"127.0.0.1:1\"],\"worker\":["
+               "{\"cluster\":{\"master\":[\"127.0.0.1:1\"],\"worker\":["
                "\"127.0.0.1:2\",\"127.0.0.1:3\"]},\"task\":{\"type\":"
-               "\"worker\",\"index\":1}}");
+               "\"worker\",\"index\":1},\"environment\":\"cloud\"}");
     CHECK(variable(&variables, "CLOUD_ML_TRIAL_ID") == NULL);
     CHECK(variable(&variables, "CUDA_VISIBLE_DEVICES") == NULL);
     order_free(order);
 }
 
-static void a_huge_job_is_not_shown(void)
+/* The order of a job whose JSON has so many bytes. */
+static struct order *order_of_size(size_t bytes)
 {
+    static const char frame[] = "{\"args\":[\"\"]}";
     struct text job = {0};
-    text_puts(&job, ",\"job\":{\"args\":[\"");
-    for (int i = 0; i < 5000; i++)
-        text_puts(&job, "0123456789");
+    text_printf(&job, ",\"jobBytes\":%zu,\"job\":{\"args\":[\"", bytes);
+    for (size_t i = strlen(frame); i < bytes; i++)
+        text_puts(&job, "0");
     text_puts(&job, "\"]}");
     struct order *order = make_order(job.data);
-    const struct variables variables = told(order, &without_gpus);
-    CHECK(strstr(variable(&variables, "CLUSTER_SPEC"), "\"job\"") == NULL);
-    order_free(order);
     text_free(&job);
+    return order;
+}
+
+static void a_job_is_shown_where_a_variable_can_hold_it(void)
+{
+    const size_t rest =
+        strlen("CLUSTER_SPEC={\"cluster\":{\"master\":[\"127.0.0.1:1\"],"
+               "\"worker\":[\"127.0.0.1:2\",\"127.0.0.1:3\"]},\"task\":{"
+               "\"type\":\"worker\",\"index\":1,\"trial\":\"5\"},\"job\":,"
+               "\"environment\":\"cloud\"}");
+    for (size_t more = 0; more <= 1; more++) {
+        struct order *order = order_of_size(HT_MAX_WORD - rest + more);
+        const struct variables variables = told(order, &without_gpus);
+        static const char *const both[] = {"CLUSTER_SPEC", "TF_CONFIG"};
+        for (size_t i = 0; i < 2; i++) {
+            const char *value = variable(&variables, both[i]);
+            CHECK((strstr(value, ",\"job\":") == NULL) == (more == 1));
+            CHECK(strlen(both[i]) + 1 + strlen(value) <= HT_MAX_WORD);
+        }
+        CHECK(variables.lacks_job == (more == 1));
+        order_free(order);
+    }
+}
+
+static void a_job_that_was_too_long_to_send_is_missed(void)
+{
+    struct order *order = make_order(",\"jobBytes\":500000");
+    CHECK(told(order, &without_gpus).lacks_job);
+    order_free(order);
 }
 
 int main(void)
@@ -238,7 +270,8 @@ int main(void)
     RUN(a_later_life_reads_what_was_chosen);
     RUN(a_worker_sees_its_cluster_and_its_gpus);
     RUN(a_job_without_trials_is_told_of_none);
-    RUN(a_huge_job_is_not_shown);
+    RUN(a_job_is_shown_where_a_variable_can_hold_it);
+    RUN(a_job_that_was_too_long_to_send_is_missed);
     fixture_fini();
     return check_done();
 }
