@@ -52,8 +52,9 @@ class Clusters:
                 for variable in ("CLUSTER_SPEC", "TF_CONFIG"):
                     tap.equal(said[variable]["cluster"], cluster, host)
                     tap.equal(said[variable]["task"], task, host)
-        tap.equal(self._said(name, "ps-2")["CLUSTER_SPEC"]["job"]
-                  ["workerCount"], "9")
+        for variable in ("CLUSTER_SPEC", "TF_CONFIG"):
+            tap.equal(self._said(name, "ps-2")[variable]["job"]
+                      ["workerCount"], "9", variable)
         self._server.expect_nothing_left()
 
     def replicas_may_have_images_and_commands_of_their_own(self):

@@ -91,7 +91,7 @@ def a_local_job_dir_has_a_folder_for_each_trial():
     with Home() as home:
         run(home, "aip/sklearn-body.json", "-n", "1")
         told = log(home, "sklearn_census_2").splitlines()
-        tap.equal(told[0], 'chief-0 of {"chief": 1} trial 1')
+        tap.equal(told[0], 'master-0 of {"master": 1} trial 1')
         words = json.loads(told[1].split(" ", 1)[1])
         tap.equal(words[:2], ["--data", "gs://cloud-samples-data/census"])
         tap.equal(words[-1], "--job-dir=%s/output/1" % home.folder)
@@ -102,7 +102,7 @@ def a_job_without_a_search_shows_its_log():
         path = bring(home, "vertex/custom-job-config.yaml")
         out, err = home.cli("run", path, *COMMAND)
         tap.equal(out.splitlines(),
-                  ['master-0 of {"master": 1} trial None',
+                  ['workerpool0-0 of {"workerpool0": 1} trial None',
                    'arguments ["--epochs=3"]'])
         tap.equal("custom job custom-job-config SUCCEEDED" in err, True, err)
         out, _ = home.cli("submit", path, "--name", "second", *COMMAND)

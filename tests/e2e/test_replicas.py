@@ -86,7 +86,6 @@ class Cases:
         tap.equal({kind: len(addresses)
                    for kind, addresses in cluster.items()},
                   {"master": 1, "worker": 9, "ps": 3}, "sizes")
-        tap.equal(master["CLUSTER_SPEC"]["job"]["workerCount"], "9", "job")
         everybody = sum(cluster.values(), [])
         tap.equal(len(set(everybody)), 13, "different addresses")
         for kind, count in (("master", 1), ("worker", 9), ("ps", 3)):
@@ -100,31 +99,6 @@ class Cases:
                     tap.equal(said[variable]["task"], task, replica)
                 tap.equal(said["TF_CONFIG"]["environment"], "cloud", replica)
         self.expect_quiet()
-
-    def evaluators_stand_beside_tensorflows_cluster(self):
-        name = "evaluated"
-        trial = self.run(spec(name, ["python3", GREETER],
-                              {"worker": {}, "evaluator": {}}))
-        tap.equal(trial["state"], "SUCCEEDED", trial["reason"])
-        said = self.said(name, "evaluator-0")
-        tap.equal(sorted(said["CLUSTER_SPEC"]["cluster"]),
-                  ["evaluator", "master", "worker"], "CLUSTER_SPEC")
-        tap.equal(sorted(said["TF_CONFIG"]["cluster"]), ["chief", "worker"],
-                  "TF_CONFIG")
-        tap.equal(said["TF_CONFIG"]["task"]["type"], "evaluator")
-        tap.equal(self.said(name, "master-0")["TF_CONFIG"]["task"]["type"],
-                  "chief")
-
-    def a_job_may_call_its_master_chief(self):
-        name = "chief"
-        trial = self.run(spec(name, ["python3", GREETER],
-                              {"worker": {}, "chief": True}))
-        tap.equal(trial["state"], "SUCCEEDED", trial["reason"])
-        said = self.said(name, "master-0")
-        for variable in ("CLUSTER_SPEC", "TF_CONFIG"):
-            tap.equal(sorted(said[variable]["cluster"]), ["chief", "worker"],
-                      variable)
-            tap.equal(said[variable]["task"]["type"], "chief", variable)
 
     # --- how an attempt ends ---
 
@@ -345,8 +319,6 @@ def main():
         cases = Cases(server)
         tap.run([
             cases.thirteen_replicas_find_each_other,
-            cases.evaluators_stand_beside_tensorflows_cluster,
-            cases.a_job_may_call_its_master_chief,
             cases.a_failing_worker_fails_the_trial_by_name,
             cases.a_command_that_is_missing_names_its_replica,
             cases.workers_and_servers_may_end_early,

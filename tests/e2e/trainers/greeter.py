@@ -2,7 +2,8 @@
 
 Each replica listens on its own address and tells its name to who asks; each
 asks all of them and expects the right names. The master also asks each whether
-it is done, so that nobody is stopped before, and prints how many there are. The
+it is done, so that nobody is stopped before, and reports how many there are: on
+its output, and where the job has a metric also as Google's reporter does. The
 others wait to be stopped."""
 
 import json
@@ -43,6 +44,18 @@ def serve(listener, name, done):
                          daemon=True).start()
 
 
+def report(count):
+    print("score=%d" % count)
+    tag = os.environ.get("CLOUD_ML_HP_METRIC_TAG")
+    if tag:
+        with open(os.environ["CLOUD_ML_HP_METRIC_FILE"], "w",
+                  encoding="ascii") as file:
+            file.write(json.dumps({
+                "timestamp": time.time(), "global_step": "1",
+                "trial": os.environ["CLOUD_ML_TRIAL_ID"], tag: str(count),
+                "checkpoint_path": ""}) + "\n")
+
+
 def main():
     said = {name: json.loads(os.environ[name]) for name in VARIABLES}
     said["HYPERTUNE_REPLICA"] = os.environ["HYPERTUNE_REPLICA"]
@@ -65,11 +78,11 @@ def main():
             if heard != other:
                 sys.exit("%s says it is %s" % (other, heard))
         done.set()
-        if task["type"] not in ("master", "chief"):
+        if said["HYPERTUNE_REPLICA"] != "master-0":
             threading.Event().wait()
         for _, address in others:
             ask(address, b"d")
-        print("score=%d" % len(others))
+        report(len(others))
 
 
 main()

@@ -32,17 +32,26 @@ def report(tag, value):
             "checkpoint_path": ""}, sort_keys=True) + "\n")
 
 
+FOLDERS = {"workerpool0": "master", "workerpool1": "worker",
+           "workerpool2": "ps", "workerpool3": "evaluator"}
+
+
+def is_master():
+    return os.environ["HYPERTUNE_REPLICA"] == "master-0"
+
+
 def meet(cluster):
     """Says to the others of the trial that this replica has spoken; the master
     waits for all, because its end stops them."""
     own = os.environ["HYPERTUNE_TRIAL_DIR"]
     open(os.path.join(own, "spoken"), "w").close()
-    if cluster["task"]["type"] not in ("master", "chief"):
+    if not is_master():
         return
     attempt = os.path.dirname(own.rstrip("/"))
-    marks = [os.path.join(attempt, "%s-%d" % (role, index), "spoken")
+    marks = [os.path.join(attempt, "%s-%d" % (FOLDERS.get(role, role), index),
+                          "spoken")
              for role, places in cluster["cluster"].items()
-             for index in range(len(places)) if role not in ("master", "chief")]
+             for index in range(len(places))]
     deadline = time.monotonic() + 180
     while not all(map(os.path.exists, marks)):
         assert time.monotonic() < deadline, marks
@@ -53,14 +62,15 @@ def main():
     cluster = json.loads(os.environ["CLUSTER_SPEC"])
     tf_config = json.loads(os.environ["TF_CONFIG"])
     task = cluster["task"]
-    assert task["type"] == tf_config["task"]["type"], (task, tf_config)
+    assert task["index"] == tf_config["task"]["index"], (task, tf_config)
+    assert cluster["job"] == tf_config["job"], (cluster, tf_config)
     sizes = {role: len(places)
              for role, places in sorted(cluster["cluster"].items())}
     print("%s-%d of %s trial %s" % (task["type"], task["index"],
                                     json.dumps(sizes), task.get("trial")),
           flush=True)
     meet(cluster)
-    if task["type"] not in ("master", "chief"):
+    if not is_master():
         return
     tag = os.environ.get("CLOUD_ML_HP_METRIC_TAG")
     if tag in SCORES:
