@@ -29,6 +29,9 @@ INPUTS = 12
 SAMPLES = 1200
 HELD_BACK = 300  # of the samples, to measure the accuracy
 PATIENCE = 60  # seconds until everybody has to be up
+# Who trains, in the order of their ranks: the first two are the names of a spec
+# and of an AI Platform job, the others those of a Vertex job.
+RANKED = ("master", "worker", "workerpool0", "workerpool1")
 
 
 # ---- who am I ----
@@ -36,10 +39,9 @@ PATIENCE = 60  # seconds until everybody has to be up
 def rendezvous(spec):
     """The variables of torch.distributed for one replica of CLUSTER_SPEC."""
     cluster, task = spec["cluster"], spec["task"]
-    chief = "chief" if "chief" in cluster else "master"
-    everybody = [(kind, index) for kind in (chief, "worker")
+    everybody = [(kind, index) for kind in RANKED
                  for index in range(len(cluster.get(kind, [])))]
-    host, port = cluster[chief][0].rsplit(":", 1)
+    host, port = cluster[everybody[0][0]][0].rsplit(":", 1)
     return {"MASTER_ADDR": host, "MASTER_PORT": port,
             "RANK": str(everybody.index((task["type"], task["index"]))),
             "WORLD_SIZE": str(len(everybody))}

@@ -52,7 +52,7 @@ function commandCard({hypertune: {commands = []}}) {
       line && element("button", {onclick: () => copy(line, "the command")}, "Copy"));
   }), element("p.quiet.note", {}, distributed
     ? "CLUSTER_SPEC and TF_CONFIG name the addresses of the replicas. The runner makes them when an attempt begins; they are not kept."
-    : "CLUSTER_SPEC is that of one master. The runner sets it when an attempt begins."));
+    : "CLUSTER_SPEC and TF_CONFIG name this one replica. The runner makes them when an attempt begins; they are not kept."));
 }
 
 // --- why and how ---
