@@ -17,8 +17,10 @@
 #include "tuner/wire.h"
 
 enum {
-    MOST = 64,       /* attempts in one answer */
-    MOST_GPUS = 1024 /* of one runner */
+    MOST = 64,        /* attempts in one answer */
+    MOST_GPUS = 1024, /* of one runner */
+    /* Of all attempts in one answer; stops and the frame have the rest. */
+    MOST_BYTES = HT_MAX_MESSAGE - 64 * 1024
 };
 
 /* What one lease request is given. */
@@ -28,6 +30,8 @@ struct leasing {
     struct memory_runner *runner;
     int64_t id; /* of the request */
     cJSON *attempts, *stops;
+    size_t bytes;      /* of the attempts */
+    bool full;         /* the next attempt needs another answer */
     bool counted;      /* free_gpus is known */
     int64_t free_gpus; /* for those whose turn it is; see has_gpus() */
 };
@@ -186,8 +190,11 @@ static enum ht_status next_trial(struct leasing *now, struct trial_row *trial,
 
 /* --- giving --- */
 
+/* *out: the attempt as text, or NULL when there is no room for it beside those
+ * that are given already. */
 static enum ht_status describe(struct leasing *now, struct trial_pair *pair,
-                               const char *token, struct ht_error *err)
+                               const char *token, const char **out,
+                               struct ht_error *err)
 {
     struct study_row study;
     const struct job *job;
@@ -205,9 +212,33 @@ static enum ht_status describe(struct leasing *now, struct trial_pair *pair,
                                       .pair = pair};
     cJSON *attempt;
     status = lease_view(&facts, &attempt, err);
-    if (status == HT_OK)
-        cJSON_AddItemToArray(now->attempts, attempt);
-    return status;
+    if (status != HT_OK)
+        return status;
+    const char *text = json_text(now->req->arena, attempt);
+    const size_t bytes = strlen(text);
+    now->full = now->bytes > 0 && now->bytes + bytes > MOST_BYTES;
+    *out = now->full ? NULL : text;
+    return HT_OK;
+}
+
+static void add_attempt(struct leasing *now, const char *text)
+{
+    now->bytes += strlen(text);
+    cJSON_AddItemToArray(now->attempts, cJSON_CreateRaw(text));
+}
+
+static void begin_attempt(struct leasing *now, struct trial_pair *pair)
+{
+    pair->attempt = (struct attempt_row){.study = pair->trial.study,
+                                         .trial = pair->trial.id,
+                                         .n = pair->trial.attempt + 1,
+                                         .state = ATTEMPT_STARTING,
+                                         .runner = now->runner->id,
+                                         .exit_code = -1,
+                                         .reason = "",
+                                         .facts = "",
+                                         .created_ms = core_wall_ms(now->core)};
+    pair->trial.attempt = pair->attempt.n;
 }
 
 static enum ht_status insert_attempt(struct leasing *now,
@@ -218,17 +249,7 @@ static enum ht_status insert_attempt(struct leasing *now,
     token_hash(hash, token);
     const struct attempt_lease lease = {
         .boot = now->runner->boot, .lease_id = now->id, .token_hash = hash};
-    pair->attempt = (struct attempt_row){.study = pair->trial.study,
-                                         .trial = pair->trial.id,
-                                         .n = pair->trial.attempt + 1,
-                                         .state = ATTEMPT_STARTING,
-                                         .runner = now->runner->id,
-                                         .exit_code = -1,
-                                         .reason = "",
-                                         .facts = "",
-                                         .created_ms = core_wall_ms(now->core)};
     struct db *db = core_db(now->core);
-    pair->trial.attempt = pair->attempt.n;
     enum ht_status status = db_attempt_insert(db, &pair->attempt, &lease, err);
     if (status == HT_OK && pair->trial.passed > 0 && pair->attempt.n > 1)
         return trial_resume_scores(now->core, now->req->arena, &pair->attempt,
@@ -244,8 +265,14 @@ static enum ht_status give(struct leasing *now, struct trial_pair *pair,
                            struct ht_error *err)
 {
     char token[TOKEN_TEXT_BYTES];
+    const char *text;
     token_make(token, TOKEN_TRIAL_BYTES);
-    enum ht_status status = insert_attempt(now, pair, token, err);
+    begin_attempt(now, pair);
+    enum ht_status status = describe(now, pair, token, &text, err);
+    if (status != HT_OK || text == NULL)
+        return status;
+    add_attempt(now, text);
+    status = insert_attempt(now, pair, token, err);
     if (status != HT_OK)
         return status;
     struct event_row event = {.study = pair->trial.study,
@@ -262,14 +289,14 @@ static enum ht_status give(struct leasing *now, struct trial_pair *pair,
     if (status == HT_OK)
         status =
             state_move_trial(now->core, &pair->trial, TRIAL_ACTIVE, "", err);
-    return status == HT_OK ? describe(now, pair, token, err) : status;
+    return status;
 }
 
 static enum ht_status give_new(struct leasing *now, int64_t free_slots,
                                struct ht_error *err)
 {
     const int64_t most = free_slots < MOST ? free_slots : MOST;
-    for (int64_t i = 0; i < most; i++) {
+    for (int64_t i = 0; i < most && !now->full; i++) {
         struct trial_pair pair;
         bool found;
         enum ht_status status = next_trial(now, &pair.trial, &found, err);
@@ -303,8 +330,11 @@ static enum ht_status give_again(struct leasing *now, bool *again,
         if (status == HT_OK)
             status = db_trial_get(db, now->req->arena, pair.attempt.study,
                                   pair.attempt.trial, &pair.trial, err);
+        const char *text = NULL;
         if (status == HT_OK)
-            status = describe(now, &pair, token, err);
+            status = describe(now, &pair, token, &text, err);
+        if (status == HT_OK && text != NULL)
+            add_attempt(now, text);
     }
     return status;
 }

@@ -269,6 +269,18 @@ class Cases:
         tap.equal(self.output(name, "master-0"), "True\nTrue\n")
         tap.equal(self.output(name, "master-0", stream="runner"), "")
 
+    def trials_too_long_for_one_message_all_run(self):
+        name = "longer"
+        given = {"workerPoolSpecs": [{"replicaCount": 1, "containerSpec": {
+            "command": ["sh", "-c", "echo score=1"],
+            "args": ["x" * 100000] * 3}}]}
+        self.post(TUNING_JOBS, tuning(
+            name, given, maxTrialCount=4, parallelTrialCount=4, hypertune={
+                "name": name, "stdoutPatterns": ["score={score}"]}))
+        self.finish(name)
+        tap.equal([trial["state"] for trial in self.server.trials(name)],
+                  ["SUCCEEDED"] * 4)
+
 
 def main():
     with harness.Server(slots=4) as server:
@@ -287,6 +299,7 @@ def main():
             cases.a_file_of_either_form_keeps_its_names,
             cases.a_job_that_no_variable_can_hold_is_left_out_with_a_word,
             cases.a_job_that_nearly_fills_a_variable_is_there,
+            cases.trials_too_long_for_one_message_all_run,
         ])
 
 
