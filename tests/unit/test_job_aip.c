@@ -439,6 +439,29 @@ static void every_fault_has_its_place(void)
     }
 }
 
+/* Trainers look for their pools by other names then. */
+static void other_names_of_several_pools_are_told_as_a_loss(void)
+{
+    static struct pool pools[] = {{.type = "master", .count = 1, .image = "i"},
+                                  {.type = "worker", .count = 1, .image = "i"}};
+    for (int form = JOB_VERTEX; form <= JOB_NATIVE; form++) {
+        const struct job job = {.kind = JOB_CUSTOM,
+                                .form = (enum job_dialect)form,
+                                .grace_ms = JOB_GRACE_MS,
+                                .retries = JOB_RETRIES,
+                                .n_pools = 2,
+                                .pools = pools};
+        struct diag losses;
+        cJSON *out;
+        diag_init(&losses, arena, "job", NULL, 0);
+        CHECK(job_write_form(&job, "aip", &losses, &out, NULL) == HT_OK);
+        cJSON_Delete(out);
+        const char *first = losses.first ? losses.first->text : "";
+        CHECK((strstr(first, "not workerpool0") != NULL) ==
+              (form == JOB_VERTEX));
+    }
+}
+
 int main(void)
 {
     json_init();
@@ -460,6 +483,7 @@ int main(void)
     RUN(the_machine_of_no_replica_is_echoed);
     RUN(presets_run_one_replica_and_say_so);
     RUN(every_fault_has_its_place);
+    RUN(other_names_of_several_pools_are_told_as_a_loss);
     arena_free(arena);
     return check_done();
 }
