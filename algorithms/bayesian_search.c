@@ -32,6 +32,7 @@ struct bayesian {
     struct setting setting;
     struct encoding encoding;
     struct history history;
+    struct history outcomes;   /* of the history, where earlier trials failed */
     struct transfer *transfer; /* owned */
     struct belief_hyper hyper;
 };
@@ -43,6 +44,11 @@ static void begin(struct bayesian *bayesian)
     history_init(&bayesian->history, &bayesian->encoding, setting->n_goals);
     history_trade(&bayesian->history, setting);
     transfer_support(bayesian->transfer, &bayesian->history);
+    history_init(&bayesian->outcomes, &bayesian->encoding, setting->n_goals);
+    if (transfer_has_failures(bayesian->transfer)) {
+        transfer_recall(bayesian->transfer, &bayesian->outcomes);
+        bayesian->history.outcomes = &bayesian->outcomes;
+    }
     belief_hyper_init(&bayesian->hyper, setting->noise);
 }
 
@@ -70,6 +76,7 @@ static void bayesian_free(void *state)
     if (bayesian == NULL)
         return;
     history_fini(&bayesian->history);
+    history_fini(&bayesian->outcomes);
     transfer_free(bayesian->transfer);
     encoding_fini(&bayesian->encoding);
     free(bayesian);
@@ -79,6 +86,7 @@ static void bayesian_forget(void *state)
 {
     struct bayesian *bayesian = state;
     history_fini(&bayesian->history);
+    history_fini(&bayesian->outcomes);
     begin(bayesian);
 }
 
@@ -89,6 +97,8 @@ static enum ht_status bayesian_observe(void *state,
     (void)err;
     struct bayesian *bayesian = state;
     history_add(&bayesian->history, seen);
+    if (bayesian->history.outcomes != NULL)
+        history_add(&bayesian->outcomes, seen);
     return HT_OK;
 }
 

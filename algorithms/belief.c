@@ -33,8 +33,9 @@ bool belief_init(struct belief *belief, const struct setting *setting,
     for (; all && belief->n < setting->n_goals; belief->n++)
         all = goal_model_init(&belief->goals[belief->n], history,
                               &hyper->goals[belief->n], seed, extra);
-    if (all && history_feasible(history, history->n) < history->n)
-        belief->feasibility = target_model(history, &hyper->feasibility, seed);
+    const struct history *outcomes = history_outcomes(history);
+    if (all && history_feasible(outcomes, outcomes->n) < outcomes->n)
+        belief->feasibility = target_model(outcomes, &hyper->feasibility, seed);
     return all;
 }
 

@@ -26,7 +26,7 @@ struct belief {
     const struct history *history; /* borrowed */
     size_t n;                      /* goals */
     struct goal_model goals[SETTING_METRICS];
-    struct gp *feasibility; /* owned; NULL: nothing failed */
+    struct gp *feasibility; /* owned; NULL: nothing failed, here or earlier */
 };
 
 /* Of all results, with room for `extra` points. False when a goal has no

@@ -76,6 +76,20 @@ void history_add(struct history *history, const struct observation *seen)
     history->n++;
 }
 
+struct observation history_get(const struct history *history, size_t i)
+{
+    return (struct observation){
+        .point = history->points + i * history->encoding->space->n,
+        .feasible = !isnan(history_value(history, i, 0)),
+        .values = history->values + i * history->n_goals,
+        .variance = history->variance[i]};
+}
+
+const struct history *history_outcomes(const struct history *history)
+{
+    return history->outcomes == NULL ? history : history->outcomes;
+}
+
 double history_value(const struct history *history, size_t i, size_t goal)
 {
     return goal < history->n_goals

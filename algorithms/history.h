@@ -25,6 +25,9 @@ struct history {
     const struct gp_base *bases[SETTING_METRICS]; /* borrowed, by goal: models
                                                      of earlier studies; NULL:
                                                      none */
+    const struct history *outcomes; /* borrowed: these results behind those of
+                                       earlier studies, to learn from where
+                                       nothing comes out; NULL: of this alone */
 };
 
 void history_init(struct history *history, const struct encoding *encoding,
@@ -34,6 +37,12 @@ void history_init(struct history *history, const struct encoding *encoding,
 void history_trade(struct history *history, const struct setting *setting);
 void history_fini(struct history *history);
 void history_add(struct history *history, const struct observation *seen);
+
+/* Result i as it was added, borrowed from the history. */
+struct observation history_get(const struct history *history, size_t i);
+
+/* The history to learn from where nothing comes out. */
+const struct history *history_outcomes(const struct history *history);
 
 /* The value of a goal in result i. */
 double history_value(const struct history *history, size_t i, size_t goal);

@@ -117,6 +117,29 @@ void transfer_support(const struct transfer *transfer, struct history *history)
                  &transfer->layers[transfer->n - 1]);
 }
 
+/* ---- where nothing comes out ---- */
+
+bool transfer_has_failures(const struct transfer *transfer)
+{
+    for (size_t i = 0; i < transfer->n; i++)
+        if (results_of(&transfer->layers[i]) < transfer->layers[i].history.n)
+            return true;
+    return false;
+}
+
+void transfer_recall(const struct transfer *transfer, struct history *outcomes)
+{
+    for (size_t i = 0; i < transfer->n; i++) {
+        const struct layer *layer = &transfer->layers[i];
+        outcomes->shared = layer->shared;
+        for (size_t k = 0; k < layer->history.n; k++) {
+            const struct observation seen = history_get(&layer->history, k);
+            history_add(outcomes, &seen);
+        }
+    }
+    outcomes->shared = NULL;
+}
+
 /* ---- where to begin ---- */
 
 size_t transfer_results(const struct transfer *transfer)

@@ -5,6 +5,7 @@
 #ifndef HT_ALGORITHMS_TRANSFER_H
 #define HT_ALGORITHMS_TRANSFER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "algorithms/algorithm.h"
@@ -24,6 +25,13 @@ void transfer_free(struct transfer *transfer); /* accepts NULL */
 /* Puts the stack below the models of a history, before its first result; the
  * transfer must outlive it. */
 void transfer_support(const struct transfer *transfer, struct history *history);
+
+/* Whether nothing came out of some of their trials. */
+bool transfer_has_failures(const struct transfer *transfer);
+/* Adds all their results to a history of the same encoding and goals: whether
+ * something comes out needs no scale, so others' trials tell it like one's own.
+ */
+void transfer_recall(const struct transfer *transfer, struct history *outcomes);
 
 /* How many results with an objective there are. */
 size_t transfer_results(const struct transfer *transfer);
