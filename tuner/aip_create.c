@@ -91,6 +91,23 @@ static enum ht_status refuse(struct request *req, const char *text,
     return study_fail_by_diag(study_diag(req), err);
 }
 
+/* The space with its parameters in the order of the old one, where they are
+ * the same: their order makes no other search. Parameters of AI Platform have
+ * no conditions, which would mean them by their place. */
+static struct space in_order_of(struct arena *arena, const struct space *old,
+                                const struct space *space)
+{
+    struct space sorted = *space;
+    sorted.params = arena_alloc(arena, space->n + 1, sizeof *sorted.params);
+    for (size_t i = 0; i < space->n; i++) {
+        const int at = i < old->n ? space_find(space, old->params[i].name) : -1;
+        if (at < 0 || old->n != space->n)
+            return *space;
+        sorted.params[i] = space->params[at];
+    }
+    return sorted;
+}
+
 /* The earlier job with what is searched now: what differs then is what forbids
  * to go on. */
 static enum ht_status check_same_search(struct request *req,
@@ -100,7 +117,7 @@ static enum ht_status check_same_search(struct request *req,
 {
     struct job probe = *old;
     struct text differences = {0};
-    probe.space = job->space;
+    probe.space = in_order_of(req->arena, &old->space, &job->space);
     probe.n_metrics = job->n_metrics;
     probe.metrics = job->metrics;
     enum ht_status status = HT_OK;
