@@ -208,6 +208,36 @@ static void describe_times(const struct cli_study *study, struct text *out)
     }
 }
 
+static const char *plural(int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* "40 results and 3 failures, all count as its own" */
+static void describe_prior(const struct node *one, struct text *out)
+{
+    const int64_t shared = node_get_int(one, "sharedParameters", 0);
+    const int64_t results = node_get_int(one, "results", 0);
+    const int64_t failures = node_get_int(one, "failures", 0);
+    const int64_t own = node_get_int(one, "own", 0);
+    text_escape(out, node_get_string(one, "study", ""));
+    text_printf(out, ", %lld result%s", (long long)results, plural(results));
+    if (failures > 0)
+        text_printf(out, " and %lld failure%s", (long long)failures,
+                    plural(failures));
+    if (own > 0 && own == results + failures)
+        text_puts(out, own == 1 ? ", which counts as its own\n"
+                                : ", all count as its own\n");
+    else if (own > 0)
+        text_printf(out, ", %lld of them count%s as its own\n", (long long)own,
+                    own == 1 ? "s" : "");
+    else if (node_get_bool(one, "sameSpace", false))
+        text_puts(out, ", the same parameters\n");
+    else
+        text_printf(out, ", %lld parameter%s in common\n", (long long)shared,
+                    plural(shared));
+}
+
 /* What the study started from: results of earlier ones. */
 static void describe_priors(const struct cli_study *study, struct text *out)
 {
@@ -215,16 +245,8 @@ static void describe_priors(const struct cli_study *study, struct text *out)
     const char *lead = "learns from ";
     for (const struct node *one = list ? list->first : NULL; one != NULL;
          one = one->next) {
-        const int64_t shared = node_get_int(one, "sharedParameters", 0);
         text_puts(out, lead);
-        text_escape(out, node_get_string(one, "study", ""));
-        text_printf(out, ", %lld results, ",
-                    (long long)node_get_int(one, "results", 0));
-        if (node_get_bool(one, "sameSpace", false))
-            text_puts(out, "the same parameters\n");
-        else
-            text_printf(out, "%lld parameter%s in common\n", (long long)shared,
-                        shared == 1 ? "" : "s");
+        describe_prior(one, out);
         lead = "            ";
     }
 }

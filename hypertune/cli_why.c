@@ -59,6 +59,31 @@ static void describe_context(const struct node *context, struct text *out)
     text_puts(out, "\n");
 }
 
+/* "; nearest is trial 12 of digits, 0.4 lengths of the model away" */
+static void describe_nearest(const struct node *nearest, struct text *out)
+{
+    const char *study = node_get_string(nearest, "study", "");
+    text_puts(out, "; nearest is trial ");
+    text_escape(out, cli_scalar(node_find(nearest, "trial")));
+    text_puts(out, study[0] == '\0' ? "" : " of ");
+    text_escape(out, study);
+    text_printf(out, ", %.2g lengths of the model away",
+                node_get_double(nearest, "distance", 0));
+}
+
+/* "43 earlier trials of digits count" */
+static void describe_earlier(const struct node *list, struct text *out)
+{
+    for (const struct node *one = list == NULL ? NULL : list->first;
+         one != NULL; one = one->next) {
+        const int64_t n = node_get_int(one, "trials", 0);
+        text_printf(out, "%lld earlier trial%s of ", (long long)n,
+                    n == 1 ? "" : "s");
+        text_escape(out, node_get_string(one, "study", ""));
+        text_puts(out, n == 1 ? " counts\n" : " count\n");
+    }
+}
+
 void cli_why_describe(const struct node *trial, struct text *out)
 {
     const struct node *why = node_find(node_find(trial, "hypertune"), "why");
@@ -67,13 +92,10 @@ void cli_why_describe(const struct node *trial, struct text *out)
         return;
     text_puts(out, "why ");
     text_escape(out, kind_words(node_get_string(why, "kind", "")));
-    if (nearest != NULL) {
-        text_puts(out, "; nearest is trial ");
-        text_escape(out, cli_scalar(node_find(nearest, "trial")));
-        text_printf(out, ", %.2g lengths of the model away",
-                    node_get_double(nearest, "distance", 0));
-    }
+    if (nearest != NULL)
+        describe_nearest(nearest, out);
     text_puts(out, "\n");
+    describe_earlier(node_find(why, "earlier"), out);
     describe_context(node_find(why, "context"), out);
     describe_predicted(node_find(why, "predicted"), out);
     if (node_find(why, "acquisition") != NULL)

@@ -210,6 +210,16 @@ static const char fourteenth_schema[] =
     " WHERE submitted='' AND json_valid(spec)"
     " AND json_extract(spec, '$.hypertune.substitute');";
 
+/* Results of earlier studies that count as the study's own, each at a point of
+ * it; and earlier studies of those that it names. */
+static const char fifteenth_schema[] =
+    "ALTER TABLE prior_results ADD COLUMN point TEXT;"
+    "CREATE INDEX prior_points ON prior_results(study, point)"
+    " WHERE point IS NOT NULL;"
+    "ALTER TABLE priors ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE priors ADD COLUMN own INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE priors ADD COLUMN inherited INTEGER NOT NULL DEFAULT 0;";
+
 static const struct db_migration migrations[] = {
     {first_schema, NULL},      {second_schema, NULL},
     {third_schema, NULL},      {fourth_schema, NULL},
@@ -218,6 +228,7 @@ static const struct db_migration migrations[] = {
     {ninth_schema, NULL},      {tenth_schema, NULL},
     {eleventh_schema, NULL},   {twelfth_schema, NULL},
     {thirteenth_schema, NULL}, {fourteenth_schema, NULL},
+    {fifteenth_schema, NULL},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

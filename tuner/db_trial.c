@@ -152,8 +152,10 @@ enum ht_status db_trial_next_replicate(struct db *db, int64_t study,
 {
     return db_ask_integer(
         db, replicate, err,
-        "SELECT max(replicate)+1 FROM trials WHERE study=? AND params=?", "is",
-        study, params);
+        "SELECT max(ifnull(max(replicate)+1, 0), (SELECT count(*) "
+        "FROM prior_results WHERE study=?1 AND point=?2)) "
+        "FROM trials WHERE study=?1 AND params=?2",
+        "is", study, params);
 }
 
 enum ht_status db_trial_undone(struct db *db, const struct event_row *event,

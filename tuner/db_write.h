@@ -112,7 +112,8 @@ enum { DB_WAITING_PAGE = 100 };
 enum ht_status db_trial_waiting(struct db *db, struct arena *arena,
                                 int64_t study, int64_t after,
                                 struct trial_list *list, struct ht_error *err);
-/* The replicate number that one more trial with this point gets. */
+/* The replicate number that one more trial with this point gets, also after
+ * trials of earlier studies that count as the study's own. */
 enum ht_status db_trial_next_replicate(struct db *db, int64_t study,
                                        const char *params, int64_t *replicate,
                                        struct ht_error *err);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tuner/db_prior.h"
+#include "proto/text.h"
 #include "tuner/result.h"
 
 /* ---- parameters ---- */
@@ -31,6 +31,19 @@ static bool is_shared(const struct space *old, const struct space *space,
            is_category(&old->params[at]) == is_category(param);
 }
 
+/* As many parameters of each name and kind. */
+static bool same_parameters(const struct space *a, const struct space *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        const struct param *param = &b->params[i];
+        const int at = space_find(a, param->name);
+        if (at < 0 || is_category(&a->params[at]) != is_category(param) ||
+            of_name(a, param->name) != of_name(b, param->name))
+            return false;
+    }
+    return a->n == b->n;
+}
+
 /* ---- metrics ---- */
 
 static int find_metric(const struct job *job, const char *name)
@@ -47,6 +60,16 @@ static bool same_objective(const struct job *a, const struct job *b)
            a->metrics[0].maximize == b->metrics[0].maximize;
 }
 
+static bool same_goals(const struct job *old, const struct job *job)
+{
+    for (size_t k = 0; k < job->n_metrics; k++) {
+        const int at = find_metric(old, job->metrics[k].name);
+        if (at < 0 || old->metrics[at].maximize != job->metrics[k].maximize)
+            return false;
+    }
+    return job->n_metrics > 0;
+}
+
 struct prior_match prior_match(struct arena *arena, const struct job *old,
                                const struct job *job)
 {
@@ -60,8 +83,9 @@ struct prior_match prior_match(struct arena *arena, const struct job *old,
     }
     if (old->n_metrics > 0 && job->n_metrics > 0) {
         match.renamed = find_metric(old, job->metrics[0].name) < 0;
-        match.same = match.n_shared == n && old->space.n == n &&
+        match.same = same_parameters(&old->space, &job->space) &&
                      same_objective(old, job);
+        match.same_goals = same_goals(old, job);
     }
     return match;
 }
@@ -119,19 +143,31 @@ static double translate_value(const struct prior_match *match, size_t k,
     return turned ? -was[at] : was[at];
 }
 
-static struct observation translate_result(const struct prior_match *match,
-                                           const struct trial_row *trial,
-                                           const struct value point[],
-                                           double values[])
+static bool all_told(size_t n, const double values[])
 {
+    bool all = true;
+    for (size_t k = 0; k < n; k++)
+        all = all && isfinite(values[k]);
+    return all;
+}
+
+/* What the trial tells, read as its own study does; like a result of this
+ * study, one that counts as its own has all metrics or is none. */
+static struct observation translate_result(struct arena *arena,
+                                           const struct prior_match *match,
+                                           const struct trial_row *trial,
+                                           const struct value point[], bool own)
+{
+    const size_t n = match->job->n_metrics;
     double was[SETTING_METRICS];
+    double *values = arena_alloc(arena, n + 1, sizeof *values);
     const struct observation old = result_read(match->old, trial, point, was);
-    for (size_t k = 0; k < match->job->n_metrics; k++)
+    for (size_t k = 0; k < n; k++)
         values[k] = translate_value(match, k, was);
     /* What is foretold has a variance in the first metric alone. */
     return (struct observation){
         .point = point,
-        .feasible = isfinite(values[0]) != 0,
+        .feasible = all_told(own || n == 0 ? n : 1, values),
         .values = values,
         .variance = source_of(match, 0) == 0 ? old.variance : 0};
 }
@@ -145,50 +181,135 @@ static const struct node *parse(struct arena *arena, const char *json)
     return node_read_json(arena, json, strlen(json), &diag);
 }
 
-struct prior_study prior_translate(struct arena *arena,
-                                   const struct prior_match *match,
-                                   const struct trial_list *trials)
+static struct value *point_room(struct arena *arena,
+                                const struct prior_match *match)
 {
-    const size_t width = match->job->space.n + 1;
-    const size_t goals = match->job->n_metrics;
-    struct observation *results =
-        arena_alloc(arena, trials->n + 1, sizeof *results);
-    struct prior_study study = {.shared = match->shared, .results = results};
-    for (size_t i = 0; i < trials->n; i++) {
-        const struct trial_row *trial = &trials->rows[i];
-        struct value *point = arena_alloc(arena, width, sizeof *point);
-        double *values = arena_alloc(arena, goals + 1, sizeof *values);
-        if (!translate_point(match, parse(arena, trial->params), point))
-            continue;
-        results[study.n++] = translate_result(match, trial, point, values);
-    }
-    return study;
+    return arena_alloc(arena, match->job->space.n + 1, sizeof(struct value));
+}
+
+static const char *text_of(struct arena *arena, const struct space *space,
+                           const struct value point[])
+{
+    struct text text = {0};
+    point_text(space, point, &text);
+    const char *copy = arena_strndup(arena, text.data, text.len);
+    text_free(&text);
+    return copy;
+}
+
+enum prior_use prior_judge(struct arena *arena, const struct prior_match *match,
+                           const struct constraint_set *constraints,
+                           struct prior_trial *trial, struct observation *seen)
+{
+    const struct space *space = &match->job->space;
+    const struct trial_row *row = &trial->trial;
+    const struct node *params = parse(arena, row->params);
+    struct value *point = point_room(arena, match);
+    /* A paused trial of which nothing is foretold is still out. */
+    if (row->state == TRIAL_PAUSED && !result_is_foretold(match->old, row))
+        return PRIOR_LEFT_OUT;
+    const bool own =
+        match->same_goals && point_read(space, params, point, NULL) == HT_OK;
+    if (own ? !constraint_set_holds(constraints, point)
+            : !translate_point(match, params, point))
+        return PRIOR_LEFT_OUT;
+    trial->point = own ? text_of(arena, space, point) : NULL;
+    *seen = translate_result(arena, match, row, point, own);
+    return own ? PRIOR_OWN : PRIOR_TRANSFERRED;
 }
 
 /* ---- what was copied ---- */
 
+struct reading {
+    struct arena *arena;
+    const struct prior_match *match;
+    const char *study; /* the name */
+    struct prior_knowledge *known;
+};
+
+static enum ht_status add_own(const struct reading *now,
+                              const struct prior_trial *trial,
+                              struct ht_error *err)
+{
+    struct value *point = point_room(now->arena, now->match);
+    const enum ht_status status =
+        point_parse(&now->match->job->space, trial->point, point, err);
+    if (status == HT_OK)
+        now->known->own[now->known->n_own++] = (struct prior_result){
+            .trial = trial->trial.id,
+            .study = now->study,
+            .point = arena_strdup(now->arena, trial->point),
+            .seen = translate_result(now->arena, now->match, &trial->trial,
+                                     point, true)};
+    return status;
+}
+
+/* The study's trials: its own, and what the others teach. */
+static enum ht_status add_results(const struct reading *now,
+                                  struct arena *scratch,
+                                  const struct prior_trial_list *list,
+                                  struct ht_error *err)
+{
+    struct prior_knowledge *known = now->known;
+    struct observation *taught =
+        arena_alloc(now->arena, list->n + 1, sizeof *taught);
+    struct prior_study study = {.shared = now->match->shared,
+                                .results = taught};
+    struct prior_result *own =
+        arena_alloc(now->arena, known->n_own + list->n + 1, sizeof *own);
+    if (known->n_own > 0)
+        memcpy(own, known->own, known->n_own * sizeof *own);
+    known->own = own;
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < list->n; i++) {
+        const struct trial_row *trial = &list->rows[i].trial;
+        struct value *point = point_room(now->arena, now->match);
+        if (list->rows[i].point != NULL)
+            status = add_own(now, &list->rows[i], err);
+        else if (translate_point(now->match, parse(scratch, trial->params),
+                                 point))
+            taught[study.n++] =
+                translate_result(now->arena, now->match, trial, point, false);
+    }
+    known->studies[known->n_studies++] = study;
+    return status;
+}
+
+static enum ht_status read_study(struct db *db, struct arena *arena,
+                                 const struct prior_row *row,
+                                 const struct job *job,
+                                 struct prior_knowledge *known,
+                                 struct ht_error *err)
+{
+    struct arena *scratch = arena_new();
+    struct job *old;
+    struct prior_trial_list trials;
+    enum ht_status status = job_parse(scratch, row->spec, &old, err);
+    if (status == HT_OK)
+        status =
+            db_prior_results(db, scratch, row->study, row->n, &trials, err);
+    if (status == HT_OK) {
+        const struct prior_match match = prior_match(arena, old, job);
+        const struct reading now = {arena, &match, row->name, known};
+        status = add_results(&now, scratch, &trials, err);
+    }
+    arena_free(scratch);
+    return status;
+}
+
 enum ht_status prior_read(struct db *db, struct arena *arena, int64_t study,
-                          const struct job *job, struct setting *setting,
+                          const struct job *job,
+                          struct prior_knowledge *knowledge,
                           struct ht_error *err)
 {
-    struct prior_list list;
-    enum ht_status status = db_prior_list(db, arena, study, &list, err);
+    struct prior_knowledge known = {0};
+    enum ht_status status = db_prior_list(db, arena, study, &known.list, err);
     if (status != HT_OK)
         return status;
-    struct prior_study *priors = arena_alloc(arena, list.n + 1, sizeof *priors);
-    for (size_t i = 0; i < list.n; i++) {
-        struct job *old;
-        struct trial_list trials;
-        status = job_parse(arena, list.rows[i].spec, &old, err);
-        if (status == HT_OK)
-            status = db_prior_results(db, arena, study, list.rows[i].n, &trials,
-                                      err);
-        if (status != HT_OK)
-            return status;
-        const struct prior_match match = prior_match(arena, old, job);
-        priors[i] = prior_translate(arena, &match, &trials);
-    }
-    setting->n_priors = list.n;
-    setting->priors = priors;
-    return HT_OK;
+    known.studies = arena_alloc(arena, known.list.n + 1, sizeof *known.studies);
+    for (size_t i = 0; status == HT_OK && i < known.list.n; i++)
+        status = read_study(db, arena, &known.list.rows[i], job, &known, err);
+    if (status == HT_OK)
+        *knowledge = known;
+    return status;
 }

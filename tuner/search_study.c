@@ -28,16 +28,20 @@ struct open_trials {
 /* The trials that the algorithm has seen, by observation. */
 struct observed {
     size_t n, cap;
-    int64_t *trials; /* owned */
+    struct observed_trial {
+        const char *study; /* an earlier one, borrowed; NULL: its own */
+        int64_t id;
+    } * trials; /* owned */
 };
 
 struct search_study {
     int64_t id;
     const struct algorithm *chosen; /* NULL: the job's */
-    struct arena *arena;            /* the job */
+    struct arena *arena;            /* the job, what earlier studies tell */
     struct job *job;                /* NULL: nothing read yet */
     const struct algorithm *algorithm;
     void *state;
+    struct prior_knowledge known;      /* of earlier studies */
     struct constraint_set constraints; /* of the job */
     int64_t revision;                  /* newest event that is in here */
     int64_t until;                     /* newest event that may be */
@@ -118,6 +122,33 @@ void search_study_free(struct search_study *study)
 
 /* --- the events --- */
 
+/* Remembers which trial the next observation is of. */
+static void note_observed(struct search_study *study, const char *earlier,
+                          int64_t trial)
+{
+    struct observed *observed = &study->observed;
+    if (observed->n == observed->cap) {
+        observed->cap = observed->cap == 0 ? 64 : 2 * observed->cap;
+        observed->trials = ht_xrealloc(observed->trials, observed->cap,
+                                       sizeof *observed->trials);
+    }
+    observed->trials[observed->n++] = (struct observed_trial){earlier, trial};
+}
+
+/* Before the first event, results of earlier studies that count as own. */
+static enum ht_status take_earlier(struct search_study *study,
+                                   struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < study->known.n_own; i++) {
+        const struct prior_result *result = &study->known.own[i];
+        point_set_add(&study->taken, result->point);
+        note_observed(study, result->study, result->trial);
+        status = study->algorithm->observe(study->state, &result->seen, err);
+    }
+    return status;
+}
+
 /* The space, the metrics and the seed of a study never change. */
 static enum ht_status begin(struct search_study *study, struct db *db,
                             struct ht_error *err)
@@ -138,17 +169,19 @@ static enum ht_status begin(struct search_study *study, struct db *db,
     if (status != HT_OK)
         return status;
     struct setting setting = search_setting(study->job, (uint64_t)row.seed);
-    struct arena *priors = arena_new();
-    status = prior_read(db, priors, study->id, study->job, &setting, err);
-    if (status == HT_OK)
-        status = study->algorithm->new (&setting, &study->state, err);
-    arena_free(priors);
-    return status;
+    status =
+        prior_read(db, study->arena, study->id, study->job, &study->known, err);
+    if (status != HT_OK)
+        return status;
+    setting.n_priors = study->known.n_studies;
+    setting.priors = study->known.studies;
+    status = study->algorithm->new (&setting, &study->state, err);
+    return status == HT_OK ? take_earlier(study, err) : status;
 }
 
-/* As if no event had been read yet. What earlier studies tell stays, which took
- * the longest to learn. */
-static void forget(struct search_study *study)
+/* As if no event had been read yet. What earlier studies teach stays, which
+ * took the longest to learn. */
+static enum ht_status forget(struct search_study *study, struct ht_error *err)
 {
     study->algorithm->forget(study->state);
     open_free(&study->open);
@@ -156,6 +189,7 @@ static void forget(struct search_study *study)
     study->observed.n = 0;
     study->revision = study->newest_trial = 0;
     study->lost = false;
+    return take_earlier(study, err);
 }
 
 static enum ht_status read_max_trials(struct search_study *study, struct db *db,
@@ -171,18 +205,6 @@ static enum ht_status read_max_trials(struct search_study *study, struct db *db,
     return status;
 }
 
-/* Remembers which trial the next observation is of. */
-static void note_observed(struct search_study *study, int64_t trial)
-{
-    struct observed *observed = &study->observed;
-    if (observed->n == observed->cap) {
-        observed->cap = observed->cap == 0 ? 64 : 2 * observed->cap;
-        observed->trials = ht_xrealloc(observed->trials, observed->cap,
-                                       sizeof *observed->trials);
-    }
-    observed->trials[observed->n++] = trial;
-}
-
 static enum ht_status observe(struct search_study *study,
                               const struct trial_row *trial,
                               const struct value point[], struct ht_error *err)
@@ -190,7 +212,7 @@ static enum ht_status observe(struct search_study *study,
     double values[SETTING_METRICS];
     const struct observation seen =
         result_read(study->job, trial, point, values);
-    note_observed(study, trial->id);
+    note_observed(study, NULL, trial->id);
     return study->algorithm->observe(study->state, &seen, err);
 }
 
@@ -408,18 +430,20 @@ enum ht_status search_study_catch_up(struct search_study *study, struct db *db,
         status = read_events(study, db, &forgets, err);
     if (status != HT_OK || !forgets)
         return status;
-    forget(study);
-    return read_events(study, db, &forgets, err);
+    status = forget(study, err);
+    return status == HT_OK ? read_events(study, db, &forgets, err) : status;
 }
 
 enum ht_status search_study_go_to(struct search_study *study, struct db *db,
                                   int64_t revision, int64_t max_trials,
                                   bool *faithful, struct ht_error *err)
 {
+    enum ht_status status = HT_OK;
     if (study->job != NULL && study->revision > revision)
-        forget(study);
+        status = forget(study, err);
     study->until = revision;
-    const enum ht_status status = search_study_catch_up(study, db, err);
+    if (status == HT_OK)
+        status = search_study_catch_up(study, db, err);
     if (status != HT_OK)
         return status;
     study->max_trials = max_trials;
@@ -482,8 +506,11 @@ static struct suggestion propose(struct search_study *study,
                                  const struct reason *reason,
                                  struct why_origin *origin, struct arena *arena)
 {
-    origin->nearest =
-        reason->has_nearest ? study->observed.trials[reason->nearest] : 0;
+    const struct observed_trial none = {0};
+    const struct observed_trial nearest =
+        reason->has_nearest ? study->observed.trials[reason->nearest] : none;
+    origin->nearest = nearest.id;
+    origin->nearest_study = nearest.study;
     text_clear(&study->scratch);
     point_text(&study->job->space, point, &study->scratch);
     point_set_add(&study->proposed, study->scratch.data);
@@ -543,7 +570,8 @@ static enum ht_status suggest_all(struct search_study *study,
                                 .max_trials = study->max_trials,
                                 .context = question->context,
                                 .n_pending = study->open.n,
-                                .pending = list_pending_ids(study, arena)};
+                                .pending = list_pending_ids(study, arena),
+                                .earlier = &study->known.list};
     while (made->n < question->n && (made->n == 0 || !is_late(study))) {
         struct value *point =
             arena_alloc(arena, study->job->space.n + 1, sizeof *point);

@@ -2,6 +2,7 @@
 
 #include "proto/clock.h"
 #include "proto/text.h"
+#include "tuner/db_prior.h"
 #include "tuner/db_write.h"
 #include "tuner/front.h"
 #include "tuner/memory.h"
@@ -111,24 +112,43 @@ static enum ht_status target_reached(struct settling *now, struct ending *end,
     return HT_OK;
 }
 
-static const char *exhausted_words(const struct settling *now, int64_t tried)
+/* `earlier` of them by earlier studies alone. */
+static const char *exhausted_words(const struct settling *now, int64_t own,
+                                   int64_t earlier)
 {
     const bool constrained = now->job->constraints.n > 0;
+    const char *where =
+        constrained ? "that the constraints allow" : "of the space";
+    const int64_t tried = own + earlier;
     if (tried == 0 && constrained)
         return "no point satisfies the constraints";
+    const char *by = earlier == 0 ? ""
+                     : own == 0
+                         ? " by earlier studies"
+                         : reason_make(now->arena, ", %lld by earlier studies",
+                                       (long long)earlier);
     if (tried == 1)
-        return constrained
-                   ? "the one point that the constraints allow was tried"
-                   : "the one point of the space was tried";
-    return reason_make(
-        now->arena, "all %lld points %s were tried", (long long)tried,
-        constrained ? "that the constraints allow" : "of the space");
+        return reason_make(now->arena, "the one point %s was tried%s", where,
+                           by);
+    return reason_make(now->arena, "all %lld points %s were tried%s",
+                       (long long)tried, where, by);
+}
+
+static enum ht_status end_exhausted(struct settling *now, struct ending *end,
+                                    struct ht_error *err)
+{
+    int64_t earlier;
+    const enum ht_status status =
+        db_prior_tried(core_db(now->core), now->row.id, &earlier, err);
+    if (status == HT_OK)
+        end_by_plan(
+            end, exhausted_words(now, study_trials_made(&now->row), earlier));
+    return status;
 }
 
 static enum ht_status all_done(struct settling *now, struct ending *end,
                                struct ht_error *err)
 {
-    (void)err;
     const int64_t created = study_trials_made(&now->row);
     if (study_busy_trials(&now->counts) > 0)
         return HT_OK;
@@ -139,7 +159,7 @@ static enum ht_status all_done(struct settling *now, struct ending *end,
                         : reason_make(now->arena, "all %lld trials have ended",
                                       (long long)created));
     else if (now->row.exhausted)
-        end_by_plan(end, exhausted_words(now, created));
+        return end_exhausted(now, end, err);
     return HT_OK;
 }
 
@@ -333,8 +353,16 @@ enum ht_status study_resolve_end(struct settling *now, struct ending *end,
         return resolve_custom(now, end, err);
     if (now->counts.of[TRIAL_SUCCEEDED] + now->counts.of[TRIAL_STOPPED] > 0)
         return HT_OK;
+    /* Nothing was left to measure, which is no failure. */
+    bool measured = false;
+    enum ht_status status = HT_OK;
+    if (study_trials_made(&now->row) == 0)
+        status =
+            db_prior_measured(core_db(now->core), now->row.id, &measured, err);
+    if (status != HT_OK || measured)
+        return status;
     const char *why;
-    const enum ht_status status = common_failure(now, &why, err);
+    status = common_failure(now, &why, err);
     if (status == HT_OK)
         *end = (struct ending){
             STUDY_FAILED, reason_make(now->arena, "no trial succeeded%s (%s)",

@@ -139,11 +139,15 @@ static void add_prior(cJSON *array, const struct prior_row *prior)
     json_add_string(item, "study", prior->name);
     json_add_string(item, "resource", prior->resource);
     json_add_int(item, "results", prior->results);
+    json_add_int(item, "failures", prior->failures);
+    json_add_int(item, "own", prior->own);
     json_add_int(item, "sharedParameters", prior->shared);
     json_add_bool(item, "sameSpace", prior->same);
+    if (prior->inherited)
+        json_add_bool(item, "inherited", true);
 }
 
-/* Google's list of what a study learns from is output only. */
+/* Google's list of what a study learns from, as named; output only. */
 static void add_prior_names(cJSON *spec, const struct prior_list *list)
 {
     static const char key[] = "transferLearningConfig";
@@ -152,7 +156,8 @@ static void add_prior_names(cJSON *spec, const struct prior_list *list)
         config = json_add_object(spec, key);
     cJSON *names = json_add_array(config, "priorStudyNames");
     for (size_t i = 0; i < list->n; i++)
-        json_push_string(names, list->rows[i].resource);
+        if (!list->rows[i].inherited)
+            json_push_string(names, list->rows[i].resource);
 }
 
 static enum ht_status add_priors(cJSON *resource, const struct viewing *view,

@@ -26,6 +26,30 @@ static void add_predicted(cJSON *array, const struct metric_goal *metric,
                     metric->maximize ? quantiles->high : -quantiles->low);
 }
 
+static void add_nearest(cJSON *object, const struct reason *reason,
+                        const struct why_origin *origin)
+{
+    cJSON *item = json_add_object(object, "nearest");
+    json_add_int_text(item, "trial", origin->nearest);
+    json_add_double(item, "distance", reason->distance);
+    if (origin->nearest_study != NULL)
+        json_add_string(item, "study", origin->nearest_study);
+}
+
+static void add_earlier(cJSON *object, const struct prior_list *list)
+{
+    cJSON *array = NULL;
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->rows[i].own == 0)
+            continue;
+        if (array == NULL)
+            array = json_add_array(object, "earlier");
+        cJSON *item = json_push_object(array);
+        json_add_string(item, "study", list->rows[i].name);
+        json_add_int(item, "trials", list->rows[i].own);
+    }
+}
+
 static void add_origin(cJSON *object, const struct why_origin *origin)
 {
     json_add_int_text(object, "revision", origin->revision);
@@ -53,11 +77,9 @@ const char *why_text(struct arena *arena, const struct job *job,
     }
     if (isfinite(reason->acquisition))
         json_add_double(object, "acquisition", reason->acquisition);
-    if (reason->has_nearest) {
-        cJSON *item = json_add_object(object, "nearest");
-        json_add_int_text(item, "trial", origin->nearest);
-        json_add_double(item, "distance", reason->distance);
-    }
+    if (reason->has_nearest)
+        add_nearest(object, reason, origin);
+    add_earlier(object, origin->earlier);
     add_origin(object, origin);
     return json_text(arena, object);
 }

@@ -6,7 +6,9 @@
  *      "predicted": [{"metric": "accuracy", "low": 0.91, "median": 0.93,
  *                     "high": 0.94}],           quantiles 16, 50, 84 %
  *      "acquisition": -2.1,                      what was maximised
- *      "nearest": {"trial": "12", "distance": 0.4},
+ *      "nearest": {"trial": "12", "distance": 0.4,
+ *                  "study": "digits"},           an earlier one that it is of
+ *      "earlier": [{"study": "digits", "trials": 43}],  that count as its own
  *      "revision": "57",                         of the study, see below
  *      "ordinal": "14", "batch": 1, "trials": "60",
  *      "pending": ["11", "13"],                  trials
@@ -30,6 +32,7 @@
 #include "algorithms/algorithm.h"
 #include "proto/arena.h"
 #include "proto/job.h"
+#include "tuner/db_prior.h"
 
 /* What a suggestion was made from. */
 struct why_origin {
@@ -41,6 +44,8 @@ struct why_origin {
     const int64_t *pending; /* ids of the trials that were open, increasing */
     const char *context;    /* that was asked for, or NULL */
     int64_t nearest;        /* id of the trial that reason->nearest means */
+    const char *nearest_study;        /* it is of that one; NULL: of its own */
+    const struct prior_list *earlier; /* studies that it starts from */
 };
 
 const char *why_text(struct arena *arena, const struct job *job,
@@ -48,7 +53,7 @@ const char *why_text(struct arena *arena, const struct job *job,
                      const struct why_origin *origin);
 
 /* What a stored suggestion was made from; texts and lists in the arena.
- * `nearest` is left out. False when the text does not say it. */
+ * `nearest` and `earlier` are left out. False when the text does not say it. */
 bool why_read(struct arena *arena, const char *why, struct why_origin *origin);
 
 #endif

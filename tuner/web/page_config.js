@@ -18,8 +18,16 @@ function settings(store) {
     ["Failed trials that end it", job.maxFailedTrialCount], ["Target", job.hypertune?.target],
     ["Created", format.moment(status.createTimeMs)], ["Started", format.moment(status.startTimeMs)],
     ["Ended", format.moment(status.endTimeMs)], ["Revision", status.revision],
-    ...(status.warmStart ?? []).map(({study, results}) => ["Learns from", `${study}, ${format.plural(results, "result")}`])];
+    ...(status.warmStart ?? []).map(one => ["Learns from", priorWords(one)])];
   return pairList(pairs);
+}
+
+// "digits, 40 results and 3 failures, all count as its own"
+function priorWords({study, results, failures, own, sharedParameters, sameSpace}) {
+  const told = `${study}, ${format.plural(results, "result")}${failures > 0 ? ` and ${format.plural(failures, "failure")}` : ""}`;
+  if (own > 0) return told + (own === results + failures ? `, ${own === 1 ? "which counts" : "all count"} as its own`
+    : `, ${own} of them ${own === 1 ? "counts" : "count"} as its own`);
+  return `${told}, ${sameSpace ? "the same parameters" : `${format.plural(sharedParameters, "parameter")} in common`}`;
 }
 
 function specCard(root, store) {

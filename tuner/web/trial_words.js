@@ -17,7 +17,8 @@ export function whyPairs(why) {
   return [["Chosen because", KINDS[why.kind] ?? why.kind],
     ...(predicted ?? []).map(({metric, low, median, high}) => [`Expected ${metric}`,
       `${format.number(median)} (${format.number(low)} to ${format.number(high)} in two of three cases)`]),
-    nearest && ["Nearest before it", `trial ${nearest.trial}, ${format.number(nearest.distance)} lengths of the model away`],
+    ...(why.earlier ?? []).map(({study, trials}) => ["Known before", `${format.plural(trials, "trial")} of ${study}, counted as its own`]),
+    nearest && ["Nearest before it", `trial ${nearest.trial}${nearest.study === undefined ? "" : ` of ${nearest.study}`}, ${format.number(nearest.distance)} lengths of the model away`],
     why.pending?.length > 0 && ["Ran then", `${why.pending.length === 1 ? "trial" : "trials"} ${why.pending.join(", ")}`],
     context && ["Asked for", [given, context.description].filter(Boolean).join("; ")]].filter(Boolean);
 }
