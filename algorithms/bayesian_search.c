@@ -138,22 +138,45 @@ static bool find_first(const struct bayesian *bayesian,
     return true;
 }
 
-static bool find_design(const struct bayesian *bayesian,
+/* What earlier studies tell of where nothing comes out, the caller's; NULL:
+ * nothing, then first points go anywhere. */
+static struct gp *earlier_chance(struct bayesian *bayesian)
+{
+    return bayesian->history.outcomes == NULL
+               ? NULL
+               : target_model(&bayesian->outcomes, &bayesian->hyper.feasibility,
+                              bayesian->setting.seed);
+}
+
+/* The first free point from which something may come out, or the first free
+ * one. */
+static bool find_design(struct bayesian *bayesian,
                         const struct suggest_request *request,
                         struct value point[], struct reason *reason)
 {
     const struct encoding within =
         encoding_within(&bayesian->encoding, request->within);
+    struct gp *chance = earlier_chance(bayesian);
+    struct value free_one[HT_MAX_PARAMETERS];
+    enum reason_kind kind;
     double x[HT_MAX_PARAMETERS];
-    for (uint64_t i = 0; i < DESIGN_TRIES; i++) {
+    bool found = false, hopeful = false;
+    for (uint64_t i = 0; i < DESIGN_TRIES && !hopeful; i++) {
         if (!find_first(bayesian, request, request->ordinal + i * DESIGN_TRIES,
-                        x, &reason->kind))
+                        x, &kind))
             continue;
-        encoding_decode(&within, x, point);
-        if (request_allows(request, point))
-            return true;
+        encoding_decode(&within, x, free_one);
+        if (!request_allows(request, free_one))
+            continue;
+        hopeful = chance == NULL || gp_mean(chance, x) >= 0;
+        if (found && !hopeful)
+            continue;
+        found = true;
+        reason->kind = kind;
+        memcpy(point, free_one, within.space->n * sizeof *point);
     }
-    return false;
+    gp_free(chance);
+    return found;
 }
 
 /* ---- the suggestion ---- */

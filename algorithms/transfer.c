@@ -130,14 +130,12 @@ bool transfer_has_failures(const struct transfer *transfer)
 void transfer_recall(const struct transfer *transfer, struct history *outcomes)
 {
     for (size_t i = 0; i < transfer->n; i++) {
-        const struct layer *layer = &transfer->layers[i];
-        outcomes->shared = layer->shared;
-        for (size_t k = 0; k < layer->history.n; k++) {
-            const struct observation seen = history_get(&layer->history, k);
+        const struct history *history = &transfer->layers[i].history;
+        for (size_t k = 0; k < history->n; k++) {
+            const struct observation seen = history_get(history, k);
             history_add(outcomes, &seen);
         }
     }
-    outcomes->shared = NULL;
 }
 
 /* ---- where to begin ---- */

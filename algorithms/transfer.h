@@ -30,7 +30,7 @@ void transfer_support(const struct transfer *transfer, struct history *history);
 bool transfer_has_failures(const struct transfer *transfer);
 /* Adds all their results to a history of the same encoding and goals: whether
  * something comes out needs no scale, so others' trials tell it like one's own.
- */
+ * A parameter that their study did not have is at its usual place. */
 void transfer_recall(const struct transfer *transfer, struct history *outcomes);
 
 /* How many results with an objective there are. */

@@ -397,6 +397,42 @@ static void a_search_led_astray_begins_anew(void)
     CHECK(best_after(&played, 25) > 0.99);
 }
 
+/* How many of twelve trials go well beyond the edge where they crash, as they
+ * did earlier where that is known; the best values are at the edge. */
+static size_t crashes_after(const bool shared[], bool known)
+{
+    static struct earlier earlier;
+    static struct played played;
+    size_t crashes = 0;
+    void *state;
+    earlier_fill(&earlier, shared, same);
+    for (size_t i = 0; i < EARLIER; i++)
+        earlier.results[i].feasible = !known || earlier.points[i][0].real < 0.5;
+    const struct setting setting = setting_of(1, &earlier.study);
+    CHECK(bayesian_search.new(&setting, &state, NULL) == HT_OK);
+    for (played.n = 0; played.n < 12;) {
+        ask(state, &played);
+        const struct value *point = played.points[played.n - 1];
+        const double value = task(point);
+        const bool crashed = point[0].real >= 0.5;
+        crashes += point[0].real >= 0.6;
+        CHECK(bayesian_search.observe(
+                  state,
+                  &(struct observation){
+                      .point = point, .feasible = !crashed, .values = &value},
+                  NULL) == HT_OK);
+    }
+    bayesian_search.free(state);
+    return crashes;
+}
+
+static void where_others_crashed_little_is_tried(void)
+{
+    CHECK(crashes_after(all_shared, false) > 2);
+    CHECK(crashes_after(only_x, true) <= 1);
+    CHECK(crashes_after(all_shared, true) <= 1);
+}
+
 /* Equal, huge, missing and single values, and points that are all one. */
 static void odd_results_break_nothing(void)
 {
@@ -491,6 +527,7 @@ int main(void)
     RUN(a_study_that_agrees_is_stood_on_and_another_is_not);
     RUN(what_was_learnt_is_not_learnt_again);
     RUN(a_search_led_astray_begins_anew);
+    RUN(where_others_crashed_little_is_tried);
     RUN(odd_results_break_nothing);
     RUN(a_state_built_again_suggests_the_same);
     RUN(a_state_that_forgets_is_as_a_new_one);
