@@ -420,6 +420,49 @@ def a_search_goes_on_from_another():
     server.cancel("second_part")
 
 
+BOTH = [{"parameterName": "units", "type": "INTEGER", "minValue": 1,
+         "maxValue": 2},
+        {"parameterName": "opt", "type": "CATEGORICAL",
+         "categoricalValues": ["adam", "sgd"]}]
+
+
+def grid(name, params, **changes):
+    search(name, params=params, algorithm="GRID_SEARCH", maxTrials=9,
+           **changes)
+
+
+def params_of(name):
+    return [trial["hypertune"]["params"] for trial in server.get(
+        "/hypertune/v1/studies/%s/trials" % name)["trials"]]
+
+
+def a_resumed_search_measures_nothing_twice():
+    """Not what crashed either, and in whatever order its parameters are; what
+    a machine or a person took away is tried again."""
+    grid("half", BOTH)
+    with server.runner() as one:
+        one.one().succeed(0.7)
+        one.one().succeed()  # nothing came out
+        taken = one.one()
+        server.cancel("half")
+        taken.ended("stopped")
+        grid("rest", BOTH[::-1], resumePreviousJobId="half", maxFailedTrials=1)
+        for _ in range(2):
+            one.one().succeed(0.8)
+        ended = server.wait_job("rest", "SUCCEEDED")
+    done = [{"units": 1, "opt": "adam"}, {"units": 1, "opt": "sgd"}]
+    tap.equal([p for p in params_of("rest") if p in done], [])
+    tap.equal(len(ended["trainingOutput"]["trials"]), 2)
+    status = server.get("/hypertune/v1/studies/rest")["hypertuneStatus"]
+    said, = status["warmStart"]
+    tap.equal((said["results"], said["failures"], said["own"]), (1, 1, 2))
+    tap.equal(status["reason"],
+              "all 4 points of the space were tried, 2 by earlier studies")
+    grid("none", BOTH, resumePreviousJobId="rest")
+    server.wait_job("none", "SUCCEEDED")
+    tap.equal(params_of("none"), [])
+
+
 def only_the_same_search_goes_on():
     search("origin")
     other = copy.deepcopy(SEARCH)
@@ -494,6 +537,7 @@ def main():
             a_job_that_waits_too_long_is_cancelled,
             preparing_is_waiting_too,
             a_search_goes_on_from_another,
+        a_resumed_search_measures_nothing_twice,
             only_the_same_search_goes_on,
             a_restart_keeps_everything,
         ])

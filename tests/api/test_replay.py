@@ -91,11 +91,16 @@ def random_and_grid_are_too():
 
 
 def what_else_a_search_knows_is_known_again():
-    old = searched(5)
+    same = searched(5)
+    other = Study(server, X, LAYERS)
+    for i in range(8):
+        other.complete("/v1/" + other.add({"x": i / 8, "layers": 2})["name"],
+                       (i / 8 - 0.4) ** 2)
     study = searched(5, observationNoise="HIGH",
-                     hypertune={"warmStart": [number(old)]})
-    kinds = {trial["hypertune"]["why"]["kind"] for trial in study.trials()}
-    tap.equal({"SEED", "REPEATS"} - kinds, set())
+                     hypertune={"warmStart": [number(same), number(other)]})
+    whys = [trial["hypertune"]["why"] for trial in study.trials()]
+    tap.equal({"SEED", "REPEATS"} - {why["kind"] for why in whys}, set())
+    tap.equal([len(why["earlier"]) for why in whys], [1] * len(whys))
     tap.equal({item["verdict"] for item in verdicts(study)}, {"SAME"})
 
 

@@ -65,8 +65,10 @@ def the_spec_may_say_it_and_the_flag_says_it_last():
         tap.equal('study "nobody" does not exist' in err, True, err)
         home.cli("submit", "again.yaml", "--warm-start", "old", "--wait")
         out, _ = home.cli("describe", "again")
-        tap.equal("learns from old, 6 results, the same parameters\n" in out,
+        tap.equal("learns from old, 6 results, all count as its own\n" in out,
                   True, out)
+        out, _ = home.cli("trial", "again/1")
+        tap.equal("6 earlier trials of old count\n" in out, True, out)
         home.cli("submit", "again.yaml", "--warm-start", "old")
         _, err = home.cli("submit", "again.yaml", "--warm-start", "1,2",
                           want=5)
@@ -86,7 +88,7 @@ def a_job_of_ai_platform_is_resumed():
         _, err = home.cli("submit", "job.yaml", "--", "python3", "train.py")
         tap.equal("resumePreviousJobId" in err, False, err)
         out, _ = home.cli("describe", "next")
-        tap.equal("learns from old, 6 results, the same parameters\n" in out,
+        tap.equal("learns from old, 6 results, all count as its own\n" in out,
                   True, out)
 
 
