@@ -44,7 +44,7 @@ const struct option_spec cli_option_table[] = {
         "bayesian, grid or random"),
     OWN("seed", 0, OPTION_TEXT, seed, "N", "same seed, same suggestions"),
     OWN("warm-start", 0, OPTION_LIST, warm_start, "STUDY[,STUDY]",
-        "learn from the results of earlier studies"),
+        "begin with the results of earlier studies"),
     OWN("until", 0, OPTION_LIST, until, "WHAT",
         "target=0.99, time=2h, noProgress=20; watch: state"),
     OWN("retries", 0, OPTION_WHOLE, retries, "N",

@@ -19,7 +19,7 @@ static const char search[] =
     "# earlyStopping: median       # end trials that promise little\n"
     "# noise: high                 # results differ by chance\n"
     "# seed: 1                     # same seed, same suggestions\n"
-    "# warmStart: other            # learn from an earlier study\n"
+    "# warmStart: other            # begin with its results\n"
     "# until: {target: 0.99, time: 2h}\n"
     "# trialTimeout: 10m\n"
     "# retries: 1                  # starts after a failed one\n"
