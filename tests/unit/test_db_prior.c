@@ -212,7 +212,7 @@ static void earlier_results_of_an_older_file_teach_as_before(void)
            "shared, results) VALUES(2, 0, 1, 'r', 's', '{}', 1, 1, 1);"
            "INSERT INTO prior_results(study, prior, trial, state, params, "
            "objective) VALUES(2, 0, 1, 4, '{\"x\":1}', 2);"
-           "PRAGMA user_version=13");
+           "PRAGMA user_version=14");
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
     CHECK(db_prior_list(db, arena, 2, &priors, NULL) == HT_OK);
     CHECK(priors.n == 1 && priors.rows[0].results == 1 &&
