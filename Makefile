@@ -2,6 +2,7 @@
 #
 #   MODE=release|debug|coverage   SAN=address,undefined|thread   CC=gcc|clang
 #   PREFIX=/usr/local DESTDIR=    V=1 shows commands    WERROR=1 as in CI
+#   PYTHON=FOLDER/python3 for tests and benchmarks, /usr/bin/python3 without
 
 # make predefines CC=cc; only a choice of the person counts.
 ifeq ($(origin CC),default)
@@ -24,7 +25,6 @@ B := build/$(VARIANT)
 # dependencies speak of that.
 override B := $(patsubst $(CURDIR)/%,%,$(abspath $(B)))
 Q := $(if $(V),,@)
-PYTHON ?= python3
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
   -Wmissing-prototypes -Wvla -Wformat=2 -Wswitch-enum -Wundef -Wcast-qual \
@@ -210,20 +210,20 @@ $(B)/bench/%: $(B)/obj/bench/%.o $(ARCHIVES) $(call archive,hypertune)
 test-programs: all $(TESTS) $(TOOLS)
 
 bench: all $(BENCHES) ## measure speed and size, one key=value a line
-	@bench/run.sh $(B)
+	@tests/env.sh bench/run.sh $(B)
 
 bench-search: all $(B)/bench/bench_search $(B)/bench/bench_model $(B)/bench/bench_regret ## the search; writes docs/benchmarks.md
-	@PYTHON=$(PYTHON) bench/search.sh $(B)
+	@tests/env.sh bench/search.sh $(B)
 
 bench-peers: all ## the search beside other tuners' runs: PEERS=FOLDER with compare.py
-	@$(PYTHON) bench/bench_peers.py $(B)/bin $(PEERS)
+	@tests/env.sh python3 bench/bench_peers.py $(B)/bin $(PEERS)
 
 bench-demo: all ## the model against random draws on the digits task
-	@$(PYTHON) bench/bench_demo.py $(B)/bin
+	@tests/env.sh python3 bench/bench_demo.py $(B)/bin
 
 screenshot: all ## the README's picture of the dashboard, in some minutes
 	@mkdir -p docs/images
-	@$(PYTHON) tests/tools/screenshot.py $(B)/bin docs/images/dashboard.png
+	@tests/env.sh python3 tests/tools/screenshot.py $(B)/bin docs/images/dashboard.png
 
 # Under the thread sanitizer only what has threads is worth its time.
 THREADED := unit/test_core unit/test_endpoint unit/test_logs unit/test_http \
@@ -240,7 +240,7 @@ UNSEEN := browser/ google/test_gcloud e2e/test_client e2e/test_demo \
   e2e/test_documents e2e/test_examples e2e/test_install e2e/test_notebook \
   e2e/test_optuna e2e/test_recipes e2e/test_tutorial unit/test_checker \
   unit/test_libhypertune unit/test_man. unit/test_python_
-check: deps-check ## install what the tests need, run them all
+check: deps-check ## install what the tests need, run them all; see tests/run.sh
 	@$(MAKE) --no-print-directory test-programs
 	@tests/run.sh $(B) $(if $(SAN),$(UNSEEN:%=-%))
 
@@ -258,7 +258,7 @@ demo: deps ## install, build and tune a real trainer on real data
 deps: ## install the Debian packages the build needs
 	@.ci/deps build
 deps-check:
-	@.ci/deps build test
+	@.ci/deps build test $(if $(HYPERTUNE_TEST_ALL),extra)
 
 # ---- install ----
 BINDIR     ?= $(PREFIX)/bin

@@ -30,7 +30,7 @@ section() {
     section 'Time of a suggestion' "$build/bench/bench_search"
     section 'Likelihood with gradient, beside dpotrf' "$build/bench/bench_model"
     section 'Suggestions of a server, through REST' \
-        "${PYTHON:-python3}" bench/bench_ask.py "$build/bin"
+        python3 bench/bench_ask.py "$build/bin"
     section "BAYESIAN_SEARCH, $seeds seeds" \
         "$build/bench/bench_regret" BAYESIAN_SEARCH "$seeds" all "$trials"
     section "BAYESIAN_SEARCH, $parallel trials at a time" \

@@ -45,10 +45,10 @@ class Image:
         """The standard output of a program, standard error behind it."""
         env = dict(os.environ, PYTHONPATH=os.pathsep.join(
             [os.path.join(self.kit, first), self.site]))
-        return subprocess.run(
+        done = subprocess.run(
             [self.python, *options, "-c", program], cwd=self.home, env=env,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            encoding="utf-8").stdout
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+        return done.stdout + done.stderr
 
     def expect_ours(self, path):
         assert path.startswith(self.kit), path
@@ -121,7 +121,7 @@ def its_failure_is_told_as_ever_and_ours_is_still_there(image):
     image.write("sitecustomize.py", "raise RuntimeError('on purpose')\n")
     said = image.run(WHERE)
     assert "on purpose" in said or "sitecustomize' failed" in said, said
-    image.expect_ours(said.splitlines()[-1])
+    image.expect_ours(said.splitlines()[0])
 
 
 def nothing_else_of_the_program_changes(image):
