@@ -4,7 +4,8 @@
  *     int main(void) { RUN(adds_two_numbers); return check_done(); }
  *
  * A case's function name is a sentence. A failed CHECK says where and with
- * what, and the case goes on. */
+ * what, and the case goes on; SKIP ends one that cannot run here and says
+ * why. Where a package of Debian is missing, that X "is not installed". */
 #ifndef HT_TESTS_CHECK_H
 #define HT_TESTS_CHECK_H
 
@@ -16,6 +17,7 @@
 enum { PATIENCE_MS = 200000 };
 
 static int check_cases, check_failed_cases, check_faults;
+static const char *check_skipped;
 
 #define CHECK(condition)                                                       \
     do {                                                                       \
@@ -35,17 +37,25 @@ static int check_cases, check_failed_cases, check_faults;
         }                                                                      \
     } while (0)
 
+#define SKIP(why)                                                              \
+    do {                                                                       \
+        check_skipped = (why);                                                 \
+        return;                                                                \
+    } while (0)
+
 #define RUN(test) RUN_CALL(test, test())
 
 /* The case of that name as a call: for fixtures that cases are given. */
 #define RUN_CALL(test, call)                                                   \
     do {                                                                       \
         check_faults = 0;                                                      \
+        check_skipped = NULL;                                                  \
         call;                                                                  \
         check_cases++;                                                         \
         check_failed_cases += check_faults > 0;                                \
-        printf("%s %d - %s\n", check_faults ? "not ok" : "ok", check_cases,    \
-               #test);                                                         \
+        printf("%s %d - %s%s%s\n", check_faults ? "not ok" : "ok",             \
+               check_cases, #test, check_skipped != NULL ? " # SKIP " : "",    \
+               check_skipped != NULL ? check_skipped : "");                    \
         fflush(stdout);                                                        \
     } while (0)
 

@@ -132,7 +132,7 @@ def in_shell(home, *argv):
     """The shell on a terminal, with hypertune in PATH."""
     program = shutil.which(argv[0])
     if program is None:
-        raise tap.Skip("no " + argv[0])
+        raise tap.Skip(argv[0] + " is not installed")
     return Terminal(home, *argv[1:], program=[program],
                     PATH=os.path.realpath(sys.argv[1]) + ":" +
                     os.environ["PATH"], PS1="ready$ ", HOME=home.folder)
@@ -174,7 +174,7 @@ def tab_completes_in_bash():
 def tab_completes_in_zsh():
     with Home() as home:
         if shutil.which("zsh") is None:
-            raise tap.Skip("no zsh")
+            raise tap.Skip("zsh is not installed")
         a_home_with_a_study(home)
         with in_shell(home, "zsh", "-f", "-i") as shell:
             shell.press("autoload -Uz compinit; compinit -u -D; "
@@ -194,7 +194,7 @@ def tab_completes_in_zsh():
 def fish_gets_candidates_with_descriptions():
     with Home() as home:
         if shutil.which("fish") is None:
-            raise tap.Skip("no fish")
+            raise tap.Skip("fish is not installed")
         a_home_with_a_study(home)
         home.write("ask.fish", "hypertune completion fish | source\n"
                    "complete -C 'hypertune descr'\n"

@@ -203,32 +203,44 @@ def the_persons_project_and_region_are_taken_and_left_alone():
         tap.equal((every_file(theirs), every_file(other)), before)
 
 
-def every_shell_takes_it():
-    scripts = {
-        "bash": eval_of(), "zsh": eval_of(), "dash": eval_of(),
-        # one line of all, as an unquoted substitution gives it
-        "sh": "eval $(%s)\n" % COMMAND,
-        "fish": "%s-o fish | source\n" % COMMAND}
+def takes_it(shell, script):
+    """A shell gets from the script what bash gets from an eval."""
+    if shutil.which(shell) is None:
+        raise tap.Skip(shell + " is not installed")
     odd = "it's $(a) \\x"
+
+    def settings_of(which, lines):
+        lines = lines.replace("gcloud-env", 'gcloud-env --project "$ODD"')
+        env = evaluate(home, lines, [which, "-c"], ODD=odd)
+        return {k: v for k, v in env.items()
+                if k.startswith(("CLOUDSDK", "GOOGLE", "HYPERTUNE"))}
     with Home() as home:
-        want = None
-        for shell, script in scripts.items():
-            if shutil.which(shell) is None:
-                continue
-            script = script.replace("gcloud-env",
-                                    'gcloud-env --project "$ODD"')
-            env = evaluate(home, script, [shell, "-c"], ODD=odd)
-            got = {k: v for k, v in env.items()
-                   if k.startswith(("CLOUDSDK", "GOOGLE", "HYPERTUNE"))}
-            want = want or got
-            tap.equal(got, want, shell)
-            tap.equal(env["CLOUDSDK_CORE_PROJECT"], odd, shell)
+        got = settings_of(shell, script)
+        tap.equal(got, settings_of("bash", eval_of()), shell)
+        tap.equal(got["CLOUDSDK_CORE_PROJECT"], odd, shell)
+
+
+def dash_takes_it():
+    takes_it("dash", eval_of())
+
+
+def sh_takes_it_as_one_line():
+    """As an unquoted substitution gives it."""
+    takes_it("sh", "eval $(%s)\n" % COMMAND)
+
+
+def zsh_takes_it():
+    takes_it("zsh", eval_of())
+
+
+def fish_takes_it():
+    takes_it("fish", "%s-o fish | source\n" % COMMAND)
 
 
 def fish_undoes_it_too():
     with Home() as home:
         if shutil.which("fish") is None:
-            raise tap.Skip("no fish")
+            raise tap.Skip("fish is not installed")
         fish = ["fish", "-c"]
         script = COMMAND + "-o fish | source\n"
         plain = without_noise(evaluate(home, "", fish))
@@ -315,7 +327,8 @@ tap.run([a_shell_gets_what_gcloud_needs,
          undone_all_is_as_it_was, a_second_time_changes_nothing,
          without_an_earlier_one_there_is_nothing_to_undo,
          the_persons_project_and_region_are_taken_and_left_alone,
-         every_shell_takes_it, fish_undoes_it_too, json_has_the_same_values,
+         dash_takes_it, sh_takes_it_as_one_line, zsh_takes_it, fish_takes_it,
+         fish_undoes_it_too, json_has_the_same_values,
          the_python_lines_reach_the_server_with_its_token,
          a_server_without_tokens_is_asked_without_credentials,
          a_named_server_wants_its_token, nothing_is_printed_without_a_server,

@@ -133,7 +133,7 @@ def main():
             except ImportError:
                 error = tap.raises(ImportError, study.trials_dataframe)
                 tap.equal("pandas" in str(error), True)
-                raise tap.Skip("no pandas") from None
+                raise tap.Skip("pandas is not installed") from None
             frame = study.trials_dataframe()
             tap.equal(list(frame.columns), [
                 "id", "state", "value", "params.lr", "params.opt", "start",

@@ -324,12 +324,17 @@ static void try_engine(const char *host)
     fake_client_close(&client);
 }
 
+static void calls_of_real_engines(void)
+{
+    SKIP("HT_DOCKER_HOSTS names no engine");
+}
+
 int main(void)
 {
     const char *hosts = getenv("HT_DOCKER_HOSTS");
     if (hosts == NULL || hosts[0] == '\0') {
-        printf("ok 1 - calls # skip: HT_DOCKER_HOSTS names no engine\n1..1\n");
-        return 0;
+        RUN(calls_of_real_engines);
+        return check_done();
     }
     json_init();
     curl_global_init(CURL_GLOBAL_ALL);

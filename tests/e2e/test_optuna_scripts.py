@@ -159,7 +159,7 @@ def main():
         try:
             __import__("pandas")
         except ImportError:
-            raise tap.Skip("no pandas") from None
+            raise tap.Skip("pandas is not installed") from None
         study = optuna.create_study(
             study_name="frame", storage=storage,
             sampler=optuna.samplers.RandomSampler(seed=4))

@@ -1,6 +1,7 @@
 """docs/recipes, each done as it says where its tool is installed, and the
 studies that they leave."""
 
+import importlib.util
 import json
 import os
 import shutil
@@ -14,14 +15,10 @@ import walkthrough  # noqa: E402
 from cli_home import Home  # noqa: E402
 
 
-def python_with(module):
-    """Folder of a python3 that can import the module."""
-    for python in (shutil.which("python3"), "/usr/bin/python3"):
-        if python and subprocess.run(
-                [python, "-c", "import " + module],
-                stderr=subprocess.DEVNULL).returncode == 0:
-            return os.path.dirname(python)
-    raise tap.Skip("python3 has no module " + module)
+def need_module(name, called):
+    """The python3 of the trials is the one that runs this."""
+    if importlib.util.find_spec(name) is None:
+        raise tap.Skip(called + " is not installed")
 
 
 def trials_of(home, study):
@@ -41,11 +38,11 @@ def result_of(home, study):
     return best["hypertune"], steps
 
 
-def follow(recipe, study, tools=None):
+def follow(recipe, study):
     """Does what a recipe says; returns the result of its study."""
     with Home() as home:
-        tap.equal(walkthrough.follow(home, "recipes/" + recipe, tools) > 1,
-                  True, recipe)
+        tap.equal(walkthrough.follow(home, "recipes/" + recipe) > 1, True,
+                  recipe)
         return result_of(home, study)
 
 
@@ -56,19 +53,20 @@ def a_script_reports_every_step():
 
 
 def scikit_learn_reports_every_fold():
-    best, steps = follow("scikit-learn.md", "tumours", python_with("sklearn"))
+    need_module("sklearn", "scikit-learn")
+    best, steps = follow("scikit-learn.md", "tumours")
     tap.equal("5" in steps, True, steps)
     tap.equal(best["objective"] > 0.9, True, best)
 
 
 def pytorch_goes_on_from_its_checkpoint():
-    tools = python_with("torch")
+    need_module("torch", "PyTorch")
     with Home() as home:
-        walkthrough.follow(home, "recipes/pytorch.md", tools)
+        walkthrough.follow(home, "recipes/pytorch.md")
         _, steps = result_of(home, "sine")
         # The document's own runs left the checkpoint of the last epoch.
         again = subprocess.run(
-            [os.path.join(tools, "python3"), "train.py"], cwd=home.folder,
+            ["python3", "train.py"], cwd=home.folder,
             env=home.environment({
                 "HYPERTUNE_RESUME": "1",
                 "PYTHONPATH": walkthrough.PYTHON}),
@@ -78,7 +76,8 @@ def pytorch_goes_on_from_its_checkpoint():
 
 
 def the_best_round_of_xgboost_counts():
-    best, _ = follow("xgboost.md", "boosting", python_with("xgboost"))
+    need_module("xgboost", "XGBoost")
+    best, _ = follow("xgboost.md", "boosting")
     tap.equal(best["objective"] <= best["latest"]["metrics"]["rmse"], True,
               best)
     tap.equal(best["objective"] < 0.5, True, best)
@@ -86,7 +85,7 @@ def the_best_round_of_xgboost_counts():
 
 def r_reports_through_the_command():
     if not shutil.which("Rscript"):
-        raise tap.Skip("R is not installed")
+        raise tap.Skip("Rscript is not installed")
     _, steps = follow("r-julia.md", "brakes")
     tap.equal(steps, {"5"})
 

@@ -18,11 +18,22 @@ def the_tutorial_is_true():
     tap.equal(n > 12, True, n)
 
 
+def read(name):
+    with open(os.path.join(walkthrough.ROOT, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def the_readme_opens_with_what_does_everything():
+    """And CI, which proves both on a fresh Debian, begins with all tests."""
+    commands = re.findall(r"^    (\S.*?)(?:  +#.*)?$", read("README.md"), re.M)
+    tap.equal(commands[:2], ["make demo", "make check"])
+    stages = re.findall(r"^stage \w+ (.*?)(?: .*\\)?$", read(".ci/run"), re.M)
+    tap.equal(stages[:2], ["make check", "tests/fresh.sh"])
+
+
 def the_quick_start_is_true():
     """Built it is already, so its first two commands are not repeated."""
-    with open(os.path.join(walkthrough.ROOT, "README.md"),
-              encoding="utf-8") as file:
-        part = file.read().split("## Quick start", 1)[1].split("\n## ", 1)[0]
+    part = read("README.md").split("## Quick start", 1)[1].split("\n## ", 1)[0]
     build, path, enter, *rest = re.findall(r"^    (\S.*)$", part, re.M)
     tap.equal(build, "make deps all")
     tap.equal(path.startswith("export PATH="), True, path)
@@ -36,4 +47,5 @@ def the_quick_start_is_true():
     tap.equal(out.startswith("--level="), True, out)
 
 
-tap.run([the_tutorial_is_true, the_quick_start_is_true])
+tap.run([the_readme_opens_with_what_does_everything, the_tutorial_is_true,
+         the_quick_start_is_true])

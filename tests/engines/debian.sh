@@ -1,10 +1,10 @@
 #!/bin/sh
-# debian.sh CACHE SOCKET - gives an engine localhost/debian:1, a small Debian as
-# the registries' debian:bookworm-slim, made from the packages of the mirror
-# that apt uses. CACHE keeps it as an archive for the next time.
+# debian.sh CACHE [SOCKET] - makes CACHE/debian.tar, a small Debian as the
+# registries' debian:bookworm-slim, from the packages of the mirror that apt
+# uses, unless it is there; gives it to an engine as localhost/debian:1.
 set -eu
 . "$(dirname "$0")/lib.sh"
-[ $# -eq 2 ] || { echo "usage: debian.sh CACHE SOCKET" >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: debian.sh CACHE [SOCKET]" >&2; exit 2; }
 mkdir -p "$1" && cache=$(cd "$1" && pwd)
 
 mirror() {
@@ -23,6 +23,7 @@ if [ ! -s "$cache/debian.tar" ]; then
         --exclude='./dev/*' -cf "$cache/debian.new" .
     mv "$cache/debian.new" "$cache/debian.tar"
 fi
+[ $# -gt 1 ] || exit 0
 call "${2#unix://}" POST \
     '/images/create?fromSrc=-&repo=localhost%2Fdebian:1&changes=CMD%20bash' \
     -H 'Content-Type: application/x-tar' -T "$cache/debian.tar" >/dev/null

@@ -4,7 +4,8 @@
 # tests whose path contains one of them run.
 #
 # An engine that cannot be had here is named in a line that says "skip"; without
-# any engine nothing runs and that is no failure.
+# any engine nothing runs and that is no failure, unless HYPERTUNE_TEST_ALL is
+# set and one is not installed.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -ge 1 ] || { echo "usage: run.sh BUILD-DIR [NAME...]" >&2; exit 2; }
@@ -13,8 +14,15 @@ shift
 
 if [ "$(id -u)" -ne 0 ]; then
     echo "skip: container engines need root"
+    echo "0 passed, 0 failed, 1 skipped"
     exit 0
 fi
+for engine in dockerd podman; do
+    if ! command -v "$engine" >/dev/null && [ -n "${HYPERTUNE_TEST_ALL-}" ]; then
+        echo "$engine is not installed, and HYPERTUNE_TEST_ALL wants all" >&2
+        exit 1
+    fi
+done
 work=$(mktemp -d "${TMPDIR:-/tmp}/ht-engines.XXXXXX")
 finish() {
     for engine in dockerd podman; do
@@ -28,7 +36,7 @@ trap 'exit 130' INT TERM
 hosts=
 for engine in dockerd podman; do
     if ! command -v "$engine" >/dev/null; then
-        echo "skip: no $engine here"
+        echo "skip: $engine is not installed"
     elif host=$("$here/$engine.sh" start "$work/$engine" 2>&1) &&
         why=$("$here/images.sh" "$build/images" "${host#unix://}" 2>&1); then
         hosts="$hosts $host"
@@ -36,7 +44,10 @@ for engine in dockerd podman; do
         echo "skip: $engine cannot be used: $host ${why-}"
     fi
 done
-[ -n "$hosts" ] || exit 0
+if [ -z "$hosts" ]; then
+    echo "0 passed, 0 failed, 2 skipped"
+    exit 0
+fi
 
 if [ $# -eq 0 ]; then
     # Those that ask for engines, by their path without the ending.

@@ -236,8 +236,7 @@ CASES = [a_tuning_job_runs_and_shows_its_trials,
          jobs_are_listed_in_pages_by_filter_and_mask,
          a_wrong_job_raises_invalid_argument_with_its_fields]
 
-if not sdk.is_there():
-    tap.run([sdk.the_sdk_is_here])
+sdk.need()
 with harness.Server("--auth", "none") as server:
     tap.run(sdk.of_each_version("jobs", use, CASES) + [
         a_job_of_the_sdk_waits_for_its_end,

@@ -320,8 +320,7 @@ CASES = [every_field_of_a_study_comes_back,
          trials_are_added_stopped_and_deleted,
          operations_are_kept_for_those_who_ask_again]
 
-if not sdk.is_there():
-    tap.run([sdk.the_sdk_is_here])
+sdk.need()
 with harness.Server("--auth", "none") as server:
     tap.run(sdk.of_each_version("vizier", use, CASES) + [
         a_study_of_the_sdk_is_worked_through,

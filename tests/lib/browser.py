@@ -18,6 +18,7 @@ import time
 import urllib.error
 import urllib.request
 
+import tap
 from harness import PATIENCE, read_proc, wait_until
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the key of WebDriver's answers
@@ -58,9 +59,8 @@ def programs():
 def need():
     """For a script without a browser: every case is skipped, which is seen."""
     if programs() is None:
-        print("ok 1 - the dashboard in a browser # skip: needs chromium and"
-              " chromedriver\n1..1")
-        raise SystemExit(0)
+        tap.skip("the dashboard in a browser",
+                 "chromium with its chromedriver is not installed")
 
 
 def _moved(place, ms=0):

@@ -16,7 +16,7 @@ class Tmux:
 
     def __init__(self, home, columns, rows=24, **variables):
         if shutil.which("tmux") is None:
-            raise tap.Skip("no tmux")
+            raise tap.Skip("tmux is not installed")
         # A socket's path may have 107 bytes, which TMPDIR may use up.
         self.folder = tempfile.mkdtemp(prefix="ht-tmux-", dir="/tmp")
         environment = home.environment({

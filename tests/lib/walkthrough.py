@@ -32,15 +32,13 @@ def steps(text):
             yield "save", before.split("`")[0], content
 
 
-def run(home, command, lines, tools=None):
-    """Runs a command, which has to say the lines; returns all it said. The
-    folder `tools` is searched for programs before the usual ones."""
-    folders = [os.path.realpath(bin_dir()), tools, os.environ["PATH"]]
+def run(home, command, lines):
+    """Runs a command, which has to say the lines; returns all it said."""
     done = subprocess.run(
         ["sh", "-c", command], cwd=home.folder, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE,
         env=home.environment({
-            "PATH": os.pathsep.join(folder for folder in folders if folder),
+            "PATH": bin_dir() + os.pathsep + os.environ["PATH"],
             "PYTHONPATH": PYTHON}))
     said = done.stdout.decode()
     wrong = "error:" in "".join(lines)
@@ -52,7 +50,7 @@ def run(home, command, lines, tools=None):
     return said
 
 
-def follow(home, document, tools=None):
+def follow(home, document):
     """Does what docs/DOCUMENT says, in the folder of `home`; returns how many
     commands there were."""
     with open(os.path.join(ROOT, "docs", document), encoding="utf-8") as file:
@@ -62,6 +60,6 @@ def follow(home, document, tools=None):
         if what == "save":
             home.write(name, content)
         else:
-            run(home, name, content, tools)
+            run(home, name, content)
             n += 1
     return n

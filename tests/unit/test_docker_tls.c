@@ -112,11 +112,16 @@ static void start(void)
     arena_free(arena);
 }
 
+static void engines_with_certificates(void)
+{
+    SKIP("openssl is not installed");
+}
+
 int main(void)
 {
     if (system("command -v openssl >/dev/null") != 0) {
-        printf("ok 1 - # skip: openssl is not installed\n1..1\n");
-        return 0;
+        RUN(engines_with_certificates);
+        return check_done();
     }
     json_init();
     curl_global_init(CURL_GLOBAL_ALL);

@@ -48,7 +48,7 @@ if command -v mandoc >/dev/null; then
     verdict "mandoc finds no fault"
 else
     n=$((n + 1))
-    echo "ok $n - mandoc finds no fault # skip: no mandoc"
+    echo "ok $n - mandoc finds no fault # SKIP mandoc is not installed"
 fi
 
 commands=$("$bin/hypertune" help | sed -n '/^Studies:/,/^Global/s/^  \([a-z][a-z-]*\) .*/\1/p')

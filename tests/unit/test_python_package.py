@@ -51,7 +51,7 @@ def the_oldest_python_it_promises_can_import_it():
     path = shutil.which("python3.8", path="/usr/bin:/usr/local/bin") or (
         found[0] if found else None)
     if path is None:
-        raise tap.Skip("no python3.8 on this machine")
+        raise tap.Skip("there is no python3.8")
     tap.equal(run_python(path, (
         "import hypertune; print([bool(getattr(hypertune, n)) for n in"
         " hypertune._HOMES].count(False));"
@@ -64,7 +64,7 @@ def pip_installs_it_into_a_virtual_environment_without_a_network():
                               stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
         if done.returncode != 0 and b"ensurepip" in done.stdout:
-            raise tap.Skip("no ensurepip")
+            raise tap.Skip("python3-venv is not installed")
         tap.equal(done.returncode, 0, done.stdout.decode())
         shutil.copytree(PACKAGE, path + "/source")
         environment = {**os.environ, "PIP_NO_INDEX": "1"}

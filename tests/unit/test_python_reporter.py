@@ -11,6 +11,7 @@ import glob
 import json
 import os
 import pwd
+import re
 import shutil
 import signal
 import socket
@@ -378,7 +379,7 @@ def pip_installs_it_without_a_network(trial):
          source], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     output = process.communicate()[0]
     if b"No module named pip" in output:
-        raise Skip("no pip")
+        raise Skip("python3-pip is not installed")
     equal((process.returncode, output if process.returncode else b""),
           (0, b""))
     equal(sorted(name for name in os.listdir(
@@ -429,15 +430,14 @@ CASES = (
 
 
 def run_cases(server_program):
-    """Prints "ok", "not ok" or "skip" and the case's name, for main()."""
+    """Prints "ok" or "not ok" and the case's name, for main()."""
     for case in CASES:
         trial = Trial(server_program)
         try:
             case(trial)
             print("ok %s" % case.__name__)
         except Skip as reason:
-            print("# %s: %s" % (case.__name__, reason))
-            print("skip %s" % case.__name__)
+            print("ok %s # SKIP %s" % (case.__name__, reason))
         except Exception as error:
             print("# %s: %s" % (type(error).__name__,
                                 str(error).replace("\n", "\n# ")))
@@ -451,7 +451,7 @@ def find_interpreters():
     """{version: path}; one of each minor version, 2.7 and 3.5 or newer."""
     # The home of the password file: a test run may have a HOME of its own.
     home = pwd.getpwuid(os.getuid()).pw_dir
-    candidates = [sys.executable, "python2.7", "/usr/bin/python3"]
+    candidates = [sys.executable, "python2.7"]
     candidates += sorted(glob.glob(home + "/.pyenv/versions/*/bin/python"))
     found = {}
     for path in candidates:
@@ -482,9 +482,10 @@ def main():
     server_program = os.path.join(bin_folder, "..", "tests", "tools",
                                   "rep_server")
     interpreters = choose_interpreters()
-    if (2, 7) not in interpreters:
-        print("# python2.7 is not on this machine, its cases are skipped")
     number = failed = 0
+    if (2, 7) not in interpreters:
+        number += 1
+        print("ok 1 - python 2.7: its cases # SKIP there is no python2.7")
     for version, path in sorted(interpreters.items()):
         process = subprocess.run(
             [path, os.path.abspath(__file__), "--cases", server_program],
@@ -492,17 +493,17 @@ def main():
             universal_newlines=True)
         names = set()
         for line in process.stdout.splitlines():
-            outcome, _, name = line.rpartition(" ")
-            if outcome not in ("ok", "not ok", "skip"):
+            found = re.match(r"(ok|not ok) (\w+)( # SKIP .*)?$", line)
+            if not found:
                 print("# " + line.lstrip("# "))
                 continue
+            outcome, name, skipped = found.groups()
             number += 1
             names.add(name)
             failed += outcome == "not ok"
             print("%s %d - python %d.%d: %s%s" % (
-                ("not ok" if outcome == "not ok" else "ok", number) + version +
-                (name.replace("_", " "),
-                 " # skip" if outcome == "skip" else "")))
+                (outcome, number) + version +
+                (name.replace("_", " "), skipped or "")))
         if len(names) != len(CASES):
             number += 1
             failed += 1
