@@ -270,7 +270,7 @@ enum ht_status cli_flags_spec(const struct cli_settings *set,
                        "say what to vary: --param lr=log:1e-5..0.1");
     if (command->n == 0 && set->image == NULL)
         return ht_fail(err, HT_INVALID,
-                       "say what to run, after --: -- python train.py");
+                       "say what to run, after --: -- python3 train.py");
     cJSON *made = cJSON_CreateObject();
     enum ht_status status = fill_spec(set, made, err);
     if (status != HT_OK) {

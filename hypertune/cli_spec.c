@@ -171,7 +171,7 @@ static int read_source(struct cli *cli, struct source *source)
     return cli_fail(cli, CLI_USAGE,
                     "name a spec file, or say it all in flags:\n"
                     "  hypertune run --maximize accuracy --param "
-                    "lr=log:1e-5..0.1 -n 20 -- python train.py\n"
+                    "lr=log:1e-5..0.1 -n 20 -- python3 train.py\n"
                     "  \"hypertune init\" writes a spec.yaml");
 }
 
