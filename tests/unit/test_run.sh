@@ -99,6 +99,23 @@ expect "a skip of what had to be installed fails" test_fake_missing "1 1 0" 1 \
 expect "other skips do not" test_fake_good "1 0 1" 0
 unset HYPERTUNE_TEST_ALL
 
+# The same of container engines, which no test can bring with it.
+mkdir "$build/few"
+ln -s "$(command -v dirname)" "$build/few"
+printf '#!/bin/sh\necho 0\n' >"$build/few/id"
+chmod +x "$build/few/id"
+cases=$((cases + 1))
+output=$(HYPERTUNE_TEST_ALL=1 PATH=$build/few /bin/sh "$here/engines/run.sh" \
+    "$build" 2>&1) && output="it succeeded: $output"
+case $output in
+dockerd\ is\ not\ installed*) echo "ok $cases - nor one of container engines" ;;
+*)
+    failures=$((failures + 1))
+    echo "# $output"
+    echo "not ok $cases - nor one of container engines"
+    ;;
+esac
+
 # Another python3 that is first in PATH, as pyenv and conda place theirs.
 mkdir "$build/conda" "$build/given"
 printf '#!/bin/sh\nexit 1\n' | tee "$build/conda/conda" >"$build/conda/python3"
