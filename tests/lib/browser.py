@@ -411,6 +411,7 @@ class Browser:
 
     def strangers(self, origin):
         """Those of them that are not of this origin."""
-        inner = ("about:", "data:", "blob:", "chrome:", "devtools:")
+        inner = ("about:", "data:", "blob:", "chrome:", "chrome-untrusted:",
+                 "devtools:")
         return [url for url in self.requests()
                 if not url.startswith((origin + "/",) + inner)]
