@@ -138,6 +138,20 @@ int cli_best_front(struct cli *cli, const struct cli_study *study)
     return cli_trial_table_print(cli, study, front.n, front.trials);
 }
 
+static int print_best(struct cli *cli, const struct cli_study *study)
+{
+    const struct node *best = node_find(study->status, "best");
+    if (best == NULL)
+        return fail_without(cli, study);
+    if (cli_study_has_front(study))
+        return cli_best_front(cli, study);
+    if (cli->set.metric != NULL && strcmp(cli->set.metric, study->metric) != 0)
+        return cli_fail(cli, CLI_USAGE, "study %s has one goal, %s",
+                        study->name, study->metric);
+    return print_one(cli, study, best);
+}
+
+/* The best of few is less than it looks like. */
 int cli_best(struct cli *cli)
 {
     struct cli_study study;
@@ -146,13 +160,12 @@ int cli_best(struct cli *cli)
     int code = cli_study_open_trials(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)
         return code;
-    const struct node *best = node_find(study.status, "best");
-    if (best == NULL)
-        return fail_without(cli, &study);
-    if (cli_study_has_front(&study))
-        return cli_best_front(cli, &study);
-    if (cli->set.metric != NULL && strcmp(cli->set.metric, study.metric) != 0)
-        return cli_fail(cli, CLI_USAGE, "study %s has one goal, %s", study.name,
-                        study.metric);
-    return print_one(cli, &study, best);
+    code = print_best(cli, &study);
+    if (code == CLI_DONE && cli_study_failed_mostly(&study)) {
+        struct text failures = {0};
+        cli_study_failures(&study, ", ", &failures);
+        cli_say(cli, "study %s %s%s", study.name, study.state, failures.data);
+        text_free(&failures);
+    }
+    return code;
 }

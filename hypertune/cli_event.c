@@ -109,6 +109,9 @@ void cli_event_line(struct cli *cli, const struct cli_study *study,
         text_escape(out, study->name);
         text_printf(out, " %s", node_get_string(event, "to", ""));
         quote_reason(node_get_string(event, "reason", ""), out);
+        /* Of the end that it has now, not of one that was taken back. */
+        if (strcmp(node_get_string(event, "to", ""), study->state) == 0)
+            cli_study_failures(study, ", ", out);
         text_puts(out, "\n");
     }
 }

@@ -56,7 +56,9 @@ static void add_head(struct view *view)
     const struct cli_study *study = view->study;
     struct text *line = &view->page.line, times = {0};
     text_escape(line, study->name);
-    text_printf(line, "  %s  ", study->state);
+    text_puts(line, "  ");
+    cli_study_outcome(study, line);
+    text_puts(line, "  ");
     if (study->metric[0] == '\0') {
         text_puts(line, study->home->kind_name);
     } else {
@@ -92,8 +94,7 @@ static void add_progress(struct view *view)
         text_printf(&facts, "%lld running   ",
                     cli_study_count(study, "active"));
     text_printf(&facts, "%lld failed   %lld stopped early",
-                cli_study_count(study, "failed") +
-                    cli_study_count(study, "infeasible"),
+                cli_study_count(study, "failed"),
                 cli_study_count(study, "stopped"));
     page_join(&view->page, facts.data, 5, false);
     page_end(&view->page, false);
@@ -112,6 +113,7 @@ static void add_reason(struct view *view)
         return;
     struct text safe = {0};
     text_escape(&safe, reason);
+    cli_study_failures(study, "; ", &safe);
     text_puts(&view->page.line, "why    ");
     page_wrap(&view->page, safe.data,
               view->page.height < REASON_HEIGHT ? 1 : REASON_LINES);

@@ -13,14 +13,16 @@
 
 enum { STUDIES_A_PAGE = 100 };
 
-static void add_row(struct table *table, const struct cli_study *study,
-                    int64_t now)
+static void add_row(const struct cli *cli, struct table *table,
+                    const struct cli_study *study, int64_t now)
 {
     struct text cell = {0};
     const struct node *best = node_find(study->status, "best");
     table_row(table);
     table_cell(table, study->name);
-    table_cell(table, study->state);
+    cli_study_outcome(study, &cell);
+    table_cell(table, cli->format == FORMAT_CSV ? study->state : cell.data);
+    text_clear(&cell);
     cli_study_algorithm(study, &cell);
     table_cell(table, cell.data);
     text_clear(&cell);
@@ -32,9 +34,7 @@ static void add_row(struct table *table, const struct cli_study *study,
     table_cell_printf(table, "%lld",
                       cli_study_count(study, "active") +
                           cli_study_count(study, "stopping"));
-    table_cell_printf(table, "%lld",
-                      cli_study_count(study, "failed") +
-                          cli_study_count(study, "infeasible"));
+    table_cell_printf(table, "%lld", cli_study_count(study, "failed"));
     if (best != NULL) {
         text_printf(&cell, "%s=", study->metric);
         cli_trial_objective(best, &cell);
@@ -93,7 +93,7 @@ static bool list_study(const struct node *job, void *context)
         text_escape(&listing->out, study.name);
         text_puts(&listing->out, "\n");
     } else if (!cli_output_item(cli->format, job, index, &listing->out)) {
-        add_row(listing->table, &study, listing->now);
+        add_row(cli, listing->table, &study, listing->now);
         const char *held = cli_control_held(cli, &study);
         if (held != NULL && listing->n_held < MOST_HELD)
             listing->held[listing->n_held++] = arena_strdup(cli->lasting, held);
@@ -186,10 +186,21 @@ static void describe_counts(const struct cli_study *study, struct text *out)
                 limit > 0 ? limit : cli_study_all(study));
     for (const struct node *count = counts ? counts->first : NULL;
          count != NULL; count = count->next) {
-        if (strcmp(cli_scalar(count), "0") != 0)
+        if (strcmp(cli_scalar(count), "0") == 0)
+            continue;
+        if (strcmp(count->key, "infeasible") == 0) /* of those that failed */
+            text_printf(out, " (%s infeasible)", cli_scalar(count));
+        else
             text_printf(out, ", %s %s", cli_scalar(count), count->key);
     }
     text_puts(out, "\n");
+}
+
+static void describe_failures(const struct cli_study *study, struct text *out)
+{
+    const size_t before = out->len;
+    cli_study_failures(study, "failures    ", out);
+    text_puts(out, out->len > before ? "\n" : "");
 }
 
 static void describe_times(const struct cli_study *study, struct text *out)
@@ -300,6 +311,7 @@ static void describe_study(struct cli *cli, const struct cli_study *study,
     }
     describe_priors(study, out);
     describe_counts(study, out);
+    describe_failures(study, out);
     describe_confirming(study, out);
     describe_times(study, out);
     if (best != NULL) {
@@ -329,7 +341,7 @@ int cli_describe(struct cli *cli)
         text_puts(&out, "\n");
     } else if (cli->format == FORMAT_CSV) {
         struct table *table = new_table(cli);
-        add_row(table, &study, clock_wall_ms());
+        add_row(cli, table, &study, clock_wall_ms());
         table_csv(table, &out);
     } else if (!cli_output_resource(cli->format, study.job, &out)) {
         describe_study(cli, &study, &out);

@@ -39,7 +39,9 @@ static bool take_study(const struct node *job, void *context)
     struct gathering *gathering = context;
     struct overview *overview = gathering->overview;
     struct cli_study study;
+    struct text outcome = {0};
     cli_study_read(job, &study);
+    cli_study_outcome(&study, &outcome);
     const struct node *best = node_find(study.status, "best");
     overview->studies = grown(gathering->arena, overview->studies,
                               overview->n_studies, sizeof *overview->studies);
@@ -48,6 +50,7 @@ static bool take_study(const struct node *job, void *context)
         .id = keep(gathering, study.id),
         .kind = study.home->kind_name,
         .state = keep(gathering, study.state),
+        .outcome = keep(gathering, outcome.data),
         .reason = keep(gathering, node_get_string(study.status, "reason", "")),
         .metric = keep(gathering, study.metric),
         .best_trial = best ? keep(gathering, cli_trial_id(best)) : NULL,
@@ -61,10 +64,10 @@ static bool take_study(const struct node *job, void *context)
         .running = cli_study_count(&study, "active") +
                    cli_study_count(&study, "stopping"),
         .waiting = cli_study_count(&study, "requested"),
-        .failed = cli_study_count(&study, "failed") +
-                  cli_study_count(&study, "infeasible"),
+        .failed = cli_study_count(&study, "failed"),
         .create_ms = node_get_int(study.status, "createTimeMs", 0),
         .left_ms = cli_study_left_ms(&study, overview->asked_ms)};
+    text_free(&outcome);
     return true;
 }
 

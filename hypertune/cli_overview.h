@@ -7,6 +7,7 @@
 
 struct overview_study {
     const char *name, *id, *kind, *state, *reason;
+    const char *outcome;    /* the state, and how many failed if most did */
     const char *metric;     /* objective, "" for none */
     const char *best_trial; /* NULL: none yet */
     const char *front;      /* how many are as good, "" for one goal */

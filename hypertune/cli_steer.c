@@ -81,6 +81,11 @@ static int retry_failed(struct cli *cli, const char *name)
     if (first != CLI_DONE)
         return first;
     enum ht_status status = cli_study_get(cli, name, &study, &err);
+    if (status == HT_OK && study.home->kind == JOB_STUDY)
+        return cli_fail(cli, CLI_REFUSED,
+                        "clients run the trials of study %s, so nobody here "
+                        "runs one again; hypertune add %s gives them new ones",
+                        study.name, study.name);
     if (status == HT_OK) {
         struct cli_pages pages = cli_trial_pages(cli, study.name, "FAILED");
         status = cli_pages_each(cli, &pages, note_id, &failed, &err);
@@ -94,6 +99,9 @@ static int retry_failed(struct cli *cli, const char *name)
         int code = steer(cli, &verb_retry, study.name, failed.ids.items[i]);
         first = first == CLI_DONE ? code : first;
     }
+    if (strcmp(study.state, "PAUSED") == 0)
+        cli_say(cli, "study %s is PAUSED; go on: hypertune resume %s%s",
+                study.name, study.name, cli_where(cli));
     return first;
 }
 

@@ -151,7 +151,6 @@ long long cli_study_ended(const struct cli_study *study)
     return cli_study_count(study, "succeeded") +
            cli_study_count(study, "stopped") +
            cli_study_count(study, "failed") +
-           cli_study_count(study, "infeasible") +
            cli_study_count(study, "cancelled");
 }
 
@@ -161,6 +160,35 @@ long long cli_study_all(const struct cli_study *study)
            cli_study_count(study, "active") +
            cli_study_count(study, "stopping") +
            cli_study_count(study, "paused");
+}
+
+bool cli_study_failed_mostly(const struct cli_study *study)
+{
+    return node_get_bool(node_find(study->status, "failures"), "mostly", false);
+}
+
+void cli_study_outcome(const struct cli_study *study, struct text *out)
+{
+    text_puts(out, study->state);
+    if (cli_study_failed_mostly(study))
+        text_printf(
+            out, ", %s",
+            node_get_string(node_find(study->status, "failures"), "words", ""));
+}
+
+void cli_study_failures(const struct cli_study *study, const char *lead,
+                        struct text *out)
+{
+    const struct node *failures = node_find(study->status, "failures");
+    const char *reason = node_get_string(failures, "reason", "");
+    if (failures == NULL)
+        return;
+    text_printf(out, "%s%s", lead, node_get_string(failures, "words", ""));
+    if (reason[0] == '\0')
+        return;
+    text_puts(out, ": most often '");
+    text_escape(out, reason);
+    text_puts(out, "'");
 }
 
 long long cli_study_limit(const struct cli_study *study)

@@ -62,12 +62,23 @@ const char *cli_study_upper(struct arena *arena, const char *state);
 
 /* Has it ended, so that no trial will run unless it is changed? */
 bool cli_study_is_over(const char *state);
-/* Trials in one state; those that have ended; all. */
+/* Trials by a key of the server's counts, of which "failed" has all failed
+ * ones, "infeasible" among them; those that have ended; all. */
 long long cli_study_count(const struct cli_study *study, const char *state);
 long long cli_study_ended(const struct cli_study *study);
 long long cli_study_all(const struct cli_study *study);
 /* Trials that may run in all; 0: no limit. */
 long long cli_study_limit(const struct cli_study *study);
+
+/* Appends its state, and how many trials failed when most of them did:
+ * "SUCCEEDED, 4 of 6 failed". */
+void cli_study_outcome(const struct cli_study *study, struct text *out);
+/* Appends `lead` and "4 of 6 failed: most often 'exit 1'" of a study that ended
+ * well although trials failed; nothing of any other. */
+void cli_study_failures(const struct cli_study *study, const char *lead,
+                        struct text *out);
+/* Have more than half of its trials failed although it ended well? */
+bool cli_study_failed_mostly(const struct cli_study *study);
 
 /* Milliseconds that it took until its end or now; 0: nothing has run. */
 int64_t cli_study_elapsed_ms(const struct cli_study *study, int64_t now_ms);

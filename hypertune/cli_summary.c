@@ -66,8 +66,11 @@ int cli_summary_run(struct cli *cli, const struct cli_spec *spec,
         return cli_fail_error(cli, &err);
     const struct node *best = node_find(study.status, "best");
     const char *reason = node_get_string(study.status, "reason", "");
-    cli_say(cli, "study %s %s%s%s", study.name, study.state,
-            reason[0] != '\0' ? ": " : "", reason);
+    text_puts(&out, reason[0] != '\0' ? ": " : "");
+    text_puts(&out, reason);
+    cli_study_failures(&study, "; ", &out);
+    cli_say(cli, "study %s %s%s", study.name, study.state, out.data);
+    text_clear(&out);
     if (best == NULL) {
         cli_say(cli,
                 "no trial succeeded; see: hypertune trials %s%s   "

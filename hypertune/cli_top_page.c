@@ -44,7 +44,7 @@ static void add_study(struct table *table, const struct overview_study *study,
     struct text age = {0};
     table_row(table);
     table_cell(table, study->name);
-    table_cell(table, study->state);
+    table_cell(table, study->outcome);
     add_progress(table, study);
     table_cell_printf(table, "%lld", study->running);
     table_cell_printf(table, "%lld", study->failed);

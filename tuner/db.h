@@ -85,9 +85,16 @@ struct trial_counts {
 /* Both of them. */
 int64_t trial_counts_all(const struct trial_counts *counts,
                          enum trial_state state);
+/* Of either. */
+int64_t trial_counts_failed(const int64_t by_state[TRIAL_STATES]);
+int64_t trial_counts_ended(const int64_t by_state[TRIAL_STATES]);
 enum ht_status db_trial_counts(struct db *db, int64_t study,
                                struct trial_counts *counts,
                                struct ht_error *err);
+/* The reason that most failed trials share; "" when there is none. */
+enum ht_status db_trial_common_failure(struct db *db, struct arena *arena,
+                                       int64_t study, const char **reason,
+                                       struct ht_error *err);
 enum ht_status db_trial_get(struct db *db, struct arena *arena, int64_t study,
                             int64_t id, struct trial_row *row,
                             struct ht_error *err);

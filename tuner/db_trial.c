@@ -189,9 +189,11 @@ enum ht_status db_trial_common_failure(struct db *db, struct arena *arena,
                                        struct ht_error *err)
 {
     const char *found;
+    /* FAILED and INFEASIBLE, see trial_state_is_failed(). */
     const enum ht_status status =
         db_ask_text(db, arena, &found, err,
-                    "SELECT reason FROM trials WHERE study=? AND state=6 "
+                    "SELECT reason FROM trials "
+                    "WHERE study=? AND state IN (6, 7) AND confirms=0 "
                     "GROUP BY reason ORDER BY count(*) DESC, min(id) LIMIT 1",
                     "i", study);
     if (status == HT_OK)
@@ -205,6 +207,25 @@ int64_t trial_counts_all(const struct trial_counts *counts,
                          enum trial_state state)
 {
     return counts->of[state] + counts->confirming[state];
+}
+
+static int64_t add_up(const int64_t by_state[TRIAL_STATES],
+                      bool (*is_meant)(enum trial_state state))
+{
+    int64_t n = 0;
+    for (int state = 0; state < TRIAL_STATES; state++)
+        n += is_meant((enum trial_state)state) ? by_state[state] : 0;
+    return n;
+}
+
+int64_t trial_counts_failed(const int64_t by_state[TRIAL_STATES])
+{
+    return add_up(by_state, trial_state_is_failed);
+}
+
+int64_t trial_counts_ended(const int64_t by_state[TRIAL_STATES])
+{
+    return add_up(by_state, trial_state_is_final);
 }
 
 enum ht_status db_trial_counts(struct db *db, int64_t study,

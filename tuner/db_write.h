@@ -130,10 +130,6 @@ enum ht_status db_trial_set_point(struct db *db, const struct trial_row *row,
 /* Removes the trial with all that belongs to it, and from the counts. */
 enum ht_status db_trial_erase(struct db *db, const struct trial_row *row,
                               struct ht_error *err);
-/* The reason most FAILED trials share; "" when there is none. */
-enum ht_status db_trial_common_failure(struct db *db, struct arena *arena,
-                                       int64_t study, const char **reason,
-                                       struct ht_error *err);
 
 /* --- attempts --- */
 

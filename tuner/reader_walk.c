@@ -3,16 +3,29 @@
 #include "proto/json.h"
 #include "tuner/view.h"
 
-/* `state` is all that can be asked for. */
+/* `state` is all that can be asked for: by our own names, of which FAILED
+ * stands for all that hypertuneStatus.counts.failed counts. */
 static size_t look_up(void *item, const char *field, const char *key,
                       const char *values[FILTER_VALUES])
 {
     const struct trial_row *trial = item;
+    size_t n = 0;
     (void)field;
     (void)key;
-    values[0] = trial_state_vertex(trial->state);
-    values[1] = trial_state_name(trial->state);
-    return 2;
+    values[n++] = trial_state_name(trial->state);
+    if (trial_state_is_failed(trial->state))
+        values[n++] = trial_state_name(TRIAL_FAILED);
+    return n;
+}
+
+/* Google's own list shows Vertex's states, so they are found there, too. */
+static size_t look_up_vertex(void *item, const char *field, const char *key,
+                             const char *values[FILTER_VALUES])
+{
+    const struct trial_row *trial = item;
+    const size_t n = look_up(item, field, key, values);
+    values[n] = trial_state_vertex(trial->state);
+    return n + 1;
 }
 
 static enum ht_status view_vertex(const struct trial_walk *walk,
@@ -46,6 +59,8 @@ static enum ht_status walk_batch(struct trial_walk *walk, struct arena *arena,
 {
     enum { BATCH = 100 };
     struct trial_list list;
+    filter_lookup *find =
+        walk->req->scope.project == NULL ? look_up : look_up_vertex;
     enum ht_status status = db_trial_list(
         walk->reader->db, arena, walk->study.id, walk->last, BATCH, &list, err);
     if (status != HT_OK)
@@ -53,7 +68,7 @@ static enum ht_status walk_batch(struct trial_walk *walk, struct arena *arena,
     for (size_t i = 0; i < list.n; i++) {
         if (walk->written == walk->page.size || reader_is_late(walk->reader))
             return HT_OK;
-        if (filter_allows(walk->filter, look_up, &list.rows[i]))
+        if (filter_allows(walk->filter, find, &list.rows[i]))
             status = write_trial(walk, arena, &list.rows[i], err);
         if (status != HT_OK)
             return status;

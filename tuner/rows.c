@@ -174,3 +174,8 @@ bool study_only_confirms(const struct study_row *study)
 {
     return study->ended != NULL && study->ended[0] != '\0';
 }
+
+bool trial_state_is_failed(enum trial_state state)
+{
+    return state == TRIAL_FAILED || state == TRIAL_INFEASIBLE;
+}

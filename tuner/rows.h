@@ -188,5 +188,8 @@ int64_t study_trials_made(const struct study_row *study);
 /* Running again only for confirmations: no new points are tried. */
 bool study_only_confirms(const struct study_row *study);
 bool trial_state_is_final(enum trial_state state);
+/* What every count, filter and rule calls a failed trial: it ended by its own
+ * fault without a result, FAILED or INFEASIBLE. */
+bool trial_state_is_failed(enum trial_state state);
 
 #endif

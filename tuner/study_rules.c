@@ -73,7 +73,7 @@ static enum ht_status common_failure(struct settling *now, const char **text,
 static enum ht_status too_many_failed(struct settling *now, struct ending *end,
                                       struct ht_error *err)
 {
-    const int64_t failed = now->counts.of[TRIAL_FAILED];
+    const int64_t failed = trial_counts_failed(now->counts.of);
     if (now->job->max_failed == 0 || failed < now->job->max_failed)
         return HT_OK;
     const char *why;

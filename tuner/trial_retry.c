@@ -15,7 +15,8 @@ static enum ht_status check(const struct study_row *study,
     const long long id = (long long)trial->id;
     if (study->kind == JOB_STUDY)
         return ht_fail(err, HT_PRECONDITION,
-                       "clients evaluate the trials of study %.128s",
+                       "clients run the trials of study %.128s, so nobody here "
+                       "runs one again: add its parameters as a new trial",
                        study->name);
     if (trial->state == TRIAL_SUCCEEDED)
         return ht_fail(err, HT_PRECONDITION, "trial %lld has succeeded", id);

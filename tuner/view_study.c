@@ -5,6 +5,7 @@
 #include "proto/json.h"
 #include "proto/node.h"
 #include "tuner/db_prior.h"
+#include "tuner/failures.h"
 #include "tuner/front.h"
 #include "tuner/refusal.h"
 #include "tuner/search_method.h"
@@ -67,6 +68,8 @@ static enum ht_status finish(struct viewing *view, cJSON *resource,
 
 /* --- members --- */
 
+/* `failed` counts all failed trials, `infeasible` those among them that ended
+ * well but without a result. */
 static void add_counts(cJSON *object, const char *key,
                        const int64_t counts[TRIAL_STATES])
 {
@@ -82,7 +85,10 @@ static void add_counts(cJSON *object, const char *key,
     };
     cJSON *map = json_add_object(object, key);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-        json_add_int(map, shown[i].key, counts[shown[i].state]);
+        json_add_int(map, shown[i].key,
+                     shown[i].state == TRIAL_FAILED
+                         ? trial_counts_failed(counts)
+                         : counts[shown[i].state]);
 }
 
 static enum ht_status add_best(cJSON *object, const struct viewing *view,
@@ -187,8 +193,11 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
 {
     const struct study_row *study = view->study;
     struct trial_counts counts;
-    const enum ht_status status =
-        db_trial_counts(view->db, study->id, &counts, err);
+    struct failures failures;
+    enum ht_status status = db_trial_counts(view->db, study->id, &counts, err);
+    if (status == HT_OK)
+        status = failures_find(view->db, view->arena, study, &counts, &failures,
+                               err);
     if (status != HT_OK)
         return status;
     cJSON *object = json_add_object(resource, "hypertuneStatus");
@@ -209,8 +218,9 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
     view_add_ms(object, "createTimeMs", study->created_ms);
     view_add_ms(object, "startTimeMs", study->started_ms);
     view_add_ms(object, "endTimeMs", study->ended_ms);
-    const enum ht_status searched = add_search(object, view, err);
-    return searched == HT_OK ? add_priors(resource, view, err) : searched;
+    failures_add(object, &failures);
+    status = add_search(object, view, err);
+    return status == HT_OK ? add_priors(resource, view, err) : status;
 }
 
 static void move_members(cJSON *from, cJSON *to)

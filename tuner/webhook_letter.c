@@ -10,17 +10,15 @@
 static unsigned of_trial(const struct event_row *event, int64_t best)
 {
     static const char *const counted[] = {"SUCCEEDED", "STOPPED"};
-    static const char *const lost[] = {"INFEASIBLE", "CANCELLED"};
+    static const char *const failed[] = {"FAILED", "INFEASIBLE"};
     for (int i = 0; i < 2; i++) {
         if (strcmp(event->to, counted[i]) == 0)
             return BIT(NOTIFY_TRIAL_ENDED) |
                    (event->trial == best ? BIT(NOTIFY_BEST_IMPROVED) : 0);
-        if (strcmp(event->to, lost[i]) == 0)
-            return BIT(NOTIFY_TRIAL_ENDED);
+        if (strcmp(event->to, failed[i]) == 0)
+            return BIT(NOTIFY_TRIAL_ENDED) | BIT(NOTIFY_TRIAL_FAILED);
     }
-    return strcmp(event->to, "FAILED") == 0
-               ? BIT(NOTIFY_TRIAL_ENDED) | BIT(NOTIFY_TRIAL_FAILED)
-               : 0;
+    return strcmp(event->to, "CANCELLED") == 0 ? BIT(NOTIFY_TRIAL_ENDED) : 0;
 }
 
 unsigned webhook_letter_events(const struct event_row *event, int64_t best)
@@ -65,6 +63,7 @@ const char *webhook_letter_body(struct arena *arena,
     json_add_string(study, "name", parts->study->name);
     json_add_string(study, "state", study_state_name(parts->study->state));
     json_add_string(study, "reason", parts->study->reason);
+    failures_add(study, parts->failures);
     if (parts->trial != NULL)
         add_trial(body, "trial", parts->trial);
     if (parts->best != NULL)

@@ -4,6 +4,7 @@
 
 #include "proto/arena.h"
 #include "proto/job_notify.h"
+#include "tuner/failures.h"
 #include "tuner/rows.h"
 
 /* What an event of the log is told as: bits 1 << enum notify_event. `best` is
@@ -15,6 +16,7 @@ struct webhook_letter_parts {
     enum notify_event what;
     const struct event_row *event;
     const struct study_row *study;
+    const struct failures *failures;
     const struct trial_row *trial; /* NULL: it is about the study */
     const struct trial_row *best;  /* NULL: none yet */
 };

@@ -117,6 +117,7 @@ struct reading {
     struct study_row study;
     struct job *job;
     struct trial_row best; /* id 0: none */
+    struct failures failures;
 };
 
 /* The study's best trial by its first goal, if there is one. */
@@ -128,6 +129,17 @@ static enum ht_status find_best(struct reading *now, struct ht_error *err)
         db_trial_best(now->all->db, now->arena, now->study.id,
                       now->job->metrics[0].maximize, &now->best, err);
     return status == HT_NOT_FOUND ? HT_OK : status;
+}
+
+static enum ht_status find_failures(struct reading *now, struct ht_error *err)
+{
+    struct trial_counts counts;
+    const enum ht_status status =
+        db_trial_counts(now->all->db, now->study.id, &counts, err);
+    return status == HT_OK
+               ? failures_find(now->all->db, now->arena, &now->study, &counts,
+                               &now->failures, err)
+               : status;
 }
 
 static enum ht_status make_body(struct reading *now,
@@ -149,6 +161,7 @@ static enum ht_status make_body(struct reading *now,
                         .what = what,
                         .event = event,
                         .study = &now->study,
+                        .failures = &now->failures,
                         /* It may have been deleted since. */
                         .trial = status == HT_OK ? &trial : NULL,
                         .best = now->best.id != 0 ? &now->best : NULL});
@@ -211,6 +224,8 @@ static enum ht_status read_events(struct reading *now, int64_t study,
     status = job_parse(now->arena, now->study.spec, &now->job, err);
     if (status == HT_OK)
         status = find_best(now, err);
+    if (status == HT_OK)
+        status = find_failures(now, err);
     if (status == HT_OK)
         status = read_page(now, &mark, more, err);
     return status == HT_OK ? outbox_set_mark(outbox, study, mark, err) : status;

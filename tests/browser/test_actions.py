@@ -171,8 +171,7 @@ workdir: /tmp
     page.wait("document.querySelector('.lists').compareDocumentPosition("
               "document.querySelector('.plots')) === 4", "the reasons first")
     words = page.text(".figures").split("\n")
-    tap.equal([words[words.index(key) + 1] for key in
-               ("Failed", "Infeasible")], ["0", "1"], words)
+    tap.equal(words[words.index("Failed") + 1], "1 1 infeasible", words)
     number = int(page.run("return location.hash").split("/")[2])
     show(page, study(number, "trials/1"), "Instead of accuracy")
     card = "[aria-label='Instead of accuracy']"
@@ -396,7 +395,7 @@ def reasons_are_alike_but_for_their_numbers():
             "infeasibleReason": reason})
     show(page, study(number), "exit 2")
     rows = page.run("return [...document.querySelectorAll("
-                    "'[aria-label^=Failures] tr')].map(one => one.innerText)")
+                    "'[aria-label^=Failed] tr')].map(one => one.innerText)")
     tap.equal([row.split("\t") for row in rows], [
         ["2 ×", "infeasible", "exit 1: 2.25 GiB wanted", "newest: 6, 4"],
         ["1 ×", "infeasible", "exit 2", "newest: 5"]])

@@ -264,7 +264,7 @@ def too_few_results_are_told_and_nothing_is_asked():
     look("failed")
     wait_missing("Optimisation history",
                  "No trial has a result so far; the reasons are told above.")
-    first = browser.text("[aria-label^=Failures] tr")
+    first = browser.text("[aria-label^=Failed] tr")
     tap.equal(first.split("\t")[:3], ["2 ×", "infeasible", "out of memory"])
     number = studies["few"]
     tap.equal([url for url in asked("/slice") if "/%d/" % number in url], [])

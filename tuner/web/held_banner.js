@@ -2,15 +2,14 @@
 // what to do about it, and the button that goes on.
 import {element, renew} from "./dom.js";
 import {resume} from "./actions.js";
+import {StudyStore} from "./store.js";
 import {trialLink} from "./trial_columns.js";
 import {may} from "./session.js";
-
-const ENDED_BADLY = ["FAILED", "INFEASIBLE"];
 
 function bannerOf(store) {
   const {held, reason} = store.status;
   if (!held) return null;
-  const newest = store.trials.findLast(({state}) => ENDED_BADLY.includes(state));
+  const newest = store.trials.findLast(StudyStore.hasFailed);
   return element("section.card.held", {ariaLabel: "Paused by the server"},
     element("h2", {}, "Paused by the server, before more trials are spent in vain"),
     element("p.reason", {}, element("bdi", {}, reason)),

@@ -5,13 +5,14 @@ import {listen} from "./live.js";
 import {Table} from "./table.js";
 import {mostTrials} from "./study_figures.js";
 import {namesOf, titleWords} from "./study_title.js";
+import {reasonWords, stateChip, stateWords} from "./study_state.js";
 import * as format from "./format.js";
 
 const REDRAW_MS = 1000;
 const STATES = ["RUNNING", "PAUSED", "STOPPING", "CANCELLING", "SUCCEEDED", "STOPPED", "FAILED", "CANCELLED"];
 const MASK = "name,displayName,maxTrialCount,studySpec.metrics,studySpec.studyStoppingConfig,hypertuneStatus";
 
-const ended = counts => counts.succeeded + counts.stopped + counts.failed + counts.infeasible + counts.cancelled;
+const ended = counts => counts.succeeded + counts.stopped + counts.failed + counts.cancelled;
 
 function progress(job) {
   const n = ended(job.hypertuneStatus.counts), most = mostTrials({job, spec: job.studySpec});
@@ -32,22 +33,20 @@ function bestWords(job) {
   return metric === undefined ? "" : element("span", {title: `${metric} = ${value}`}, element("bdi", {}, metric), ` = ${value}`);
 }
 
-function state({hypertuneStatus: {state: name, reason}}) {
-  return element(`span.state.${name.toLowerCase()}`, {title: reason ?? ""}, format.state(name));
-}
-
 const number = job => Number(job.name.split("/").pop());
 const status = read => job => read(job.hypertuneStatus);
 
 const COLUMNS = [
   {key: "name", label: "Name", value: job => namesOf(job).join(" "), show: titleWords},
-  {key: "state", label: "State", value: status(one => format.state(one.state)), show: state, letters: 11},
+  {key: "state", label: "State", value: status(stateWords),
+    show: status(one => stateChip(one, reasonWords(one))), letters: 11},
   {key: "algorithm", label: "Algorithm", value: status(({algorithm, kind}) => format.state(algorithm ?? kind))},
   {key: "best", label: "Best", value: job => best(job)?.join(" = ") ?? "", show: bestWords},
   {key: "trials", label: "Trials", value: status(({counts}) => ended(counts)), show: progress, letters: 21, down: true},
   {key: "running", label: "Running", number: true, value: status(({counts}) => counts.active + counts.stopping), down: true},
   {key: "failed", label: "Failed", number: true, value: status(({counts}) => counts.failed), down: true},
-  {key: "infeasible", label: "Infeasible", number: true, value: status(({counts}) => counts.infeasible), down: true},
+  {key: "infeasible", label: "Of them infeasible", number: true, value: status(({counts}) => counts.infeasible), down: true,
+    hidden: true},
   {key: "id", label: "Number", number: true, value: number, down: true, hidden: true},
   {key: "created", label: "Created", value: status(({createTimeMs}) => createTimeMs), letters: 11, down: true,
     show: status(({createTimeMs}) => element("span", {title: format.moment(createTimeMs)}, format.age(createTimeMs)))}];

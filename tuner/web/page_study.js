@@ -8,6 +8,7 @@ import * as format from "./format.js";
 import {openStudy, settleAddress} from "./open_study.js";
 import {figuresOf, timeLeft} from "./study_figures.js";
 import {titleWords} from "./study_title.js";
+import {reasonWords, stateChip} from "./study_state.js";
 import {heldBanner} from "./held_banner.js";
 import {rangesBar} from "./page_study_ranges.js";
 import {actionsBar} from "./actions.js";
@@ -57,19 +58,18 @@ function figureList(store) {
     figure("Ended", figures.most > 0 ? `${figures.ended} / ${figures.most}` : String(figures.ended)),
     figure("Running", String(figures.running)),
     figure("Stopped early", String(figures.stopped)),
-    figure("Failed", String(figures.failed)),
-    figures.infeasible > 0 && figure("Infeasible", element("span", {title: "Ended without a value that the search can use"},
-      String(figures.infeasible))),
+    figure("Failed", String(figures.failed), figures.infeasible > 0 && element("span.quiet",
+      {title: "Ended well, but without a value that the search can use"}, ` ${figures.infeasible} infeasible`)),
     figures.confirming > 0 && figure("Confirming", String(figures.confirming)),
     timeFigures(store));
 }
 
 function title(store) {
-  const {state, reason, held} = store.status;
+  const {held} = store.status, reason = reasonWords(store.status);
   return [
     element("h1", {}, titleWords(store.job)),
     element("p.row", {},
-      element(`span.state.${state.toLowerCase()}`, {}, format.state(state)),
+      stateChip(store.status),
       reason && !held && element("span.quiet", {}, reason))];
 }
 

@@ -1,6 +1,7 @@
 // page_study_lists.js - the short lists beside the plots of a study: its best
 // trials, and why others have no result.
 import {element, exact, renew} from "./dom.js";
+import {StudyStore} from "./store.js";
 import {stateLabel, trialLink} from "./trial_columns.js";
 import * as format from "./format.js";
 
@@ -43,11 +44,11 @@ function kindOfReason({state, reason}) {
   return [state, what, words.join(": ").replace(/[0-9]+/g, "0")].join(": ");
 }
 
-// Groups of trials without a result whose reasons are alike, the largest first.
+// Groups of failed trials whose reasons are alike, the largest first.
 function failuresOf(store) {
   const found = new Map();
   for (const trial of store.trials) {
-    if (trial.state !== "FAILED" && trial.state !== "INFEASIBLE") continue;
+    if (!StudyStore.hasFailed(trial)) continue;
     const kind = kindOfReason(trial);
     if (!found.has(kind)) found.set(kind, []);
     found.get(kind).push(trial);
@@ -70,4 +71,4 @@ function failureList(store) {
 }
 
 export const bestCard = (root, store) => listCard(root, store, `Best ${BEST}`, bestTable);
-export const failuresCard = (root, store) => listCard(root, store, "Failures and infeasible trials", failureList);
+export const failuresCard = (root, store) => listCard(root, store, "Failed trials", failureList);

@@ -1,6 +1,7 @@
 // page_trials.js - the tab with the table of all trials of a study.
 import {element, replace} from "./dom.js";
 import {dimensionsOf} from "./dimension.js";
+import {StudyStore} from "./store.js";
 import {readFilter} from "./trial_filter.js";
 import {trialColumns} from "./trial_columns.js";
 import {Table, download} from "./table.js";
@@ -9,6 +10,9 @@ import * as format from "./format.js";
 
 const STATES = ["ACTIVE", "STOPPING", "REQUESTED", "PAUSED", "SUCCEEDED", "STOPPED", "FAILED", "INFEASIBLE", "CANCELLED"];
 const TYPE_MS = 150;
+
+// "" is any state; of the failed trials some are infeasible.
+const isIn = (state, trial) => state === "" || trial.state === state || (state === "FAILED" && StudyStore.hasFailed(trial));
 
 export function trialsTab(root, store, selection) {
   const stateMenu = element("select", {ariaLabel: "State", onchange: () => draw()},
@@ -60,7 +64,7 @@ export function trialsTab(root, store, selection) {
     } catch (problem) {
       replace(complaint, problem.message);
     }
-    return store.trials.filter(trial => (stateMenu.value === "" || trial.state === stateMenu.value) &&
+    return store.trials.filter(trial => isIn(stateMenu.value, trial) &&
       selection.accepts(trial) && holds(trial));
   }
 

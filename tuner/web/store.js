@@ -81,6 +81,9 @@ export class StudyStore {
       (trial.state === "SUCCEEDED" || trial.state === "STOPPED");
   }
 
+  // Whether the trial is one of those that the server counts as failed.
+  static hasFailed(trial) { return trial.state === "FAILED" || trial.state === "INFEASIBLE"; }
+
   get results() { return this.worked.results ??= this.trials.filter(StudyStore.hasResult); }
 
   // Whether the trial keeps the bounds of all safety metrics.

@@ -18,7 +18,7 @@ export function figuresOf(store) {
     best: best ? {trial: best.id, value: value ?? best.hypertune?.objective ?? null} : null,
     optimal: optimal?.length ?? 0,
     most: mostTrials(store),
-    ended: counts.succeeded + counts.stopped + counts.failed + counts.infeasible + counts.cancelled,
+    ended: counts.succeeded + counts.stopped + counts.failed + counts.cancelled,
     running: counts.active + counts.stopping,
     stopped: counts.stopped,
     failed: counts.failed,

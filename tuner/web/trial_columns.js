@@ -1,5 +1,6 @@
 // trial_columns.js - what the table of trials tells of each.
 import {element} from "./dom.js";
+import {StudyStore} from "./store.js";
 import * as format from "./format.js";
 
 // A link to the page of a trial, `label` unless its number is enough.
@@ -27,7 +28,8 @@ export function trialColumns({parameters, metrics}) {
   const taken = new Set([...parameters, ...metrics].map(({name}) => name));
   const own = [
     {key: "id", label: "Trial", number: true, value: trial => trial.id, down: true},
-    {key: "state", label: "State", value: trial => format.state(trial.state), show: state, letters: 21},
+    {key: "state", label: "State", value: trial => format.state(trial.state), show: state, letters: 21,
+      also: trial => StudyStore.hasFailed(trial) ? "failed" : null},
     ...metrics.map(axis), ...parameters.map(axis),
     {key: "step", label: "Step", number: true, value: trial => trial.step || null, down: true},
     {key: "took", label: "Took", saved: "Seconds", number: true, value: trial => took(trial) === null ? null : took(trial) / 1000,

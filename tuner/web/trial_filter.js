@@ -29,8 +29,9 @@ function readCondition(word, columns) {
   if (wanted === "") throw new Error(`"${word}" lacks a value`);
   if (/[<>]/.test(how) && !Number.isFinite(Number(wanted))) throw new Error(`"${wanted}" is no number to compare ${name} with`);
   return row => {
-    const value = column.value(row);
-    return value !== null && value !== undefined && value !== "" && compare(value, how, wanted);
+    const value = column.value(row), other = column.also?.(row) ?? value; // an infeasible trial has failed, too
+    const holds = [value, other].map(one => compare(one, how, wanted));
+    return value !== null && value !== undefined && value !== "" && (how === "!=" ? holds.every(Boolean) : holds.some(Boolean));
   };
 }
 

@@ -1,5 +1,6 @@
 """One study: its state, its trials, and asking it for new ones."""
 import datetime
+import json
 import math
 import os
 import socket
@@ -112,7 +113,8 @@ class Study:
 
     @property
     def counts(self) -> Dict[str, int]:
-        """How many trials are requested, active, succeeded, failed, ..."""
+        """How many trials are requested, active, succeeded, failed, ...;
+        `infeasible` ones are among the failed."""
         return self.summary().counts
 
     @property
@@ -142,34 +144,36 @@ class Study:
                 return
             query = {**query, "pageToken": page["nextPageToken"]}
 
-    def _all_trials(self) -> Iterator[Trial]:
-        for resource in self._pages(self._trials_path(), "trials",
-                                    {"pageSize": PAGE}):
+    def _all_trials(self, states: Iterable[str] = ()) -> Iterator[Trial]:
+        query: Dict[str, Any] = {"pageSize": PAGE}
+        wanted = ["state=%s" % json.dumps(state.upper()) for state in states]
+        if wanted:
+            query["filter"] = " OR ".join(wanted)
+        for resource in self._pages(self._ours("/trials"), "trials", query):
             yield Trial(self, resource)
 
     def trials(self, state: Union[None, str, Iterable[str]] = None,
                where: Optional[str] = None,
                limit: Optional[int] = None) -> List[Trial]:
-        """Trials by number, all or those in a state (or one of several).
+        """Trials by number, all or those in a state (or one of several);
+        "failed" are all failed ones, "infeasible" those among them that ended
+        well but without a result. InvalidArgument when there is no such state.
 
         `where` holds conditions such as "dropout<0.3 optimizer=adam": NAME,
         one of = != < <= > >=, and a value. A name is a parameter, the
         objective (by its name or as `value`), `step` or `state`.
         ValueError when a condition has no such form or name.
         """
-        states = None
-        if state is not None:
-            states = {word.upper() for word in
-                      ([state] if isinstance(state, str) else state)}
+        states = ([] if state is None else
+                  [state] if isinstance(state, str) else list(state))
         wanted = conditions.parse(where or "")
         conditions.check_keys(wanted, self._keys())
         found: List[Trial] = []
-        if limit is not None and limit <= 0:
+        if (limit is not None and limit <= 0) or state is not None and \
+                not states:
             return found
-        for trial in self._all_trials():
-            if states is not None and trial.state not in states:
-                continue
-            if all(one.holds(self._key(trial, one.key)) for one in wanted):
+        for trial in self._all_trials(states):
+            if all(self._holds(trial, one) for one in wanted):
                 found.append(trial)
                 if len(found) == limit:
                     break
@@ -207,6 +211,14 @@ class Study:
         if key in (self.metric, "value", "objective"):
             return trial.value
         return {"step": trial.step, "state": trial.state}.get(key)
+
+    def _holds(self, trial: Trial, one: conditions.Condition) -> bool:
+        """As the server counts them: what is INFEASIBLE has failed, too."""
+        actual = self._key(trial, one.key)
+        if one.key == "state" and actual == "INFEASIBLE" and \
+                one.value.casefold() == "failed":
+            actual = "FAILED"
+        return one.holds(actual)
 
     def best_trials(self) -> List[Trial]:
         """The best trial; of several goals all that no other trial beats."""

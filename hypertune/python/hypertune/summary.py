@@ -9,12 +9,17 @@ if TYPE_CHECKING:
     from hypertune.study import Study
 
 OPEN = ("RUNNING", "PAUSED", "STOPPING", "CANCELLING")
-_ENDED = ("succeeded", "stopped", "failed", "infeasible", "cancelled")
+_ENDED = ("succeeded", "stopped", "failed", "cancelled")
 _SHOWN = (("active", "running"), ("stopping", "stopping"),
           ("requested", "waiting"), ("paused", "paused"),
-          ("failed", "failed"),
-          ("infeasible", "infeasible"), ("stopped", "stopped early"),
+          ("failed", "failed"), ("stopped", "stopped early"),
           ("cancelled", "cancelled"))
+
+
+def _failures(told: Mapping[str, Any]) -> str:
+    words: str = told.get("words", "")
+    return "%s: most often '%s'" % (words, told["reason"]) if told.get(
+        "reason") else words
 
 
 class Summary:
@@ -31,6 +36,11 @@ class Summary:
         self.reason: str = self._status.get("reason", "")
         self.counts: Dict[str, int] = dict(self._status["counts"])
         self.ended = sum(self.counts.get(name, 0) for name in _ENDED)
+        #: Of a study that ended although trials failed: "4 of 6 failed", and
+        #: the commonest reason when most of them did; "" of any other.
+        self.failures: str = _failures(self._status.get("failures", {}))
+        self._mostly_failed = bool(
+            self._status.get("failures", {}).get("mostly"))
         best = self._status.get("best")
         self.best = None if best is None else Trial(study, best)
 
@@ -47,6 +57,8 @@ class Summary:
             text += ", best %s=%s (trial %d)" % (
                 self._study.metric, show.number(self.best.value),
                 self.best.id)
+        if self.failures:
+            text += ", " + self.failures
         return show.plain(text)
 
     def _repr_html_(self) -> str:
@@ -63,6 +75,10 @@ class Summary:
                            for key, word in _SHOWN if self.counts.get(key))
         rows.append(("trials", " - ".join(shown + ([others] if others
                                                    else []))))
+        if self.failures:
+            failures = html.escape(show.plain(self.failures))
+            rows.append(("failures", '<b style="color:#b03a2e">%s</b>' %
+                         failures if self._mostly_failed else failures))
         if self.best is not None:
             rows.append(("best parameters", "<code>%s</code>" % html.escape(
                 show.params(self.best.params))))

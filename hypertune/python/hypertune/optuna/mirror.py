@@ -97,7 +97,7 @@ class Mirror:
         before it could tell them."""
         ended = [trial for trial in record.trials if trial.state.is_finished()]
         closed = sum(counts[state] for state in (
-            "succeeded", "stopped", "failed", "infeasible", "cancelled"))
+            "succeeded", "stopped", "failed", "cancelled"))
         if closed >= len(ended):
             return
         still_open = {trial.id for trial in record.remote.trials(
