@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "proto/arena.h"
+#include "proto/clock.h"
 #include "proto/text.h"
 #include "runner/credentials.h"
 #include "runner/last_line.h"
@@ -22,9 +23,13 @@ void crew_init(struct crew *crew, const struct engine_place *place)
         .order = order,
         .credentials = credentials_path(order->arena, place->site, &order->key),
     };
-    for (size_t i = 0; i < n; i++)
-        crew->replicas[i].folder = prepare_replica_folder(
-            order->arena, place->folder, &order->replicas[i]);
+    for (size_t i = 0; i < n; i++) {
+        struct crew_replica *member = &crew->replicas[i];
+        member->folder = prepare_replica_folder(order->arena, place->folder,
+                                                &order->replicas[i]);
+        member->home = &place->homes[i];
+        home_note(&place->homes[i], member->folder);
+    }
 }
 
 /* Nobody who is killed says why: what came last tells nothing about it. */
@@ -45,6 +50,26 @@ static void add_last_line(const struct crew *crew, struct crew_replica *member)
         (void)snprintf(ending->reason + len, sizeof ending->reason - len,
                        ": %s", line.data);
     text_free(&line);
+}
+
+/* Nothing is written there: it may be another trial's folder. */
+void crew_end_homeless(struct crew *crew, size_t replica, const char *reason)
+{
+    struct crew_replica *member = &crew->replicas[replica];
+    member->ended = true;
+    member->ending =
+        (struct ending){.outcome = OUTCOME_FAILED, .ended_ms = clock_wall_ms()};
+    (void)snprintf(member->ending.reason, sizeof member->ending.reason, "%s",
+                   reason);
+}
+
+bool crew_is_homeless(struct crew *crew, size_t replica)
+{
+    const struct crew_replica *member = &crew->replicas[replica];
+    const char *lost = home_lost(member->home, member->folder);
+    if (lost != NULL && !member->ended)
+        crew_end_homeless(crew, replica, lost);
+    return lost != NULL;
 }
 
 bool crew_read_exit(struct crew *crew, size_t replica)
@@ -70,8 +95,9 @@ void crew_end(struct crew *crew, size_t replica, const struct ending *ending)
 void crew_stop(struct crew *crew, const struct stop_order *order)
 {
     for (size_t i = 0; i < crew->n; i++) {
-        if (!crew->replicas[i].ended)
-            folder_write_stop(crew->replicas[i].folder, order, NULL);
+        const struct crew_replica *member = &crew->replicas[i];
+        if (!member->ended && home_lost(member->home, member->folder) == NULL)
+            folder_write_stop(member->folder, order, NULL);
     }
 }
 

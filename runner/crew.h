@@ -13,6 +13,7 @@
 
 struct crew_replica {
     const char *folder;
+    const struct home *home;
     bool ended;
     struct ending ending; /* once ended */
 };
@@ -27,6 +28,11 @@ struct crew { /* in the order's order, in the order's arena */
 
 void crew_init(struct crew *crew, const struct engine_place *place);
 
+/* Of a replica that has not ended: has its trial done something to its folder,
+ * so that nothing in there can be trusted? Then it has failed by that, and what
+ * runs is the engine's to kill. */
+bool crew_is_homeless(struct crew *crew, size_t replica);
+void crew_end_homeless(struct crew *crew, size_t replica, const char *reason);
 /* Takes exit.json of a replica that has not ended yet; true when it has. Where
  * its trainer failed, the last line of stderr follows in the reason. */
 bool crew_read_exit(struct crew *crew, size_t replica);

@@ -12,6 +12,7 @@
 
 #include "proto/error.h"
 #include "runner/folder.h"
+#include "runner/home.h"
 #include "runner/order.h"
 #include "runner/placement.h"
 #include "runner/site.h"
@@ -23,7 +24,8 @@ struct engine_place { /* one attempt in an engine's hands */
     const struct order *order; /* the engine may allocate in its arena */
     const struct placement *placement; /* chosen and written */
     const char *folder;                /* of the attempt; the lease is in it */
-    void *memory;                      /* the engine's own, NULL at first */
+    struct home *homes; /* of the replicas; crew_init() notes them */
+    void *memory;       /* the engine's own, NULL at first */
 };
 
 /* What an attempt ran on, for the record; in the order's arena once the engine

@@ -23,6 +23,9 @@
 
 enum { LEFTOVER_BOUND_MS = 5000 };
 
+/* In the attempt's folder: all of it lay there, a trainer may have begun. */
+static const char mark_prepared[] = "prepared";
+
 struct processes { /* of one attempt */
     struct crew crew;
     pid_t *shims; /* our child while > 0; 0: another's, or not there */
@@ -38,6 +41,28 @@ static struct processes *processes_of(struct engine_place *place)
         place->memory = processes;
     }
     return place->memory;
+}
+
+/* Not reaped yet, so its pid cannot belong to anybody else. */
+static bool is_our_child(pid_t pid)
+{
+    return pid > 0 && waitpid(pid, NULL, WNOHANG) == 0;
+}
+
+/* `shim`: as it said itself, NULL when nobody knows. */
+static void kill_replica(struct processes *processes, size_t i,
+                         const struct process *shim)
+{
+    if (shim != NULL)
+        procfs_kill(shim);
+    if (is_our_child(processes->shims[i])) {
+        kill(processes->shims[i], SIGKILL);
+        while (waitpid(processes->shims[i], NULL, 0) < 0 && errno == EINTR)
+            continue;
+    }
+    processes->shims[i] = 0;
+    procfs_kill_leftovers(processes->crew.replicas[i].folder, shim,
+                          LEFTOVER_BOUND_MS);
 }
 
 /* ---- start ---- */
@@ -109,6 +134,19 @@ static enum ht_status check_commands(const struct order *order,
     return HT_OK;
 }
 
+/* Such as one that an earlier trial removed: no trial can begin in it. */
+static enum ht_status check_workdir(struct arena *arena, const char *workdir,
+                                    struct ht_error *err)
+{
+    char reason[HT_MAX_REASON];
+    /* The dot behind it is there of folders alone. */
+    if (workdir == NULL ||
+        access(arena_printf(arena, "%s/.", workdir), X_OK) == 0)
+        return HT_OK;
+    folder_describe_workdir(errno, workdir, reason);
+    return ht_fail(err, HT_PRECONDITION, "%s", reason);
+}
+
 static enum ht_status prepare(const struct engine_place *place,
                               struct ht_error *err)
 {
@@ -119,14 +157,31 @@ static enum ht_status prepare(const struct engine_place *place,
     struct arena *arena = arena_new();
     struct habitat *habitats =
         arena_alloc(arena, order->n_replicas, sizeof *habitats);
-    for (size_t i = 0; i < order->n_replicas; i++)
+    for (size_t i = 0; status == HT_OK && i < order->n_replicas; i++) {
         habitats[i] = habitat_of_process(
             arena, place->site, order, i,
             prepare_replica_folder(arena, place->folder, &order->replicas[i]));
-    status = prepare_replicas(place->site, order, place->placement,
-                              place->folder, habitats, err);
+        status = check_workdir(arena, habitats[i].workdir, err);
+    }
+    if (status == HT_OK)
+        status = prepare_replicas(place->site, order, place->placement,
+                                  place->folder, habitats, err);
     arena_free(arena);
-    return status;
+    return status == HT_OK ? disk_mark(place->folder, mark_prepared, err)
+                           : status;
+}
+
+/* What was prepared, and has run, is gone: to prepare it again would start a
+ * second trainer beside one that may still run. */
+static void end_emptied(struct engine_place *place)
+{
+    struct processes *processes = processes_of(place);
+    for (size_t i = 0; i < processes->crew.n; i++) {
+        if (disk_has(processes->crew.replicas[i].folder, "launch.json"))
+            continue;
+        crew_end_homeless(&processes->crew, i, home_removed);
+        kill_replica(processes, i, NULL);
+    }
 }
 
 /* A shim that was spawned but has not yet written shim.json holds the folder's
@@ -134,6 +189,11 @@ static enum ht_status prepare(const struct engine_place *place,
 static enum ht_status process_adopt(struct engine_place *place,
                                     struct ht_error *err)
 {
+    if (disk_has(place->folder, mark_prepared) &&
+        !prepare_is_complete(place->order, place->folder)) {
+        end_emptied(place);
+        return HT_OK;
+    }
     enum ht_status status = prepare(place, err);
     struct processes *processes = processes_of(place);
     for (size_t i = 0; status == HT_OK && i < processes->crew.n; i++) {
@@ -170,9 +230,9 @@ static void judge_dead_child(const struct site *site,
         return;
     }
     end_lost(crew, i, known ? &shim : NULL,
-             WIFSIGNALED(status) || known
-                 ? "its supervisor process was killed"
-                 : "its supervisor process could not start");
+             WIFSIGNALED(status) ? "its supervisor process was killed"
+             : known ? "its supervisor process could not write down its end"
+                     : "its supervisor process could not start");
 }
 
 static void judge_stranger(const struct site *site, struct processes *processes,
@@ -202,6 +262,10 @@ static void poll_replica(const struct site *site, struct processes *processes,
     struct crew *crew = &processes->crew;
     if (crew->replicas[i].ended)
         return;
+    if (crew_is_homeless(crew, i)) {
+        kill_replica(processes, i, NULL);
+        return;
+    }
     if (processes->shims[i] <= 0) {
         if (!crew_read_exit(crew, i))
             judge_stranger(site, processes, i);
@@ -235,27 +299,15 @@ static void process_stop(struct engine_place *place,
 
 /* ---- removal ---- */
 
-/* Not reaped yet, so its pid cannot belong to anybody else. */
-static bool is_our_child(pid_t pid)
-{
-    return pid > 0 && waitpid(pid, NULL, WNOHANG) == 0;
-}
-
 static void process_remove(struct engine_place *place)
 {
     struct processes *processes = processes_of(place);
     for (size_t i = 0; i < processes->crew.n; i++) {
-        const char *folder = processes->crew.replicas[i].folder;
         struct process shim;
-        const bool known = folder_read_shim(folder, &shim, NULL) == HT_OK;
-        if (known)
-            procfs_kill(&shim);
-        if (is_our_child(processes->shims[i])) {
-            kill(processes->shims[i], SIGKILL);
-            while (waitpid(processes->shims[i], NULL, 0) < 0 && errno == EINTR)
-                continue;
-        }
-        procfs_kill_leftovers(folder, known ? &shim : NULL, LEFTOVER_BOUND_MS);
+        const bool known = !crew_is_homeless(&processes->crew, i) &&
+                           folder_read_shim(processes->crew.replicas[i].folder,
+                                            &shim, NULL) == HT_OK;
+        kill_replica(processes, i, known ? &shim : NULL);
     }
     place->memory = NULL;
 }

@@ -1,9 +1,11 @@
 #include "runner/fleet.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "proto/limits.h"
@@ -174,13 +176,21 @@ static int64_t number_of(const char *name)
     return strtoll(name, NULL, 10);
 }
 
+/* A link leads to what is not the attempt's. */
+static bool is_folder(DIR *dir, const char *name)
+{
+    struct stat status;
+    return fstatat(dirfd(dir), name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISDIR(status.st_mode);
+}
+
 /* Kills by folder name what has no lease to tell its replicas. */
 static void clear_debris(const char *folder)
 {
     DIR *dir = opendir(folder);
     struct dirent *entry;
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
-        if (entry->d_name[0] == '.')
+        if (entry->d_name[0] == '.' || !is_folder(dir, entry->d_name))
             continue;
         struct arena *arena = arena_new();
         const char *path = arena_printf(arena, "%s/%s", folder, entry->d_name);
@@ -227,7 +237,7 @@ static void scan_level(struct fleet *fleet, const char *path,
     struct dirent *entry;
     while ((entry = readdir(dir)) != NULL) {
         *level[depth] = number_of(entry->d_name);
-        if (*level[depth] == 0)
+        if (*level[depth] == 0 || !is_folder(dir, entry->d_name))
             continue;
         if (depth == 2) {
             take_in(fleet, key);

@@ -1,5 +1,6 @@
 #include "runner/folder.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,16 @@ enum { N_OUTCOMES = sizeof outcome_names / sizeof *outcome_names };
 const char *outcome_name(enum outcome outcome)
 {
     return outcome_names[outcome];
+}
+
+void folder_describe_workdir(int code, const char *workdir,
+                             char reason[HT_MAX_REASON])
+{
+    (void)snprintf(reason, HT_MAX_REASON, "the working folder %.400s %s",
+                   workdir,
+                   code == ENOENT    ? "does not exist"
+                   : code == ENOTDIR ? "is not a folder"
+                                     : "cannot be entered");
 }
 
 typedef enum ht_status writer(const char *folder, const char *name,

@@ -57,6 +57,11 @@ struct stop_order {
 
 const char *outcome_name(enum outcome outcome);
 
+/* Writes why nothing can be started in a folder to work in, by the errno of
+ * entering it. */
+void folder_describe_workdir(int code, const char *workdir,
+                             char reason[HT_MAX_REASON]);
+
 /* Of the files here: a container's user reads and may remove them, the
  * attempt's folder keeps everybody else out. */
 enum { FOLDER_FILE_MODE = 0644 };

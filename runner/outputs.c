@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "proto/text.h"
@@ -37,13 +38,26 @@ const char *outputs_here(struct arena *arena, const struct site *site,
     return NULL;
 }
 
+/* A file may be what an earlier attempt wrote, so it stays. */
+static enum ht_status make_output(const char *path, const char *variable,
+                                  struct ht_error *err)
+{
+    struct stat status;
+    if (lstat(path, &status) == 0 && S_ISREG(status.st_mode))
+        return ht_fail(err, HT_PRECONDITION,
+                       "%.300s is a file, where %s is to be a folder", path,
+                       variable);
+    return disk_make_folder(path, err);
+}
+
 enum ht_status outputs_make(const char *here, struct ht_error *err)
 {
     struct arena *arena = arena_new();
     enum ht_status status = HT_OK;
     for (size_t i = 0; status == HT_OK && i < OUTPUT_FOLDERS; i++)
-        status = disk_make_folder(
-            arena_printf(arena, "%s/%s", here, output_folders[i].value), err);
+        status = make_output(
+            arena_printf(arena, "%s/%s", here, output_folders[i].value),
+            output_folders[i].name, err);
     arena_free(arena);
     return status;
 }

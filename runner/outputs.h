@@ -25,7 +25,8 @@ const char *outputs_here(struct arena *arena, const struct site *site,
                          const struct order *order);
 
 /* Makes the three for a trainer that is as trusted as the runner: a process.
- * HT_IO  a folder cannot be made */
+ * HT_PRECONDITION  a file is there
+ * HT_IO            a folder cannot be made */
 enum ht_status outputs_make(const char *here, struct ht_error *err);
 
 /* Makes the three for a container, which has any user: whoever gets through to

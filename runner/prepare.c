@@ -10,6 +10,7 @@
 #include "runner/credentials.h"
 #include "runner/disk.h"
 #include "runner/folder.h"
+#include "runner/home.h"
 #include "runner/identity.h"
 #include "runner/outputs.h"
 #include "runner/procfs.h"
@@ -178,8 +179,10 @@ bool prepare_is_complete(const struct order *order, const char *attempt_folder)
 void prepare_remove(const struct site *site, const struct attempt_key *key)
 {
     struct arena *arena = arena_new();
+    const char *folder = prepare_attempt_folder(arena, site, key);
     credentials_take_back(site, key);
-    disk_remove_marked(prepare_attempt_folder(arena, site, key), lease_file);
+    home_reclaim(site->state, folder);
+    disk_remove_marked(folder, lease_file);
     outputs_remove_empty(site, key);
     arena_free(arena);
 }

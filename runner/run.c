@@ -39,6 +39,8 @@ struct run *run_new(const struct site *site, const struct engine *engine,
         .order = order,
         .placement = &run->placement,
         .folder = run->folder,
+        .homes = arena_alloc(order->arena, order->n_replicas,
+                             sizeof *run->place.homes),
     };
     run->replicas =
         arena_alloc(order->arena, order->n_replicas, sizeof *run->replicas);
@@ -118,6 +120,7 @@ void run_start(struct run *run, const struct strings *free_gpus,
 {
     struct ht_error err;
     run->accepted = true;
+    home_reclaim(run->place.site->state, run->folder);
     enum ht_status status = prepare_lease(run->folder, lease, len, &err);
     if (status == HT_OK)
         status = place(run, free_gpus, &err);
@@ -167,6 +170,17 @@ static uint64_t count_skipped(const struct run *run)
     return n;
 }
 
+/* What lies in a folder that is not the replica's any more is not its. */
+static bool collect(struct run *run, size_t i, int64_t next_beat, bool final)
+{
+    struct run_replica *replica = &run->replicas[i];
+    if (home_lost(&run->place.homes[i], replica->folder) == NULL)
+        return records_collect(replica->records, next_beat, final);
+    for (size_t k = 0; k < N_LOGS; k++)
+        replica->logs[k].done = true;
+    return false;
+}
+
 bool run_tick(struct run *run, int64_t next_beat)
 {
     if (!run->accepted || run->collected)
@@ -178,7 +192,7 @@ bool run_tick(struct run *run, int64_t next_beat)
     const bool final = run->ended;
     bool more = false;
     for (size_t i = 0; i < run->order->n_replicas; i++)
-        more |= records_collect(run->replicas[i].records, next_beat, final);
+        more |= collect(run, i, next_beat, final);
     run->collected = final && !more;
     if (run->collected && count_skipped(run) > 0)
         runner_log(RUNNER_WARN, "records.skipped", "name=%s lines=%llu",

@@ -19,6 +19,7 @@
 #include "proto/clock.h"
 #include "runner/disk.h"
 #include "runner/folder.h"
+#include "runner/home.h"
 #include "runner/procfs.h"
 #include "runner/shim_log.h"
 #include "runner/shim_trainer.h"
@@ -38,6 +39,7 @@ struct shim {
     const char *folder;
     int folder_fd; /* holds the lock that makes this the only shim here */
     struct arena *arena;
+    struct home home;
     struct launch launch;
     int signals;      /* signalfd: SIGCHLD, SIGTERM, SIGINT, SIGHUP */
     int watch;        /* inotify on the folder, -1: look every POLL_MS */
@@ -86,6 +88,7 @@ static int take_folder(struct shim *shim, bool *finished)
         return SHIM_FAILED;
     if (flock(shim->folder_fd, LOCK_EX | LOCK_NB) != 0)
         return SHIM_TAKEN;
+    home_note(&shim->home, shim->folder);
     *finished = disk_has(shim->folder, "exit.json");
     if (!*finished && disk_has(shim->folder, "shim.json"))
         return SHIM_TAKEN;
@@ -367,6 +370,8 @@ static int finish(struct shim *shim)
     if (shim->ending.ended_ms == 0) /* nothing ran */
         shim->ending.ended_ms = clock_wall_ms();
     for (int i = 0; i < FULL_DISK_TRIES; i++) {
+        if (home_lost(&shim->home, shim->folder) != NULL)
+            return SHIM_FAILED; /* the runner sees it by itself */
         if (folder_write_exit(shim->folder, &shim->ending, NULL) == HT_OK)
             return SHIM_DONE;
         poll(NULL, 0, 1000);

@@ -137,11 +137,8 @@ static void describe_fault(const struct fault *fault, const char *workdir,
 {
     switch (fault->step) {
     case STEP_WORKDIR:
-        end_failed(ending, OUTCOME_FAILED, EXIT_NOT_EXECUTABLE,
-                   fault->code == ENOENT    ? "workdir does not exist"
-                   : fault->code == ENOTDIR ? "workdir is not a folder"
-                                            : "workdir cannot be entered",
-                   workdir);
+        end_failed(ending, OUTCOME_FAILED, EXIT_NOT_EXECUTABLE, "", "");
+        folder_describe_workdir(fault->code, workdir, ending->reason);
         return;
     case STEP_EXEC:
         describe_exec(fault->code, program, ending);

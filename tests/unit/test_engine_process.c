@@ -207,6 +207,60 @@ static void marks_tell_what_the_server_has_confirmed(void)
     stage_close(&stage);
 }
 
+/* ---- folders that are gone ---- */
+
+static void what_has_run_is_not_started_again_without_its_folder(void)
+{
+    struct stage stage;
+    stage_open(&stage, once, NULL);
+    write_launches(&stage);
+    CHECK(disk_mark(stage.folder, "prepared", NULL) == HT_OK);
+    disk_remove_tree(stage.replica);
+    struct fleet fleet;
+    struct run *run = adopt(&stage, &fleet);
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_FAILED && !run->ending.impossible);
+    CHECK_TEXT(run->ending.reason, home_removed);
+    CHECK(!disk_has(stage.folder, "master-0"));
+    fleet_fini(&fleet);
+    stage_close(&stage);
+}
+
+/* Makes the stage's replica a link to another folder, with a `shim.json` of
+ * this very process in it. */
+static void link_replica(const struct stage *stage, const char *other)
+{
+    struct process self;
+    CHECK(disk_make_folder(other, NULL) == HT_OK);
+    CHECK(procfs_identify(getpid(), &self, NULL) == HT_OK);
+    CHECK(folder_write_shim(other, &self, NULL) == HT_OK);
+    disk_remove_tree(stage->replica);
+    CHECK(symlink(other, stage->replica) == 0);
+}
+
+static void what_a_link_leads_to_is_spared(void)
+{
+    struct stage stage;
+    struct fleet fleet;
+    char other[PATH_MAX + 64];
+    stage_open(&stage, "exec sleep 600", NULL);
+    (void)snprintf(other, sizeof other, "%s/other", stage.state);
+    fleet_init(&fleet, &stage.site, &engine_process);
+    fleet_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    UNTIL(disk_has(stage.replica, "shim.json"));
+    link_replica(&stage, other);
+    run_stop(fleet.first, &(struct stop_order){.reason = "enough"});
+    UNTIL(has_ended(fleet.first));
+    CHECK(fleet.first->ending.outcome == OUTCOME_FAILED);
+    CHECK_TEXT(fleet.first->ending.reason, home_removed);
+    CHECK(procfs_kill_leftovers(stage.replica, NULL, 0) == 0);
+    CHECK(!disk_has(other, "stop") && !disk_has(other, "exit.json"));
+    fleet_drop(&fleet, fleet.first); /* and this process is still here */
+    CHECK(disk_has(other, "shim.json") && !disk_has(stage.state, "2"));
+    fleet_fini(&fleet);
+    stage_close(&stage);
+}
+
 /* ---- shims that are gone ---- */
 
 static void a_dead_shim_makes_the_attempt_lost(void)
@@ -325,6 +379,8 @@ int main(void)
     RUN(killed_while_the_trainer_runs);
     RUN(killed_after_the_trainer_ended);
     RUN(marks_tell_what_the_server_has_confirmed);
+    RUN(what_has_run_is_not_started_again_without_its_folder);
+    RUN(what_a_link_leads_to_is_spared);
     RUN(a_dead_shim_makes_the_attempt_lost);
     RUN(another_boot_id_means_the_machine_was_restarted);
     RUN(a_stranger_with_the_shims_pid_is_spared);

@@ -546,11 +546,8 @@ static void what_cannot_be_prepared_is_told_as_lost(void)
 {
     struct stage stage;
     stage_open(&stage);
-    char path[PATH_MAX + 64];
-    (void)snprintf(path, sizeof path, "%s/runs/7", stage.folder);
-    CHECK(disk_make_folder(path, NULL) == HT_OK);
-    CHECK(disk_write(path, "3", "x", 1, 0600, NULL) == HT_OK);
-    stage_start(&stage, "true");
+    set_script(&stage, "true", "\"outputDir\":\"/proc/no/such\",");
+    stage.runner = start_runner(&stage);
     SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "ended"));
     CHECK(!fake_saw(&stage.fake, "started"));
     CHECK(fake_heard(&stage.fake, "\"outcome\":\"lost\",\"reason\":"

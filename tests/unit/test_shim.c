@@ -113,9 +113,10 @@ static void a_missing_workdir_is_told(void)
 {
     struct ending ending = run_program("true", "/no/such/folder");
     CHECK(ending.outcome == OUTCOME_FAILED && ending.exit == 126);
-    CHECK_TEXT(ending.reason, "workdir does not exist: /no/such/folder");
+    CHECK_TEXT(ending.reason,
+               "the working folder /no/such/folder does not exist");
     ending = run_program("true", "/etc/passwd");
-    CHECK_TEXT(ending.reason, "workdir is not a folder: /etc/passwd");
+    CHECK_TEXT(ending.reason, "the working folder /etc/passwd is not a folder");
 }
 
 static void output_and_environment_are_the_trainers_own(void)
