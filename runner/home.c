@@ -2,17 +2,17 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OWN                                                                    \
-    "its own folder, HYPERTUNE_TRIAL_DIR, which the runner removes later"
-
-const char home_removed[] = "the trial removed " OWN;
-static const char locked[] = "the trial locked " OWN;
+const char home_removed[] = "the trial removed its own folder, "
+                            "HYPERTUNE_TRIAL_DIR, which the runner removes "
+                            "later";
+static const char locked[] = "the trial locked its own folder, "
+                             "HYPERTUNE_TRIAL_DIR, which the runner removes "
+                             "later";
 
 void home_note(struct home *home, const char *folder)
 {

@@ -182,6 +182,30 @@ def each_event_is_told_and_signed():
         receiver.close()
 
 
+def a_trial_without_a_result_has_failed():
+    receiver = Receiver()
+    server = prepare(hook(receiver))
+    try:
+        study = make_study(server, "failing")
+        add(server, study, 0.5, 2.0)
+        for i in range(2):
+            api.send(server, "POST", "%s/studies/%s/trials" % (api.OURS, study),
+                     {"parameters": [{"parameterId": "x", "value": i}],
+                      "infeasibleReason": "out of range"})
+        harness.wait_until(lambda: len(receiver.taken("trial.failed")) == 2,
+                           "two failed trials")
+        tap.equal([letter["trial"]["state"] for _, letter
+                   in receiver.taken("trial.failed")], ["INFEASIBLE"] * 2)
+        api.send(server, "POST", "%s/studies/%s:stop" % (api.OURS, study), {})
+        harness.wait_until(lambda: receiver.taken("study.ended"), "the end")
+        tap.equal(receiver.taken("study.ended")[0][1]["study"]["failures"],
+                  {"words": "2 of 3 failed", "mostly": True,
+                   "reason": "out of range"})
+    finally:
+        server.close()
+        receiver.close()
+
+
 def only_what_was_asked_for_is_told():
     receiver = Receiver()
     server = prepare(hook(receiver, on=["study.ended"], studies="mine*"))
@@ -519,6 +543,7 @@ def a_failing_webhook_is_shown_by_the_doctor():
 
 tap.run([
     each_event_is_told_and_signed,
+             a_trial_without_a_result_has_failed,
     only_what_was_asked_for_is_told,
     what_was_not_taken_comes_again_and_after_a_restart,
     one_that_is_gone_is_given_up_with_an_event,

@@ -35,6 +35,20 @@ def a_study_shows_its_card():
               "  lr=0.0007912 opt='adam'")
 
 
+def failed_trials_of_an_ended_study_are_told():
+    made = resource("resnet", succeeded=2, failed=4, infeasible=3)
+    made["hypertuneStatus"].update(state="SUCCEEDED", failures={
+        "words": "4 of 6 failed", "mostly": True, "reason": HOSTILE})
+    study = Study(Canned(made), "", made)
+    tap.equal(repr(study).split("'")[0], "Study resnet SUCCEEDED 6/160 trials, "
+              "4 of 6 failed: most often ")
+    tap.equal("\x1b" in repr(study), False)
+    shown = study._repr_html_()
+    tap.equal('<td>failures</td><td><b style="color:#b03a2e">4 of 6 failed: '
+              in shown, True, shown)
+    tap.equal("<script" in shown, False, shown)
+
+
 def names_from_outside_never_become_markup():
     made = resource(HOSTILE, HOSTILE, trial(1, 0.5, opt=HOSTILE), active=1)
     study = Study(Canned(made), "", made)
@@ -78,7 +92,7 @@ def an_export_has_every_trial_and_no_markup_of_its_own():
 
 if __name__ == "__main__":
     tap.run([
-        a_study_shows_its_card,
+        a_study_shows_its_card, failed_trials_of_an_ended_study_are_told,
         names_from_outside_never_become_markup,
         a_trial_without_a_value_shows_why,
         an_export_has_every_trial_and_no_markup_of_its_own,
