@@ -4,8 +4,7 @@ import {all, OURS} from "./api.js";
 import {listen} from "./live.js";
 import {Table} from "./table.js";
 import {mostTrials} from "./study_figures.js";
-import {namesOf, titleWords} from "./study_title.js";
-import {reasonWords, stateChip, stateWords} from "./study_state.js";
+import {namesOf, reasonWords, stateChip, stateWords, titleWords} from "./study_title.js";
 import * as format from "./format.js";
 
 const REDRAW_MS = 1000;

@@ -1,6 +1,7 @@
 // study_title.js - what a study is called: by the name that a person gave it,
-// and by the one that commands and addresses take.
+// and by the one that commands and addresses take; and how it stands with it.
 import {element} from "./dom.js";
+import * as format from "./format.js";
 
 // `job`: the resource of a study, here and below.
 export const titleOf = job => job.displayName?.trim() || job.hypertuneStatus.name;
@@ -14,4 +15,20 @@ export function namesOf(job) {
 export function titleWords(job) {
   const [title, slug] = namesOf(job);
   return [element("bdi", {}, title), slug && [" ", element("code.slug", {title: "Its name in commands"}, slug)]];
+}
+
+// "succeeded, 4 of 6 failed". `status`: of a study, here and below.
+export function stateWords({state, failures}) {
+  return failures?.mostly ? `${format.state(state)}, ${failures.words}` : format.state(state);
+}
+
+export function stateChip(status, title = null) {
+  const look = status.failures?.mostly ? "doubtful" : status.state.toLowerCase();
+  return element(`span.state.${look}`, {title}, stateWords(status));
+}
+
+// Why it is in its state, and what failed although it ended well.
+export function reasonWords({reason, failures}) {
+  const failed = failures && (failures.reason ? `${failures.words}: most often '${failures.reason}'` : failures.words);
+  return [reason, failed].filter(Boolean).join("; ");
 }
