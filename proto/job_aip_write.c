@@ -363,7 +363,7 @@ static void name_losses(const struct aip_writer *writer)
         {"retries", job->retries != JOB_RETRIES},
         {"grace", job->grace_ms != JOB_GRACE_MS},
         {"args", job->args_mode != ARGS_AUTO},
-        {"workdir", job->workdir != NULL},
+        {"workdir", job->workdir != NULL || job->own_workdir},
         {"passEnv", job->pass_env.n > 0},
         {"metrics.stdout", job->stdout_patterns.n > 0},
         {"metrics.file", job->metrics_file != NULL},

@@ -75,7 +75,13 @@ void job_check_run(const struct field_reader *reader,
     check_images(reader, draft);
     check_secrets(reader, draft);
     check_output(reader, draft);
-    if (job_needs_images(job) && job->workdir && job->workdir[0] != '/')
+    if (job_needs_images(job) && job->own_workdir) {
+        field_error(reader, draft->workdir,
+                    "each container has files of its own already");
+        diag_hint(reader->diag, "leave it out");
+    } else if (job_needs_images(job) && job->workdir &&
+               job->workdir[0] != '/') {
         field_error(reader, draft->workdir,
                     "must be an absolute path in the image");
+    }
 }

@@ -82,6 +82,26 @@ static void read_stdout(const struct field_reader *reader, struct place at,
     read_text_or_texts(reader, at, field, into);
 }
 
+static const struct field own_workdir_rows[] = {
+    {.name = "own", .read = job_workdir}, {0}};
+
+/* A folder, "own" for a copy of the spec's in each trial, or {own: FOLDER}. A
+ * folder of that name is "./own". */
+static void read_workdir(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    struct job_draft *draft =
+        (struct job_draft *)((char *)into + field->offset);
+    const char *text = node_string(at.node);
+    if (at.node->kind == NODE_MAP)
+        field_read_map(reader, at, own_workdir_rows, draft);
+    else if (text == NULL || strcmp(text, "own") != 0)
+        job_workdir(reader, at, field, into);
+    draft->workdir = at;
+    draft->job.own_workdir =
+        at.node->kind == NODE_MAP || (text != NULL && strcmp(text, "own") == 0);
+}
+
 /* Where no folder is current yet, a relative path would mean anything. */
 static void read_output(const struct field_reader *reader, struct place at,
                         const struct field *field, void *into)
@@ -217,7 +237,7 @@ static const struct field root_rows[] = {
      .choices = args_modes},
     {.name = "image", .read = job_image, .offset = DRAFT(pools[0].pool.image)},
     {.name = "container", .read = job_container, .offset = DRAFT(draft)},
-    {.name = "workdir", .read = job_workdir, .offset = DRAFT(draft)},
+    {.name = "workdir", .read = read_workdir, .offset = DRAFT(draft)},
     {.name = "outputDir", .read = read_output, .offset = JOB(output_dir)},
     {.name = "jobDir", .read = native_path, .offset = JOB(job_dir)},
     {"env", native_env, DRAFT(pools[0]), 0, HT_MAX_ENV, NULL},
@@ -261,6 +281,7 @@ void job_native_fields(struct text *out)
     list_fields("cancelAfter.", job_cancel_rows, out);
     list_fields("earlyStopping.", job_early_stop_rows, out);
     list_fields("resources.", resource_rows, out);
+    list_fields("workdir.", own_workdir_rows, out);
     list_fields("metrics.", metric_rows, out);
     list_fields("container.", job_container_rows, out);
     list_fields("secrets.*.", job_secret_rows, out);

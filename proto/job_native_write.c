@@ -386,8 +386,11 @@ static void add_replicas(cJSON *root, const struct job *job, bool full)
 
 static void add_surroundings(cJSON *root, const struct job *job)
 {
-    if (job->workdir)
-        json_add_string(root, "workdir", job->workdir);
+    if (job->own_workdir && job->workdir)
+        json_add_string(json_add_object(root, "workdir"), "own", job->workdir);
+    else if (job->workdir || job->own_workdir)
+        json_add_string(root, "workdir",
+                        job->own_workdir ? "own" : job->workdir);
     if (job->output_dir)
         json_add_string(root, "outputDir", job->output_dir);
     if (job->job_dir)

@@ -152,6 +152,7 @@ static const struct field hypertune_rows[] = {
     {.name = "chief", .read = field_flag, .offset = JOB(chief)},
     {.name = "jobDir", .read = field_text, .offset = JOB(job_dir)},
     {.name = "workdir", .read = job_workdir, .offset = DRAFT},
+    {.name = "ownWorkdir", .read = field_flag, .offset = JOB(own_workdir)},
     {"passEnv", field_variable_names, JOB(pass_env), 0, HT_MAX_ENV, NULL},
     {.name = "capturedEnv",
      .read = vertex_variables,

@@ -194,6 +194,8 @@ static void add_run(cJSON *hypertune, const struct job *job)
         json_add_bool(hypertune, "chief", true);
     add_text(hypertune, "jobDir", job->job_dir);
     add_text(hypertune, "workdir", job->workdir);
+    if (job->own_workdir)
+        json_add_bool(hypertune, "ownWorkdir", true);
     add_strings(hypertune, "passEnv", &job->pass_env);
     add_variables(hypertune, "capturedEnv", &job->captured_env);
     add_resources(hypertune, job);

@@ -227,6 +227,7 @@ static void schema_and_reader_list_the_same_fields(void)
     CHECK(n == count_properties(root) + types +
                    count_properties(node_find(definitions, "parameter")) +
                    count_properties(node_find(definitions, "secret")) +
+                   count_properties(node_find(definitions, "workdir")) +
                    count_properties(node_find(definitions, "earlyStopping")) +
                    count_properties(node_find(definitions, "replica")));
     text_free(&fields);
