@@ -64,7 +64,7 @@ CLI_SRC    := $(filter-out hypertune/main.c,$(sort $(wildcard hypertune/cli_*.c)
 TRIAL_SRC  := $(sort $(wildcard hypertune/trial_*.c))
 TRIAL_SRC  := $(filter-out hypertune/trial_main.c,$(TRIAL_SRC))
 SHIM_SRC   := $(addprefix runner/,shim_main.c shim.c shim_trainer.c shim_log.c \
-  folder.c home.c disk.c procfs.c)
+  folder.c home.c disk.c procfs.c workdir.c)
 
 # The dashboard: its files and d3 are part of hypertuned.
 D3 := /usr/share/nodejs/d3/dist/d3.min.js

@@ -60,6 +60,35 @@ static void watch(struct fleet *fleet, struct run *run)
                               IN_MODIFY | IN_MOVED_TO | IN_CREATE | IN_ONLYDIR);
 }
 
+/* A folder that several attempts have is watched once for all of them. */
+static void watch_file(struct fleet *fleet, struct run *run)
+{
+    const char *folder = records_file(run->replicas[0].records)->folder;
+    if (fleet->watch >= 0 && run->watch < 0 && folder != NULL)
+        run->watch = inotify_add_watch(fleet->watch, folder,
+                                       IN_MODIFY | IN_MOVE | IN_CREATE |
+                                           IN_DELETE | IN_ONLYDIR);
+}
+
+static void forget_watch(const struct fleet *fleet, int watch)
+{
+    const struct run *run = fleet->first;
+    while (run != NULL && run->watch != watch)
+        run = run->next;
+    if (run == NULL && fleet->watch >= 0 && watch >= 0)
+        inotify_rm_watch(fleet->watch, watch);
+}
+
+/* An attempt that was given up here, which the server knows already. */
+static const struct run *find_disturbed(const struct fleet *fleet,
+                                        const struct run *run)
+{
+    const struct run *other = fleet->first;
+    while (other != NULL && !run_disturbs(run, other))
+        other = other->next;
+    return other;
+}
+
 void fleet_start(struct fleet *fleet, struct order *order, const char *lease,
                  size_t len)
 {
@@ -69,7 +98,14 @@ void fleet_start(struct fleet *fleet, struct order *order, const char *lease,
     }
     struct run *run = run_new(fleet->site, fleet->engine, order);
     const struct strings free_gpus = fleet_free_gpus(fleet, order->arena);
-    run_start(run, &free_gpus, lease, len);
+    const struct run *other = find_disturbed(fleet, run);
+    if (other != NULL)
+        run_refuse(run, lease, len,
+                   arena_printf(order->arena,
+                                "%s still writes the metrics file %s",
+                                other->order->name, order->metrics_file));
+    else
+        run_start(run, &free_gpus, lease, len);
     add(fleet, run);
     watch(fleet, run);
 }
@@ -90,6 +126,7 @@ void fleet_drop(struct fleet *fleet, struct run *run)
     *link = run->next;
     for (size_t i = 0; i < run->order->n_replicas && fleet->watch >= 0; i++)
         inotify_rm_watch(fleet->watch, run->replicas[i].watch);
+    forget_watch(fleet, run->watch);
     run_remove(run);
     run_free(run);
 }
@@ -98,8 +135,10 @@ bool fleet_tick(struct fleet *fleet, int64_t next_beat)
 {
     bool more = false;
     fleet->dirty = false;
-    for (struct run *run = fleet->first; run != NULL; run = run->next)
+    for (struct run *run = fleet->first; run != NULL; run = run->next) {
+        watch_file(fleet, run);
         more |= run_tick(run, next_beat);
+    }
     return more;
 }
 

@@ -57,6 +57,15 @@ static void write_list(struct text *out, const struct strings *strings)
     text_puts(out, "]");
 }
 
+static void write_path(struct text *out, const char *name, const char *path)
+{
+    text_printf(out, ",\"%s\":", name);
+    if (path != NULL)
+        json_quote(out, path);
+    else
+        text_puts(out, "null");
+}
+
 enum ht_status folder_write_launch(const char *folder,
                                    const struct launch *launch,
                                    struct ht_error *err)
@@ -74,11 +83,13 @@ enum ht_status folder_write_launch(const char *folder,
     }
     text_puts(&out, "],\"inherit\":");
     write_list(&out, &launch->inherited);
-    text_puts(&out, ",\"workdir\":");
-    if (launch->workdir != NULL)
-        json_quote(&out, launch->workdir);
-    else
-        text_puts(&out, "null");
+    write_path(&out, "workdir", launch->workdir);
+    if (launch->copied != NULL)
+        write_path(&out, "copied", launch->copied);
+    if (launch->left_out != NULL)
+        write_path(&out, "leftOut", launch->left_out);
+    if (launch->state != NULL)
+        write_path(&out, "state", launch->state);
     text_printf(&out, ",\"timeoutMs\":%lld,\"graceMs\":%lld",
                 (long long)launch->timeout_ms, (long long)launch->grace_ms);
     if (launch->boot != NULL)
@@ -134,6 +145,9 @@ enum ht_status folder_read_launch(struct arena *arena, const char *folder,
         return status;
     struct launch read = {
         .workdir = node_get_string(map, "workdir", NULL),
+        .copied = node_get_string(map, "copied", NULL),
+        .left_out = node_get_string(map, "leftOut", NULL),
+        .state = node_get_string(map, "state", NULL),
         .timeout_ms = node_get_int(map, "timeoutMs", 0),
         .grace_ms = node_get_int(map, "graceMs", JOB_GRACE_MS),
         .boot = node_get_string(map, "boot", NULL),

@@ -20,6 +20,9 @@ struct launch {
     struct strings inherited; /* names that, where env lacks them, come from
                                  the shim's own environment */
     const char *workdir;      /* NULL: the replica's folder */
+    const char *copied;       /* workdir is made as a copy of this; or NULL */
+    const char *left_out;     /* ... without this file, relative; or NULL */
+    const char *state;        /* ... and the runner's folder of attempts */
     int64_t timeout_ms;       /* 0: none */
     int64_t grace_ms;         /* SIGTERM to SIGKILL */
     const char *boot;         /* id of the kernel's boot it is for; NULL: any */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "proto/metrics_file.h"
+#include "proto/text.h"
 #include "runner/outputs.h"
 
 /* What a shell has that nobody set up; the second is what Docker gives. */
@@ -29,6 +31,36 @@ rewrite_all(struct arena *arena, const struct strings *words, const char *mount)
     return (struct strings){.n = words->n, .items = items};
 }
 
+const char *habitat_put_trial_dir(struct arena *arena,
+                                  const struct order *order, const char *text,
+                                  const char *folder)
+{
+    const char *at = text, *next;
+    if (!order->substitute || strstr(text, TRIAL_DIR_REFERENCE) == NULL)
+        return text;
+    struct text out = {0};
+    while ((next = strstr(at, TRIAL_DIR_REFERENCE)) != NULL) {
+        text_append(&out, at, (size_t)(next - at));
+        text_puts(&out, folder);
+        at = next + sizeof TRIAL_DIR_REFERENCE - 1;
+    }
+    text_puts(&out, at);
+    const char *replaced = arena_strndup(arena, out.data, out.len);
+    text_free(&out);
+    return replaced;
+}
+
+static struct strings put_trial_dir(struct arena *arena,
+                                    const struct order *order,
+                                    const struct strings *words,
+                                    const char *folder)
+{
+    const char **items = arena_alloc(arena, words->n + 1, sizeof *items);
+    for (size_t i = 0; i < words->n; i++)
+        items[i] = habitat_put_trial_dir(arena, order, words->items[i], folder);
+    return (struct strings){.n = words->n, .items = items};
+}
+
 static struct strings join(struct arena *arena, const struct strings *a,
                            const struct strings *b)
 {
@@ -41,6 +73,11 @@ static struct strings join(struct arena *arena, const struct strings *a,
     return (struct strings){.n = n, .items = items};
 }
 
+char *habitat_own_workdir(struct arena *arena, const char *folder)
+{
+    return arena_printf(arena, "%s/work", folder);
+}
+
 struct habitat habitat_of_process(struct arena *arena, const struct site *site,
                                   const struct order *order, size_t replica,
                                   const char *folder)
@@ -48,13 +85,16 @@ struct habitat habitat_of_process(struct arena *arena, const struct site *site,
     const struct replica_order *own = &order->replicas[replica];
     const char *here = outputs_here(arena, site, order);
     const bool rewritten = outputs_is_rewritten(site, order);
+    const bool copies = order->own_workdir && own->workdir != NULL;
+    const struct strings argv =
+        rewritten ? rewrite_all(arena, &own->argv, site->gcs_root) : own->argv;
     return (struct habitat){
         .folder = folder,
         .outputs = here != NULL ? here : order->output_dir,
         .makes = here,
-        .workdir = own->workdir,
-        .argv = rewritten ? rewrite_all(arena, &own->argv, site->gcs_root)
-                          : own->argv,
+        .workdir = copies ? habitat_own_workdir(arena, folder) : own->workdir,
+        .copied = copies ? own->workdir : NULL,
+        .argv = put_trial_dir(arena, order, &argv, folder),
         .base = order->captured,
         .offered = with_path(arena, &site->inherited, &usual_path),
         .kit = site->kit,
@@ -67,11 +107,14 @@ struct habitat habitat_of_process(struct arena *arena, const struct site *site,
 /* A command of the job replaces the image's entry point together with its
  * arguments; arguments alone replace the image's. */
 static struct strings container_argv(struct arena *arena,
+                                     const struct order *order,
                                      const struct replica_order *own,
                                      const struct image *image, const char *gcs)
 {
-    const struct strings argv =
+    const struct strings words =
         gcs != NULL ? rewrite_all(arena, &own->argv, gcs) : own->argv;
+    const struct strings argv =
+        put_trial_dir(arena, order, &words, HABITAT_TRIAL);
     if (own->entry_words > 0)
         return argv;
     return join(arena, &image->entrypoint,
@@ -116,7 +159,7 @@ struct habitat habitat_of_container(struct arena *arena,
         .folder = HABITAT_TRIAL,
         .outputs = container_outputs(arena, site, order),
         .workdir = container_workdir(arena, own, image),
-        .argv = container_argv(arena, own, image, gcs),
+        .argv = container_argv(arena, order, own, image, gcs),
         .base = image->env,
         .offered = with_path(arena, &nothing, &container_path),
         .inherited = {sizeof found_there / sizeof *found_there, found_there},

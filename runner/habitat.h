@@ -28,6 +28,8 @@ struct habitat {
     const char *makes;        /* the folder on this machine in which these three
                                  are still to be made; NULL: they are there */
     const char *workdir;      /* NULL: `folder` */
+    const char *copied;       /* the folder that workdir is a copy of; NULL:
+                                 it is none */
     struct strings argv;      /* complete; argv[0] is found there */
     struct pairs base;        /* the environment below the job's own */
     struct pairs offered;     /* ... set where neither base nor job has it */
@@ -42,6 +44,15 @@ struct habitat {
     const char *credentials;  /* where their file is mounted; NULL: it is seen
                                  where it lies */
 };
+
+/* The text with the replica's folder, as it is seen there, for ${trialDir}
+ * where the order wants that; in the arena. */
+const char *habitat_put_trial_dir(struct arena *arena,
+                                  const struct order *order, const char *text,
+                                  const char *folder);
+
+/* Where the replica's copy of its working folder is, in the arena. */
+char *habitat_own_workdir(struct arena *arena, const char *folder);
 
 /* In the arena. `folder` is the replica's on this machine. */
 struct habitat habitat_of_process(struct arena *arena, const struct site *site,

@@ -178,10 +178,13 @@ static void set_jobs_own(struct variables *variables,
         const struct pair *pair = &env->items[i];
         const bool is_place =
             habitat->gcs != NULL && strncmp(pair->name, "AIP_", 4) == 0;
+        const char *value =
+            is_place
+                ? outputs_rewrite(variables->arena, pair->value, habitat->gcs)
+                : pair->value;
         variables_set(variables, pair->name,
-                      is_place ? outputs_rewrite(variables->arena, pair->value,
-                                                 habitat->gcs)
-                               : pair->value);
+                      habitat_put_trial_dir(variables->arena, identity->order,
+                                            value, habitat->folder));
     }
     for (size_t i = 0; i < identity->secrets->n; i++)
         variables_set(variables, identity->secrets->items[i].name,

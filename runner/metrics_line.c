@@ -178,11 +178,23 @@ void metrics_line_read_header(struct metrics_header *header,
     arena_free(arena);
 }
 
+bool metrics_line_names_metric(struct arena *arena,
+                               const struct strings *metrics, const char *line,
+                               size_t len)
+{
+    const struct strings cells = metrics_line_names(arena, line, len);
+    for (size_t i = 0; i < cells.n; i++) {
+        if (find_column(metrics, cells.items[i]) >= 0)
+            return true;
+    }
+    return false;
+}
+
 bool metrics_line_read(struct arena *arena, const struct metrics_header *header,
                        const struct strings *metrics, const char *line,
                        size_t len, struct report *report)
 {
-    if (header->n > 0)
+    if (header->n > 0 && metrics_line_is_header(line, len))
         return read_csv(arena, header, metrics, line, len, report);
     return read_json(arena, metrics, line, len, report);
 }

@@ -23,6 +23,12 @@ void metrics_line_read_header(struct metrics_header *header,
                               const struct strings *metrics, const char *line,
                               size_t len);
 
+/* True when some cell of the line is the name of a metric: a heading, also in
+ * the middle of a file that several runs have appended to. */
+bool metrics_line_names_metric(struct arena *arena,
+                               const struct strings *metrics, const char *line,
+                               size_t len);
+
 /* The cells of a line of CSV, or the names of the numbers of a JSON object, at
  * most METRICS_LINE_COLUMNS; in the arena. */
 struct strings metrics_line_names(struct arena *arena, const char *line,

@@ -292,6 +292,8 @@ static enum ht_status read_order(struct order *order, const struct node *map,
     order->job_name = node_get_string(map, "jobName", "");
     order->metrics_file = node_get_string(map, "metricsFile", NULL);
     order->tuning = strcmp(node_get_string(map, "kind", ""), "custom") != 0;
+    order->substitute = node_get_bool(map, "substitute", false);
+    order->own_workdir = node_get_bool(map, "ownWorkdir", false);
     order->chief = node_get_bool(map, "chief", false);
     order->output_dir = node_get_string(map, "outputDir", NULL);
     if (order->token == NULL || order->timeout_ms < 0 || order->grace_ms < 0)

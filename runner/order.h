@@ -51,6 +51,8 @@ struct order {
     struct strings metrics; /* objective first; empty: there is none */
     struct strings stdout_patterns;
     const char *metrics_file; /* in the trial, or NULL */
+    bool substitute;          /* ${trialDir} is replaced in words and values */
+    bool own_workdir;         /* a replica starts in a copy of its workdir */
     struct pairs params;      /* name and value as arguments show them */
     struct pairs captured; /* of the shell that submitted; for processes only */
     struct container_options container;

@@ -9,13 +9,11 @@
 #include "proto/json.h"
 #include "proto/limits.h"
 #include "proto/pattern.h"
-#include "runner/beneath.h"
 #include "runner/evidence.h"
-#include "runner/habitat.h"
 #include "runner/log.h"
 #include "runner/log_source.h"
 #include "runner/message.h"
-#include "runner/metrics_line.h"
+#include "runner/results_file.h"
 #include "runner/seen.h"
 #include "runner/tail.h"
 
@@ -36,8 +34,8 @@ struct records {
     struct evidence evidence;
     struct arena *arena;   /* paths, patterns */
     struct arena *scratch; /* one line */
-    struct tail reports, foreign, file;
-    struct metrics_header header; /* of the metrics file */
+    struct tail reports, foreign;
+    struct results_file file;
     size_t n_patterns;
     struct pattern **patterns;
     struct log_source output; /* stdout, for the patterns */
@@ -73,28 +71,22 @@ static void compile_patterns(struct records *records)
     }
 }
 
-/* The metrics file of the user's own program. In a common working directory
- * all replicas have the same one, so the first reads it. A container's files
- * are its own but for the replica's folder: only what lies there is read. */
-static void find_metrics_file(struct records *records, size_t replica,
-                              const char *folder)
+/* What comes after very many is counted, but not sent: a trial must not keep
+ * the runner busy for ever. */
+static void queue_record(struct records *records, const struct report *report,
+                         int64_t after)
 {
-    const struct replica_order *own = &records->order->replicas[replica];
-    const char *file = replica == 0 ? records->order->metrics_file : NULL;
-    tail_init(&records->file, NULL);
-    if (file == NULL)
+    if (records->n_taken == MOST_RECORDS) {
+        records->malformed++;
         return;
-    if (own->image != NULL) {
-        if (file[0] == '/')
-            file = beneath_rest(HABITAT_TRIAL, file);
-        tail_init_beneath(&records->file, folder, file);
-    } else if (file[0] == '/') {
-        tail_init(&records->file, file);
-    } else {
-        const char *ground = own->workdir != NULL ? own->workdir : folder;
-        tail_init(&records->file,
-                  arena_printf(records->arena, "%s/%s", ground, file));
     }
+    records->n_taken++;
+    record_queue_add(&records->queue, report, after);
+}
+
+static void take_result(void *context, const struct report *report)
+{
+    queue_record(context, report, 0);
 }
 
 struct records *records_new(const struct order *order, size_t replica,
@@ -115,7 +107,10 @@ struct records *records_new(const struct order *order, size_t replica,
               arena_printf(arena, "%s/reports.jsonl", folder));
     tail_init(&records->foreign,
               arena_printf(arena, "%s/output.metrics", folder));
-    find_metrics_file(records, replica, folder);
+    results_file_init(&records->file, order, replica, folder,
+                      &records->evidence);
+    records->file.take = take_result;
+    records->file.context = records;
     records->output = (struct log_source){.folder = folder, .stream = "stdout"};
     record_queue_init(&records->queue);
     compile_patterns(records);
@@ -127,6 +122,7 @@ void records_free(struct records *records)
     if (records == NULL)
         return;
     record_queue_fini(&records->queue);
+    results_file_fini(&records->file);
     seen_fini(&records->seen);
     text_free(&records->line);
     free(records->writers);
@@ -188,19 +184,6 @@ static void note(struct records *records, const struct report *report,
                   line);
 }
 
-/* What comes after very many is counted, but not sent: a trial must not keep
- * the runner busy for ever. */
-static void queue_record(struct records *records, const struct report *report,
-                         int64_t after)
-{
-    if (records->n_taken == MOST_RECORDS) {
-        records->malformed++;
-        return;
-    }
-    records->n_taken++;
-    record_queue_add(&records->queue, report, after);
-}
-
 /* ---- our own file ---- */
 
 static void take_report(void *context, const char *line, size_t len,
@@ -248,49 +231,6 @@ static void take_foreign(void *context, const char *line, size_t len,
     if (!seen_add(&records->seen, (uint64_t)report.seq))
         return;
     note(records, &report, "output.metrics", records->foreign.line);
-    queue_record(records, &report, 0);
-}
-
-/* A line in which no metric of the study is: what else is there. */
-static void note_names(struct records *records, const char *line, size_t len)
-{
-    const struct strings names =
-        metrics_line_names(records->scratch, line, len);
-    for (size_t i = 0; i < names.n; i++)
-        evidence_note_column(&records->evidence, names.items[i],
-                             records->order->metrics_file, records->file.line);
-}
-
-static void take_metrics(void *context, const char *line, size_t len,
-                         int64_t offset)
-{
-    struct records *records = context;
-    const struct strings *metrics = &records->order->metrics;
-    if (offset == 0) {
-        records->header.n = 0;
-        if (metrics_line_is_header(line, len)) {
-            metrics_line_read_header(&records->header, metrics, line, len);
-            arena_reset(records->scratch);
-            note_names(records, line, len);
-            return;
-        }
-    }
-    struct report report = {.time_ms = clock_wall_ms(), .checkpoint = ""};
-    arena_reset(records->scratch);
-    if (len > HT_MAX_REPORT_LINE ||
-        !metrics_line_read(records->scratch, &records->header, metrics, line,
-                           len, &report)) {
-        records->malformed++;
-        if (records->header.n == 0 && len <= HT_MAX_REPORT_LINE)
-            note_names(records, line, len);
-        return;
-    }
-    /* The place counts too: the same values may come twice on purpose. */
-    const uint64_t hash = tail_hash((uint64_t)offset + 1, line, len);
-    report.seq = (int64_t)(hash >> 1) | 1;
-    if (!seen_add(&records->seen, (uint64_t)report.seq))
-        return;
-    note(records, &report, records->order->metrics_file, records->file.line);
     queue_record(records, &report, 0);
 }
 
@@ -374,6 +314,19 @@ static bool read_output(struct records *records, bool final)
     return false;
 }
 
+enum ht_status records_begin(struct records *records,
+                             const char *attempt_folder, bool anew,
+                             struct ht_error *err)
+{
+    return anew ? results_file_begin(&records->file, attempt_folder, err)
+                : results_file_resume(&records->file, attempt_folder, err);
+}
+
+const struct results_file *records_file(const struct records *records)
+{
+    return &records->file;
+}
+
 bool records_collect(struct records *records, int64_t next_beat, bool final)
 {
     if (records->queue.n >= QUEUE_ENOUGH)
@@ -383,8 +336,7 @@ bool records_collect(struct records *records, int64_t next_beat, bool final)
                           records);
     more |= tail_read(&records->foreign, COLLECT_BYTES, final, take_foreign,
                       records);
-    more |=
-        tail_read(&records->file, COLLECT_BYTES, final, take_metrics, records);
+    more |= results_file_read(&records->file, COLLECT_BYTES, final);
     if (records->n_patterns > 0)
         more |= read_output(records, final);
     return more;
@@ -407,12 +359,11 @@ void records_names_text(const struct records *records, struct text *out)
 
 void records_hints_text(const struct records *records, struct text *out)
 {
-    if (records->order->metrics_file != NULL &&
-        (records->file.look.inode == 0 || records->file.look.size == 0)) {
+    const char *state = results_file_state(&records->file);
+    if (state != NULL) {
         text_puts(out, ",\"file\":{\"path\":");
         json_quote(out, records->order->metrics_file);
-        message_string(out, "state",
-                       records->file.look.inode == 0 ? "missing" : "empty");
+        message_string(out, "state", state);
         text_puts(out, "}");
     }
     evidence_line_text(records->output.folder, records->replica,
@@ -422,5 +373,6 @@ void records_hints_text(const struct records *records, struct text *out)
 uint64_t records_skipped(const struct records *records)
 {
     return records->malformed + records->reports.skipped +
-           records->foreign.skipped + records->file.skipped;
+           records->foreign.skipped + records->file.skipped +
+           records->file.tail.skipped;
 }

@@ -14,6 +14,7 @@
 #include "proto/text.h"
 #include "runner/order.h"
 #include "runner/record_queue.h"
+#include "runner/results_file.h"
 
 struct records;
 
@@ -22,6 +23,14 @@ struct records;
 struct records *records_new(const struct order *order, size_t replica,
                             const char *folder);
 void records_free(struct records *records); /* accepts NULL */
+
+/* Once, before the first reading: what is in the metrics file already is not
+ * the attempt's. `anew`: nothing of the attempt has started yet.
+ * HT_PRECONDITION, HT_IO  as results_file_begin() */
+enum ht_status records_begin(struct records *records,
+                             const char *attempt_folder, bool anew,
+                             struct ht_error *err);
+const struct results_file *records_file(const struct records *records);
 
 /* Reads what is new into the queue, a bounded amount; true when there is more.
  * Records that the library may deliver itself wait for heartbeat `next_beat`.

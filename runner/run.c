@@ -33,6 +33,7 @@ struct run *run_new(const struct site *site, const struct engine *engine,
     struct run *run = ht_xcalloc(1, sizeof *run);
     run->engine = engine;
     run->order = order;
+    run->watch = -1;
     run->folder = prepare_attempt_folder(order->arena, site, &order->key);
     run->place = (struct engine_place){
         .site = site,
@@ -106,6 +107,17 @@ static enum ht_status place(struct run *run, const struct strings *free_gpus,
     return placement_write(run->folder, run->order, &run->placement, err);
 }
 
+/* Before anything starts, or after it was there: see records_begin(). */
+static enum ht_status begin_records(struct run *run, bool anew,
+                                    struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < run->order->n_replicas; i++)
+        status =
+            records_begin(run->replicas[i].records, run->folder, anew, err);
+    return status;
+}
+
 static void end_or_go_on(struct run *run, enum ht_status status,
                          const struct ht_error *err, const char *event)
 {
@@ -125,8 +137,27 @@ void run_start(struct run *run, const struct strings *free_gpus,
     if (status == HT_OK)
         status = place(run, free_gpus, &err);
     if (status == HT_OK)
+        status = begin_records(run, true, &err);
+    if (status == HT_OK)
         status = run->engine->start(&run->place, &err);
     end_or_go_on(run, status, &err, "attempt.started");
+}
+
+void run_refuse(struct run *run, const char *lease, size_t len,
+                const char *reason)
+{
+    struct ht_error err;
+    run->accepted = true;
+    if (prepare_lease(run->folder, lease, len, &err) == HT_OK)
+        ht_fail(&err, HT_UNAVAILABLE, "%s", reason);
+    end_unstarted(run, &err);
+}
+
+bool run_disturbs(const struct run *run, const struct run *other)
+{
+    return !other->collected &&
+           results_file_is_same(records_file(run->replicas[0].records),
+                                records_file(other->replicas[0].records));
 }
 
 void run_adopt(struct run *run, const struct strings *free_gpus)
@@ -136,7 +167,10 @@ void run_adopt(struct run *run, const struct strings *free_gpus)
     run->told_started = disk_has(run->folder, mark_started);
     run->told_facts = run->told_started;
     run->told_ended = disk_has(run->folder, mark_ended);
-    enum ht_status status = place(run, free_gpus, &err);
+    const bool anew = !prepare_is_complete(run->order, run->folder);
+    enum ht_status status = begin_records(run, anew, &err);
+    if (status == HT_OK)
+        status = place(run, free_gpus, &err);
     if (status == HT_OK)
         status = run->engine->adopt(&run->place, &err);
     end_or_go_on(run, status, &err, "attempt.adopted");

@@ -33,7 +33,8 @@ struct run {
     const char *folder;
     struct placement placement;   /* n is 0 before it is chosen */
     struct run_replica *replicas; /* order->n_replicas of them */
-    bool accepted;     /* the server wants it here; else it waits for hello */
+    int watch;     /* inotify descriptor of the metrics file's folder, or -1 */
+    bool accepted; /* the server wants it here; else it waits for hello */
     bool told_started; /* confirmed by the server */
     bool told_facts;   /* ... with all that is to be known of it */
     bool ended;
@@ -52,6 +53,12 @@ void run_free(struct run *run); /* accepts NULL; leaves processes alone */
  * when the engine cannot run what was ordered, else as lost. */
 void run_start(struct run *run, const struct strings *free_gpus,
                const char *lease, size_t len);
+/* Puts the lease on disk and ends the run as lost at once. */
+void run_refuse(struct run *run, const char *lease, size_t len,
+                const char *reason);
+/* Whether both write the same metrics file, and the other may not have been
+ * read to its end. */
+bool run_disturbs(const struct run *run, const struct run *other);
 /* Goes on with an attempt of an earlier life that the server still wants. */
 void run_adopt(struct run *run, const struct strings *free_gpus);
 /* Kills what is left and removes the folder. */

@@ -23,6 +23,7 @@
 #include "runner/procfs.h"
 #include "runner/shim_log.h"
 #include "runner/shim_trainer.h"
+#include "runner/workdir.h"
 
 enum {
     POLL_MS = 100,             /* between looks at `stop` without inotify */
@@ -338,11 +339,28 @@ static void kill_leftovers(struct shim *shim)
     }
 }
 
+/* False, with the ending, when the trainer has nowhere to work. */
+static bool make_workdir(struct shim *shim)
+{
+    const struct launch *launch = &shim->launch;
+    const struct workdir_order order = {.from = launch->copied,
+                                        .into = launch->workdir,
+                                        .left_out = launch->left_out,
+                                        .state = launch->state};
+    struct ht_error err;
+    if (launch->copied == NULL || workdir_copy(&order, &err) == HT_OK)
+        return true;
+    shim->ending.outcome = OUTCOME_FAILED;
+    (void)snprintf(shim->ending.reason, sizeof shim->ending.reason, "%s",
+                   err.text);
+    return false;
+}
+
 static void run_trainer(struct shim *shim)
 {
     shim->ending.started_ms = clock_wall_ms();
-    if (!trainer_start(&shim->launch, shim->folder, &shim->trainer,
-                       &shim->ending))
+    if (!make_workdir(shim) || !trainer_start(&shim->launch, shim->folder,
+                                              &shim->trainer, &shim->ending))
         return;
     if (shim->launch.timeout_ms > 0)
         shim->timeout_at = clock_monotonic_ms() + shim->launch.timeout_ms;

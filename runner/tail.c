@@ -13,12 +13,12 @@
 
 void tail_init(struct tail *tail, const char *path)
 {
-    *tail = (struct tail){.path = path, .line = 1};
+    *tail = (struct tail){.path = path, .line = 1, .kept = -1};
 }
 
 void tail_init_beneath(struct tail *tail, const char *root, const char *path)
 {
-    *tail = (struct tail){.path = path, .root = root, .line = 1};
+    *tail = (struct tail){.path = path, .root = root, .line = 1, .kept = -1};
 }
 
 /* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
@@ -86,33 +86,33 @@ static void start_over(struct tail *tail)
     tail->overlong = false;
 }
 
-/* The name of what was found, whatever happens to its path. */
-static int open_beneath(const struct tail *tail, int flags)
+static bool is_kept(const struct tail *tail, const struct stat *status)
 {
-    const int place = beneath_open(tail->root, tail->path);
-    if (place < 0)
-        return -1;
-    struct stat status;
-    char name[32];
-    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", place);
-    const int fd = fstat(place, &status) == 0 && S_ISREG(status.st_mode)
-                       ? open(name, flags)
-                       : -1;
-    close(place);
-    return fd;
+    struct stat kept;
+    return tail->kept >= 0 && fstat(tail->kept, &kept) == 0 &&
+           kept.st_dev == status->st_dev && kept.st_ino == status->st_ino;
 }
 
+/* The kept descriptor while its file has the name: who asks whether anybody
+ * opened the file must not hear of us. */
 static int open_regular(const struct tail *tail, struct stat *status)
 {
-    enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
     if (tail->path == NULL)
         return -1;
-    const int fd = tail->root != NULL ? open_beneath(tail, FLAGS)
-                                      : open(tail->path, FLAGS | O_NOFOLLOW);
-    if (fd >= 0 && (fstat(fd, status) != 0 || !S_ISREG(status->st_mode))) {
-        close(fd);
+    const int place = tail->root != NULL
+                          ? beneath_open(tail->root, tail->path)
+                          : open(tail->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (place < 0)
         return -1;
-    }
+    /* The name of what was found, whatever happens to its path. */
+    char name[32];
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", place);
+    int fd = -1;
+    if (fstat(place, status) == 0 && S_ISREG(status->st_mode))
+        fd = is_kept(tail, status)
+                 ? tail->kept
+                 : open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    close(place);
     return fd;
 }
 
@@ -192,28 +192,95 @@ static bool read_lines(const struct reader *reader, size_t budget)
     return true;
 }
 
+/* What is new in the open file. */
+static bool read_open(struct reader *reader, size_t budget)
+{
+    struct tail *tail = reader->tail;
+    struct stat status;
+    if (fstat(reader->fd, &status) != 0)
+        return false;
+    const struct tail_look look = look_at(&status);
+    const bool emptied = file_mark_is_gone(&tail->mark);
+    if (!reader->final && !emptied && is_same(&look, &tail->look))
+        return false;
+    if (emptied) {
+        file_mark_clear(&tail->mark);
+        start_over(tail);
+        tail->rewritten(reader->context);
+    }
+    if (tail->rewritten != NULL && !file_mark_is_set(&tail->mark))
+        file_mark_set(&tail->mark, reader->fd);
+    reader->buffer = ht_xcalloc(TAIL_LINE_BYTES, 1);
+    if (!goes_on(tail, reader->fd, status.st_size, reader->buffer))
+        start_over(tail);
+    const bool more = read_lines(reader, budget);
+    tail->look = more ? (struct tail_look){.inode = 0} : look;
+    free(reader->buffer);
+    return more;
+}
+
+/* Where another file has the name, what is left of the kept one comes first.
+ * Takes `fd` over, which may be -1. */
+static bool read_kept(struct reader *reader, size_t budget, int fd)
+{
+    struct tail *tail = reader->tail;
+    if (tail->kept >= 0 && fd >= 0 && fd != tail->kept) {
+        const struct reader rest = *reader;
+        reader->final = false;
+        reader->fd = tail->kept;
+        if (read_open(reader, budget)) {
+            close(fd);
+            return true;
+        }
+        *reader = rest;
+        tail->rewritten(reader->context);
+        file_mark_clear(&tail->mark);
+        close(tail->kept);
+        tail->kept = fd;
+        tail->look = (struct tail_look){.inode = 0};
+        start_over(tail);
+    } else if (tail->kept < 0) {
+        tail->kept = fd;
+    }
+    reader->fd = tail->kept;
+    return tail->kept >= 0 && read_open(reader, budget);
+}
+
 bool tail_read(struct tail *tail, size_t budget, bool final, tail_line *take,
                void *context)
 {
     struct stat status;
-    const int fd = open_regular(tail, &status);
-    if (fd < 0)
+    struct reader reader = {.tail = tail,
+                            .fd = open_regular(tail, &status),
+                            .final = final,
+                            .take = take,
+                            .context = context};
+    tail->missing = reader.fd < 0;
+    if (tail->rewritten != NULL)
+        return read_kept(&reader, budget, reader.fd);
+    if (reader.fd < 0)
         return false;
-    bool more = false;
-    const struct tail_look look = look_at(&status);
-    if (final || !is_same(&look, &tail->look)) {
-        const struct reader reader = {.tail = tail,
-                                      .fd = fd,
-                                      .final = final,
-                                      .take = take,
-                                      .context = context,
-                                      .buffer = ht_xcalloc(TAIL_LINE_BYTES, 1)};
-        if (!goes_on(tail, fd, status.st_size, reader.buffer))
-            start_over(tail);
-        more = read_lines(&reader, budget);
-        tail->look = more ? (struct tail_look){.inode = 0} : look;
-        free(reader.buffer);
-    }
-    close(fd);
+    const bool more = read_open(&reader, budget);
+    close(reader.fd);
     return more;
+}
+
+void tail_keep(struct tail *tail, tail_rewritten *rewritten)
+{
+    struct stat status;
+    tail->rewritten = rewritten;
+    tail->kept = open_regular(tail, &status);
+    tail->missing = tail->kept < 0;
+    if (tail->kept < 0)
+        return;
+    tail->look = look_at(&status);
+    file_mark_set(&tail->mark, tail->kept);
+}
+
+void tail_fini(struct tail *tail)
+{
+    file_mark_clear(&tail->mark);
+    if (tail->kept >= 0)
+        close(tail->kept);
+    tail->kept = -1;
 }

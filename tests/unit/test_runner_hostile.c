@@ -217,6 +217,7 @@ static size_t collect_file(const char *file)
     char own[PATH_MAX];
     (void)snprintf(own, sizeof own, "%s", path_of("own"));
     struct records *records = records_new(order, 0, own);
+    CHECK(records_begin(records, own, false, NULL) == HT_OK);
     while (records_collect(records, 0, true))
         continue;
     const size_t n = records_queue(records)->n;

@@ -21,7 +21,10 @@ static struct records *new_records(const char *more)
     struct ht_error err;
     CHECK(order_parse(json.data, json.len, &order, &err) == HT_OK);
     text_free(&json);
-    return records_new(order, 0, fixture_folder(folder_path));
+    struct records *records =
+        records_new(order, 0, fixture_folder(folder_path));
+    CHECK(records_begin(records, folder_path, true, &err) == HT_OK);
+    return records;
 }
 
 static void end_records(struct records *records)
