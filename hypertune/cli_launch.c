@@ -5,6 +5,7 @@
 
 #include "hypertune/cli_commands.h"
 #include "hypertune/cli_program.h"
+#include "proto/metrics_file.h"
 
 static void record_variable(struct cli *cli, const char *name,
                             struct pair pairs[], size_t *n)
@@ -129,5 +130,6 @@ const char *cli_launch_settle(const struct cli_launch *launch, struct job *job)
         return NULL;
     warn_of_containers(launch);
     settle_workdir(launch, job);
+    metrics_file_check(launch->root, job, launch->diag);
     return find_program(launch, job);
 }

@@ -6,6 +6,7 @@
 #include "proto/json.h"
 #include "proto/limits.h"
 #include "proto/token.h"
+#include "tuner/common_file.h"
 #include "tuner/db_write.h"
 #include "tuner/fitting.h"
 #include "tuner/gpus.h"
@@ -164,6 +165,8 @@ static enum ht_status suits(struct leasing *now, int64_t id, bool *does,
     *does = false;
     if (status == HT_OK)
         status = has_room(now, &study, job, does, err);
+    if (status == HT_OK && *does)
+        status = common_file_is_free(now->core, id, job, does, err);
     if (status != HT_OK || !*does)
         return status;
     *does = fitting_allows(now->req->arena, &now->runner->rules, job, &lack) &&

@@ -5,6 +5,7 @@
 #include "proto/job_native.h"
 #include "proto/job_plan.h"
 #include "proto/json.h"
+#include "proto/metrics_file.h"
 #include "proto/yaml_write.h"
 #include "tuner/webhook_board.h"
 
@@ -108,8 +109,11 @@ static void check_alone(const struct node *root, const struct job *job,
         diag_error(diag, line, column, "workdir",
                    job->workdir == NULL ? "is missing"
                                         : "must be an absolute path");
-        diag_hint(diag, "commands run in a folder of the machine that runs "
-                        "them: say which");
+        diag_hint(diag, job->own_workdir
+                            ? "each trial has a copy of a folder of the "
+                              "machine that runs it: workdir: {own: /FOLDER}"
+                            : "commands run in a folder of the machine that "
+                              "runs them: say which");
     }
     if (runs && job->workdir != NULL &&
         strcmp(job->workdir, template_folder) == 0)
@@ -260,6 +264,7 @@ enum ht_status read_draft(struct reader *reader, struct request *req,
         job = job_read(root, &diag);
     if (job != NULL) {
         check_alone(root, job, &diag);
+        metrics_file_check(root, job, &diag);
         webhook_board_check(reader->facts->webhooks, job, "", &diag, &diag);
         status = check_name(reader, root, job, &diag, err);
     }

@@ -1,6 +1,8 @@
 #include <string.h>
 
 #include "proto/json.h"
+#include "proto/metrics_file.h"
+#include "tuner/common_file.h"
 #include "tuner/core.h"
 #include "tuner/db_write.h"
 #include "tuner/memory.h"
@@ -266,6 +268,28 @@ static enum ht_status store(struct change *change, struct ht_error *err)
     return status == HT_OK ? reopen(change, err) : status;
 }
 
+/* What is to run more at a time, or in another place, than it did. */
+static enum ht_status check_file(struct change *change,
+                                 const struct job *before, struct ht_error *err)
+{
+    struct arena *arena = change->req->arena;
+    const struct job *job = change->job;
+    const char *old = metrics_file_shared(arena, before);
+    const char *new = metrics_file_shared(arena, job);
+    if (new == NULL)
+        return HT_OK;
+    const bool same = old != NULL && strcmp(old, new) == 0;
+    const int64_t writers = metrics_file_writers(job);
+    if (writers > 1 && !(same && writers <= metrics_file_writers(before)))
+        return ht_fail(err, HT_PRECONDITION,
+                       "%lld processes at a time would write one metrics file, "
+                       "%.80s; first write %s",
+                       (long long)writers, new,
+                       metrics_file_repair(arena, job));
+    return same ? HT_OK
+                : common_file_check(change->core, change->row.id, job, err);
+}
+
 static enum ht_status apply(struct change *change, struct ht_error *err)
 {
     const struct job *before;
@@ -278,6 +302,8 @@ static enum ht_status apply(struct change *change, struct ht_error *err)
         status = read_body(change, err);
     if (status == HT_OK)
         status = check_budget(change, before, err);
+    if (status == HT_OK)
+        status = check_file(change, before, err);
     if (status != HT_OK)
         return status;
     if (job_diff(before, change->job, &change->what) == 0)

@@ -1,6 +1,7 @@
 #include "tuner/study_end.h"
 
 #include "proto/limits.h"
+#include "tuner/common_file.h"
 #include "tuner/db_write.h"
 #include "tuner/memory.h"
 #include "tuner/progress.h"
@@ -133,10 +134,22 @@ enum ht_status study_end(struct settling *now, const struct ending *end,
     return status == HT_OK ? study_finish(now, err) : status;
 }
 
+/* What has ended may meanwhile have left its metrics file to another. */
+static enum ht_status check_file(struct core *core, const struct study_row *row,
+                                 struct ht_error *err)
+{
+    const struct job *job;
+    const enum ht_status status = memory_job(core_memory(core), row, &job, err);
+    return status == HT_OK ? common_file_check(core, row->id, job, err)
+                           : status;
+}
+
 enum ht_status study_reopen(struct core *core, struct study_row *row,
                             const char *reason, struct ht_error *err)
 {
-    const enum ht_status status = progress_restart(core, row, err);
+    enum ht_status status = check_file(core, row, err);
+    if (status == HT_OK)
+        status = progress_restart(core, row, err);
     if (status != HT_OK)
         return status;
     row->ended = "";
@@ -149,6 +162,9 @@ enum ht_status study_reopen(struct core *core, struct study_row *row,
 enum ht_status study_confirm_on(struct core *core, struct study_row *row,
                                 const char *reason, struct ht_error *err)
 {
+    const enum ht_status status = check_file(core, row, err);
+    if (status != HT_OK)
+        return status;
     row->ends_as = row->state;
     row->ended = row->reason;
     core_wake(core);

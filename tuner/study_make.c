@@ -4,7 +4,9 @@
 
 #include "proto/job_aip.h"
 #include "proto/json.h"
+#include "proto/metrics_file.h"
 #include "proto/token.h"
+#include "tuner/common_file.h"
 #include "tuner/db_write.h"
 #include "tuner/fitting.h"
 #include "tuner/prior_copy.h"
@@ -143,6 +145,7 @@ static enum ht_status check_server(struct core *core, struct request *req,
 {
     struct diag *errors = study_diag(req);
     diag_init(&making->warnings, req->arena, "request", NULL, 0);
+    metrics_file_check(req->body, making->job, errors);
     fitting_check(core, making->job, errors, &making->warnings);
     webhook_board_check(core_options_of(core)->webhooks, making->job,
                         "hypertune.", errors, &making->warnings);
@@ -190,6 +193,8 @@ static enum ht_status check(struct core *core, struct request *req,
                             struct making *making, struct ht_error *err)
 {
     enum ht_status status = check_server(core, req, making, err);
+    if (status == HT_OK)
+        status = common_file_check(core, 0, making->job, err);
     if (status == HT_OK && making->job->kind != JOB_CUSTOM) {
         search_method_resolve(making->job);
         status = check_method(making->job, err);
