@@ -43,6 +43,7 @@ struct records {
     int64_t line_at;          /* where that line begins */
     int64_t line_number;      /* ... and its number, from 1 */
     bool overlong;            /* that line is passed over */
+    bool cut;                 /* see records_cut() */
     size_t n_writers, room;   /* room is a power of two */
     struct writer *writers;   /* a hash table, owned */
     uint64_t factor;          /* random, odd */
@@ -309,7 +310,7 @@ static bool read_output(struct records *records, bool final)
             return true;
         budget -= n;
     }
-    if (final)
+    if (final && !records->cut)
         end_output_line(records, records->output.offset);
     return false;
 }
@@ -320,6 +321,12 @@ enum ht_status records_begin(struct records *records,
 {
     return anew ? results_file_begin(&records->file, attempt_folder, err)
                 : results_file_resume(&records->file, attempt_folder, err);
+}
+
+void records_cut(struct records *records)
+{
+    records->cut = true;
+    records->file.tail.cut = true;
 }
 
 const struct results_file *records_file(const struct records *records)

@@ -30,6 +30,8 @@ void records_free(struct records *records); /* accepts NULL */
 enum ht_status records_begin(struct records *records,
                              const char *attempt_folder, bool anew,
                              struct ht_error *err);
+/* The trainer was killed in the middle of whatever it was writing. */
+void records_cut(struct records *records);
 const struct results_file *records_file(const struct records *records);
 
 /* Reads what is new into the queue, a bounded amount; true when there is more.

@@ -158,9 +158,11 @@ static void count_before(struct results_file *file,
         const char *end = memchr(line.text, '\n', bytes->len - at);
         line.len = end != NULL ? (size_t)(end - line.text) : bytes->len - at;
         const enum saying saying = understand(file, &header, &line, &report);
+        const uint64_t hash = hash_of(saying, &line, &report);
         if (saying != SAYS_COLUMNS)
-            tally_add(&file->before, hash_of(saying, &line, &report));
+            tally_add(&file->before, hash);
         if (end == NULL) {
+            file->torn = hash;
             file->torn_at = (int64_t)at;
             file->torn_len = line.len;
             file->torn_hash = tail_hash(0, line.text, line.len);
@@ -296,6 +298,7 @@ static void take_line(void *context, const char *text, size_t len,
     if (offset == 0)
         begin_pass(file);
     if (is_continued(file, &line, offset)) {
+        tally_add(&file->now, file->torn); /* it is there, too */
         line.text += file->torn_len;
         line.len -= file->torn_len;
         line.first = false;

@@ -38,16 +38,17 @@ struct results_file {
     struct tally before; /* lines that are not this attempt's */
     struct tally now;    /* lines that were found since the file's start */
     struct seen seen;
-    int64_t torn_at; /* where an unfinished line of before begins, */
-    size_t torn_len; /* its length; 0: there is none */
-    uint64_t torn_hash;
-    int64_t passes;    /* times that the file was read from its start */
-    bool begun;        /* what was there before is known */
-    bool fresh;        /* this pass brought a new record */
-    uint64_t newest;   /* seq of the record that was taken last */
-    struct text last;  /* our last line in the file, */
-    uint64_t last_seq; /* and the seq of its record; 0: there is none */
-    uint64_t skipped;  /* lines that say nothing */
+    int64_t torn_at;    /* where an unfinished line of before begins, */
+    size_t torn_len;    /* its length; 0: there is none */
+    uint64_t torn_hash; /* of its bytes */
+    uint64_t torn;      /* of what it says */
+    int64_t passes;     /* times that the file was read from its start */
+    bool begun;         /* what was there before is known */
+    bool fresh;         /* this pass brought a new record */
+    uint64_t newest;    /* seq of the record that was taken last */
+    struct text last;   /* our last line in the file, */
+    uint64_t last_seq;  /* and the seq of its record; 0: there is none */
+    uint64_t skipped;   /* lines that say nothing */
 };
 
 /* Replica 0 reads it; `folder` is that replica's. Everything is borrowed. */

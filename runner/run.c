@@ -188,9 +188,19 @@ void run_stop(struct run *run, const struct stop_order *order)
         run->engine->stop(&run->place, order);
 }
 
+/* Whoever ends by itself has written its last line to the end. */
+static bool was_killed(const struct ending *ending)
+{
+    return ending->outcome != OUTCOME_SUCCEEDED &&
+           (!ending->has_exit || ending->exit > 128);
+}
+
 static void note_end(struct run *run)
 {
     run->ended = true;
+    for (size_t i = 0; was_killed(&run->ending) && i < run->order->n_replicas;
+         i++)
+        records_cut(run->replicas[i].records);
     runner_log(RUNNER_INFO, "attempt.ended", "name=%s outcome=%s reason=\"%s\"",
                run->order->name, outcome_name(run->ending.outcome),
                run->ending.reason);

@@ -181,7 +181,7 @@ static bool read_lines(const struct reader *reader, size_t budget)
         const size_t len = (size_t)n;
         const size_t used = take_lines(reader, len);
         if (len < TAIL_LINE_BYTES) {
-            if (reader->final && used < len)
+            if (reader->final && used < len && !reader->tail->cut)
                 take_torn(reader, reader->buffer + used, len - used);
             return false;
         }

@@ -41,6 +41,8 @@ struct tail {
     struct tail_look look; /* at the last reading */
     int64_t line;          /* number of the line that comes next, from 1 */
     bool overlong;         /* inside a line that is passed over */
+    bool cut; /* the writer was killed: a last line without newline may be the
+                 beginning of one, and of a number */
     uint64_t skipped;      /* lines passed over, ever */
     /* Of one that keeps its file. */
     tail_rewritten *rewritten; /* NULL: it does not keep it */

@@ -53,18 +53,19 @@ static enum ht_status too_large(struct copying *copying)
 }
 
 /* HT_OK with errno 0, or errno tells what failed. */
-static enum ht_status copy_bytes(struct copying *copying, int from, int into)
+static enum ht_status copy_bytes(struct copying *copying, int from, int into,
+                                 int64_t size)
 {
     errno = 0;
     if (ioctl(into, FICLONE, from) == 0)
         return HT_OK;
+    copying->bytes += size;
+    if (copying->bytes > (int64_t)WORKDIR_MEGABYTES * 1024 * 1024)
+        return too_large(copying);
     char buffer[CHUNK];
     ssize_t n;
     errno = 0;
     while ((n = read(from, buffer, sizeof buffer)) > 0) {
-        copying->bytes += n;
-        if (copying->bytes > (int64_t)WORKDIR_MEGABYTES * 1024 * 1024)
-            return too_large(copying);
         if (write(into, buffer, (size_t)n) != n) {
             errno = errno != 0 ? errno : ENOSPC;
             return HT_OK;
@@ -94,7 +95,7 @@ static enum ht_status copy_file(struct copying *copying,
     enum ht_status result = HT_OK;
     bool good = into >= 0 && fstat(from, &status) == 0;
     if (good) {
-        result = copy_bytes(copying, from, into);
+        result = copy_bytes(copying, from, into, status.st_size);
         good = errno == 0 && keep_looks(into, &status);
     }
     if (result == HT_OK && !good)
