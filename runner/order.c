@@ -295,6 +295,7 @@ static enum ht_status read_order(struct order *order, const struct node *map,
     order->substitute = node_get_bool(map, "substitute", false);
     order->own_workdir = node_get_bool(map, "ownWorkdir", false);
     order->chief = node_get_bool(map, "chief", false);
+    order->begun = node_get_bool(map, "begun", true);
     order->output_dir = node_get_string(map, "outputDir", NULL);
     if (order->token == NULL || order->timeout_ms < 0 || order->grace_ms < 0)
         return ht_fail(err, HT_INVALID, "token or a time is missing or wrong");

@@ -48,6 +48,7 @@ struct order {
     bool tuning;            /* trainers are told of a trial */
     bool chief;             /* ... that TF_CONFIG's master is the "chief" */
     const char *output_dir; /* of this trial's results; NULL: the runner's */
+    bool begun;             /* an earlier attempt may have left some there */
     struct strings metrics; /* objective first; empty: there is none */
     struct strings stdout_patterns;
     const char *metrics_file; /* in the trial, or NULL */

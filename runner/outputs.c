@@ -1,13 +1,18 @@
 #include "runner/outputs.h"
 
 #include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/clock.h"
 #include "proto/text.h"
 #include "runner/beneath.h"
 #include "runner/disk.h"
+#include "runner/log.h"
 
 static const char scheme[] = "gs://";
 
@@ -48,6 +53,65 @@ static enum ht_status make_output(const char *path, const char *variable,
                        "%.300s is a file, where %s is to be a folder", path,
                        variable);
     return disk_make_folder(path, err);
+}
+
+static bool has_entries(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *entry;
+    bool found = false;
+    while (dir != NULL && !found && (entry = readdir(dir)) != NULL)
+        found =
+            strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    if (dir != NULL)
+        closedir(dir);
+    return found;
+}
+
+/* The first of the three that has something in it; NULL: none has. */
+static const char *find_filled(struct arena *arena, const char *here)
+{
+    for (size_t i = 0; i < OUTPUT_FOLDERS; i++) {
+        const char *folder =
+            arena_printf(arena, "%s/%s", here, output_folders[i].value);
+        if (has_entries(folder))
+            return folder;
+    }
+    return NULL;
+}
+
+static enum ht_status put_aside(struct arena *arena, const char *here,
+                                struct ht_error *err)
+{
+    const char *aside =
+        arena_printf(arena, "%s.before-%lld", here, (long long)clock_wall_ms());
+    if (rename(here, aside) != 0)
+        return ht_fail_errno(err, errno, "cannot put %s aside", here);
+    runner_log(RUNNER_WARN, "outputs.aside", "folder=%s", aside);
+    return HT_OK;
+}
+
+/* A custom job may well go on from what lies there, and a bucket is everybody's
+ * own affair. */
+enum ht_status outputs_begin(const struct site *site, const struct order *order,
+                             struct ht_error *err)
+{
+    const char *asked = order->output_dir;
+    if (order->begun || !order->tuning || (asked != NULL && asked[0] != '/'))
+        return HT_OK;
+    struct arena *arena = arena_new();
+    const char *here = outputs_here(arena, site, order);
+    const char *filled = find_filled(arena, here);
+    enum ht_status status = HT_OK;
+    if (filled != NULL && asked == NULL)
+        status = put_aside(arena, here, err);
+    else if (filled != NULL)
+        status = ht_fail(err, HT_PRECONDITION,
+                         "outputDir: %.160s has files of another trial: choose "
+                         "another outputDir, or move them away",
+                         filled);
+    arena_free(arena);
+    return status;
 }
 
 enum ht_status outputs_make(const char *here, struct ht_error *err)

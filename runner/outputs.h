@@ -24,6 +24,14 @@ char *outputs_trial_folder(struct arena *arena, const struct site *site,
 const char *outputs_here(struct arena *arena, const struct site *site,
                          const struct order *order);
 
+/* Before a trial's first attempt: nothing may lie in the three that it could
+ * take for its own, such as a checkpoint. What an earlier database's trial of
+ * the same number left in the runner's folder is put aside.
+ * HT_PRECONDITION  the job's outputDir has files of another trial
+ * HT_IO            they cannot be put aside */
+enum ht_status outputs_begin(const struct site *site, const struct order *order,
+                             struct ht_error *err);
+
 /* Makes the three for a trainer that is as trusted as the runner: a process.
  * HT_PRECONDITION  a file is there
  * HT_IO            a folder cannot be made */

@@ -9,6 +9,7 @@
 #include "runner/disk.h"
 #include "runner/log.h"
 #include "runner/message.h"
+#include "runner/outputs.h"
 #include "runner/prepare.h"
 #include "runner/words.h"
 
@@ -130,10 +131,15 @@ static void end_or_go_on(struct run *run, enum ht_status status,
 void run_start(struct run *run, const struct strings *free_gpus,
                const char *lease, size_t len)
 {
-    struct ht_error err;
+    struct ht_error err, why;
     run->accepted = true;
     home_reclaim(run->place.site->state, run->folder);
+    disk_remove_tree(run->folder); /* of an earlier database's attempt */
+    const enum ht_status clean =
+        outputs_begin(run->place.site, run->order, &why);
     enum ht_status status = prepare_lease(run->folder, lease, len, &err);
+    if (status == HT_OK && clean != HT_OK)
+        status = ht_fail(&err, clean, "%s", why.text);
     if (status == HT_OK)
         status = place(run, free_gpus, &err);
     if (status == HT_OK)

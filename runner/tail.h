@@ -43,7 +43,7 @@ struct tail {
     bool overlong;         /* inside a line that is passed over */
     bool cut; /* the writer was killed: a last line without newline may be the
                  beginning of one, and of a number */
-    uint64_t skipped;      /* lines passed over, ever */
+    uint64_t skipped; /* lines passed over, ever */
     /* Of one that keeps its file. */
     tail_rewritten *rewritten; /* NULL: it does not keep it */
     int kept;                  /* descriptor while there is one, else -1 */

@@ -10,7 +10,8 @@
 struct looking {
     struct core *core;
     struct arena *arena;
-    const char *path;
+    const char *(*find)(struct arena *arena, const struct job *job);
+    const char *path;       /* what it found */
     struct study_row found; /* the one that is looked at */
 };
 
@@ -32,7 +33,7 @@ static enum ht_status writes_it(struct looking *now, int64_t id, bool *does,
     if (status != HT_OK ||
         memory_job(core_memory(now->core), &now->found, &job, NULL) != HT_OK)
         return status;
-    const char *path = metrics_file_shared(now->arena, job);
+    const char *path = now->find(now->arena, job);
     *does = path != NULL && strcmp(path, now->path) == 0;
     return HT_OK;
 }
@@ -73,21 +74,61 @@ static enum ht_status any(struct looking *now, bool *stop, struct ht_error *err)
     return HT_OK;
 }
 
+/* Trials of two studies would have the same numbers there. */
+static const char *find_outputs(struct arena *arena, const struct job *job)
+{
+    const char *folder = job->output_dir;
+    if (job->kind != JOB_TUNING || folder == NULL || folder[0] != '/')
+        return NULL;
+    char *tidied = arena_strdup(arena, folder);
+    size_t len = strlen(tidied);
+    while (len > 1 && tidied[len - 1] == '/')
+        tidied[--len] = '\0';
+    return tidied;
+}
+
+static enum ht_status check_file(struct looking *now, int64_t id,
+                                 const struct job *job, struct ht_error *err)
+{
+    bool taken = false;
+    now->find = metrics_file_shared;
+    now->path = metrics_file_shared(now->arena, job);
+    if (now->path == NULL)
+        return HT_OK;
+    const enum ht_status status = each_writer(now, id, any, &taken, err);
+    return status != HT_OK || !taken
+               ? status
+               : ht_fail(err, HT_PRECONDITION,
+                         "study %.64s writes the same metrics file, %.80s: end "
+                         "it, or write %s",
+                         now->found.name, now->path,
+                         metrics_file_repair(now->arena, job));
+}
+
+static enum ht_status check_outputs(struct looking *now, int64_t id,
+                                    const struct job *job, struct ht_error *err)
+{
+    bool taken = false;
+    now->find = find_outputs;
+    now->path = find_outputs(now->arena, job);
+    if (now->path == NULL)
+        return HT_OK;
+    const enum ht_status status = each_writer(now, id, any, &taken, err);
+    return status != HT_OK || !taken
+               ? status
+               : ht_fail(err, HT_PRECONDITION,
+                         "study %.64s has the same outputDir, %.80s: end it, "
+                         "or choose another",
+                         now->found.name, now->path);
+}
+
 enum ht_status common_file_check(struct core *core, int64_t id,
                                  const struct job *job, struct ht_error *err)
 {
     struct looking now = {.core = core, .arena = arena_new()};
-    bool taken = false;
-    enum ht_status status = HT_OK;
-    now.path = metrics_file_shared(now.arena, job);
-    if (now.path != NULL)
-        status = each_writer(&now, id, any, &taken, err);
-    if (status == HT_OK && taken)
-        status = ht_fail(
-            err, HT_PRECONDITION,
-            "study %.64s writes the same metrics file, %.80s: end it, or write "
-            "%s",
-            now.found.name, now.path, metrics_file_repair(now.arena, job));
+    enum ht_status status = check_file(&now, id, job, err);
+    if (status == HT_OK)
+        status = check_outputs(&now, id, job, err);
     arena_free(now.arena);
     return status;
 }
@@ -109,7 +150,8 @@ enum ht_status common_file_is_free(struct core *core, int64_t id,
                                    const struct job *job, bool *is_free,
                                    struct ht_error *err)
 {
-    struct looking now = {.core = core, .arena = arena_new()};
+    struct looking now = {
+        .core = core, .arena = arena_new(), .find = metrics_file_shared};
     bool busy = false;
     enum ht_status status = HT_OK;
     now.path = metrics_file_shared(now.arena, job);

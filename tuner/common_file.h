@@ -1,6 +1,6 @@
-/* common_file.h - metrics files that all trials of a study write: no two
- * studies that live may have the same one, and no two trials run on it.
- * Core thread. */
+/* common_file.h - what all trials of a study write: no two studies that live
+ * may have the same metrics file or outputDir, and no two trials run on one
+ * file. Core thread. */
 #ifndef HT_TUNER_COMMON_FILE_H
 #define HT_TUNER_COMMON_FILE_H
 
@@ -13,7 +13,8 @@
 #include "tuner/rows.h"
 
 /* Whether the study `id` (0: one that is to be made) may live with this job.
- * HT_PRECONDITION  another study that has not ended writes the same file */
+ * HT_PRECONDITION  another study that has not ended writes the same file
+ *                  or folder */
 enum ht_status common_file_check(struct core *core, int64_t id,
                                  const struct job *job, struct ht_error *err);
 

@@ -38,6 +38,15 @@ enum ht_status db_attempt_list(struct db *db, struct arena *arena,
                            "ii", study, trial);
 }
 
+enum ht_status db_trial_has_run(struct db *db, int64_t study, int64_t trial,
+                                bool *has_run, struct ht_error *err)
+{
+    return db_ask_bool(db, has_run, err,
+                       "SELECT 1 FROM attempts "
+                       "WHERE study=? AND trial=? AND started_ms>0 LIMIT 1",
+                       "ii", study, trial);
+}
+
 enum ht_status db_attempt_open(struct db *db, struct arena *arena,
                                const char *runner, struct attempt_list *list,
                                struct ht_error *err)

@@ -165,6 +165,9 @@ enum ht_status db_attempt_set_token(struct db *db,
                                     const struct attempt_row *row,
                                     const unsigned char hash[TOKEN_HASH_BYTES],
                                     struct ht_error *err);
+/* Whether some attempt of the trial has run. */
+enum ht_status db_trial_has_run(struct db *db, int64_t study, int64_t trial,
+                                bool *has_run, struct ht_error *err);
 /* Not ENDED, of that runner. */
 enum ht_status db_attempt_open(struct db *db, struct arena *arena,
                                const char *runner, struct attempt_list *list,

@@ -204,6 +204,11 @@ static enum ht_status describe(struct leasing *now, struct trial_pair *pair,
     enum ht_status status = find_job(now, pair->trial.study, &study, &job, err);
     if (status != HT_OK)
         return status;
+    bool begun;
+    status = db_trial_has_run(core_db(now->core), pair->trial.study,
+                              pair->trial.id, &begun, err);
+    if (status != HT_OK)
+        return status;
     const struct lease_facts facts = {.arena = now->req->arena,
                                       .server_id = core_server_id(now->core),
                                       .report_url = core_report_url(now->core),
@@ -212,7 +217,8 @@ static enum ht_status describe(struct leasing *now, struct trial_pair *pair,
                                       .rules = &now->runner->rules,
                                       .study = &study,
                                       .job = job,
-                                      .pair = pair};
+                                      .pair = pair,
+                                      .begun = begun};
     cJSON *attempt;
     status = lease_view(&facts, &attempt, err);
     if (status != HT_OK)

@@ -136,6 +136,7 @@ static void add_identity(const struct lease_facts *facts, cJSON *out)
     json_add_bool(out, "chief", facts->job->chief);
     json_add_bool(out, "substitute", facts->job->substitute);
     json_add_bool(out, "ownWorkdir", facts->job->own_workdir);
+    json_add_bool(out, "begun", facts->begun);
     json_add_string(out, "outputDir",
                     trial_folder(facts, facts->job->output_dir));
 }

@@ -23,6 +23,7 @@ struct lease_facts {
     const struct study_row *study;
     const struct job *job;
     const struct trial_pair *pair;
+    bool begun; /* an earlier attempt of the trial has run */
 };
 
 /* The caller owns *out.

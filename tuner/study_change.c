@@ -276,18 +276,18 @@ static enum ht_status check_file(struct change *change,
     const struct job *job = change->job;
     const char *old = metrics_file_shared(arena, before);
     const char *new = metrics_file_shared(arena, job);
-    if (new == NULL)
-        return HT_OK;
-    const bool same = old != NULL && strcmp(old, new) == 0;
+    const bool same = old != NULL && new != NULL &&strcmp(old, new) == 0;
     const int64_t writers = metrics_file_writers(job);
-    if (writers > 1 && !(same && writers <= metrics_file_writers(before)))
+    if (new != NULL && writers > 1 &&
+        !(same && writers <= metrics_file_writers(before)))
         return ht_fail(err, HT_PRECONDITION,
                        "%lld processes at a time would write one metrics file, "
                        "%.80s; first write %s",
                        (long long)writers, new,
                        metrics_file_repair(arena, job));
-    return same ? HT_OK
-                : common_file_check(change->core, change->row.id, job, err);
+    return study_state_is_final(change->row.state)
+               ? HT_OK /* study_reopen() asks */
+               : common_file_check(change->core, change->row.id, job, err);
 }
 
 static enum ht_status apply(struct change *change, struct ht_error *err)
