@@ -126,7 +126,12 @@ static void describe_body(struct cli *cli, const struct job *job,
     if (job->pools[0].image != NULL)
         add_line("image", job->pools[0].image, out);
     else
-        add_line("folder", job->workdir, out);
+        add_line("folder",
+                 job->own_workdir
+                     ? arena_printf(cli->arena, "%s, a copy for each trial",
+                                    job->workdir)
+                     : job->workdir,
+                 out);
     if (job->service_account != NULL)
         add_line("account", job->service_account, out);
 }
