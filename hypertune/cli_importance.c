@@ -4,32 +4,70 @@
 #include "hypertune/cli_study.h"
 #include "hypertune/cli_table.h"
 
-static void percent_cell(struct table *table, const struct node *item,
-                         const char *key)
+/* In percent for people, as it is for programs. */
+static void share_cell(const struct cli *cli, struct table *table,
+                       const struct node *item, const char *key)
 {
-    if (node_find(item, key) == NULL)
-        table_cell(table, "-");
+    const double share = node_get_double(item, key, 0);
+    if (cli->format == FORMAT_CSV)
+        table_cell_printf(table, "%.6g", share);
     else
-        table_cell_printf(table, "%.0f %%",
-                          100 * node_get_double(item, key, 0));
+        table_cell_printf(table, "%.0f %%", 100 * share);
 }
 
+/* One number; what stands beside it only where it is asked for. */
 static struct table *make_table(struct cli *cli, const struct node *list)
 {
+    const bool wide = cli->format != FORMAT_TABLE;
     struct table *table = table_new(cli->arena);
     table_column(table, "PARAMETER", ALIGN_LEFT);
     table_column(table, "IMPORTANCE", ALIGN_RIGHT);
-    table_column(table, "ALONE", ALIGN_RIGHT);
-    table_column(table, "WITH OTHERS", ALIGN_RIGHT);
+    if (wide) {
+        table_column(table, "ALONE", ALIGN_RIGHT);
+        table_column(table, "WITH OTHERS", ALIGN_RIGHT);
+        table_column(table, "AMONG THE BEST", ALIGN_RIGHT);
+    }
     for (const struct node *item = list ? list->first : NULL; item != NULL;
          item = item->next) {
         table_row(table);
         table_cell(table, node_get_string(item, "parameter", ""));
-        percent_cell(table, item, "share");
-        percent_cell(table, item, "alone");
-        percent_cell(table, item, "total");
+        if (cli->format == FORMAT_CSV || node_get_bool(item, "certain", false))
+            share_cell(cli, table, item, "importance");
+        else
+            table_cell(table, "-");
+        if (!wide)
+            continue;
+        share_cell(cli, table, item, "alone");
+        share_cell(cli, table, item, "total");
+        share_cell(cli, table, item, "share");
     }
     return table;
+}
+
+static bool all_certain(const struct node *list)
+{
+    for (const struct node *item = list->first; item != NULL; item = item->next)
+        if (!node_get_bool(item, "certain", false))
+            return false;
+    return true;
+}
+
+static void explain(struct cli *cli, const struct node *answer)
+{
+    cli_say(cli,
+            "share of the variation of %s that the parameter explains, from "
+            "%lld results%s",
+            node_get_string(answer, "metric", ""),
+            (long long)node_get_int(answer, "trials", 0),
+            all_certain(node_find(answer, "importances"))
+                ? ""
+                : "; -: cannot be told from no effect");
+    if (cli->format != FORMAT_WIDE)
+        return;
+    cli_say(cli, "ALONE: whatever the others are; WITH OTHERS: with all of "
+                 "each interaction, which IMPORTANCE shares out");
+    cli_say(cli, "AMONG THE BEST: how far the best tenth of the results lies "
+                 "apart from all, as parts of 100 %%");
 }
 
 static int print_importances(struct cli *cli, const struct node *answer)
@@ -46,11 +84,7 @@ static int print_importances(struct cli *cli, const struct node *answer)
     } else if (!cli_output_item(cli->format, answer, 0, &out)) {
         table_print(make_table(cli, list),
                     cli->format == FORMAT_WIDE ? 0 : cli->width, &out);
-        cli_say(cli,
-                "of %s in %lld trials; IMPORTANCE: where the best tenth lies, "
-                "the others: shares of the model's variance",
-                node_get_string(answer, "metric", ""),
-                (long long)node_get_int(answer, "trials", 0));
+        explain(cli, answer);
     }
     cli_output_end(cli->format, 1, &out);
     return cli_print(&out);

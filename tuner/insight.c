@@ -20,6 +20,7 @@ struct insight {
     struct history history;
     struct goal_model models[SETTING_METRICS];
     bool tried[SETTING_METRICS]; /* whether a model was made, or none can be */
+    struct importance *importances[SETTING_METRICS]; /* NULL: not asked yet */
 };
 
 static struct insight *new_insight(const struct study_row *study)
@@ -170,4 +171,20 @@ const struct goal_model *insight_model(struct insight *insight, size_t metric)
         goal_model_init(model, history, &hyper, seed, 0);
     }
     return model->n > 0 ? model : NULL;
+}
+
+const struct importance *insight_importances(struct insight *insight,
+                                             size_t metric)
+{
+    const uint64_t seed = (uint64_t)insight->seed;
+    struct importance *found = insight->importances[metric];
+    if (found != NULL)
+        return found;
+    found =
+        arena_alloc(insight->arena, insight->encoding.dim + 1, sizeof *found);
+    if (!importance_find(&insight->history, metric,
+                         search_setting(insight->job, seed).noise, seed, found))
+        return NULL;
+    insight->importances[metric] = found;
+    return found;
 }

@@ -9,6 +9,7 @@
 #include "algorithms/encoding.h"
 #include "algorithms/goal_model.h"
 #include "algorithms/history.h"
+#include "algorithms/importance.h"
 #include "proto/job.h"
 #include "tuner/db.h"
 
@@ -28,5 +29,10 @@ const struct history *insight_history(const struct insight *insight);
 /* What is believed of a metric, or NULL with too few results to believe
  * anything. Belongs to the insight. */
 const struct goal_model *insight_model(struct insight *insight, size_t metric);
+
+/* How much each coordinate matters to a metric, or NULL with too few results.
+ * Belongs to the insight. */
+const struct importance *insight_importances(struct insight *insight,
+                                             size_t metric);
 
 #endif

@@ -54,49 +54,51 @@ static enum ht_status find_asked(struct reader *reader, struct request *req,
 
 /* --- importances --- */
 
-static void add_importance(cJSON *list, const char *name, double share,
-                           const struct sobol *sobol)
+static void add_importance(cJSON *list, const char *name,
+                           const struct importance *found)
 {
     cJSON *item = json_push_object(list);
     json_add_string(item, "parameter", name);
-    json_add_double(item, "share", share);
-    if (sobol == NULL)
-        return;
-    json_add_double(item, "alone", sobol->alone);
-    json_add_double(item, "total", sobol->total);
+    json_add_double(item, "importance", found->share);
+    json_add_bool(item, "certain", found->certain);
+    json_add_double(item, "share", found->good);
+    json_add_double(item, "alone", found->alone);
+    json_add_double(item, "total", found->total);
 }
 
-/* Coordinates by falling share, as they come among equal ones. */
-static void order_by_share(size_t n, const double share[], size_t order[])
+static bool matters_more(const struct importance *a, const struct importance *b)
+{
+    return a->share != b->share ? a->share > b->share : a->total > b->total;
+}
+
+/* Coordinates by falling importance, as they come among equal ones. */
+static void order_by_importance(size_t n, const struct importance found[],
+                                size_t order[])
 {
     for (size_t i = 0; i < n; i++) {
         size_t at = i;
-        for (; at > 0 && share[order[at - 1]] < share[i]; at--)
+        for (; at > 0 && matters_more(&found[i], &found[order[at - 1]]); at--)
             order[at] = order[at - 1];
         order[at] = i;
     }
 }
 
-static void add_importances(struct asked *asked, const double share[],
-                            cJSON *list)
+static void add_importances(const struct asked *asked,
+                            const struct importance found[], cJSON *list)
 {
+    static const struct importance none = {0};
     const struct encoding *encoding = insight_encoding(asked->insight);
     const struct space *space = &insight_job(asked->insight)->space;
-    const struct goal_model *model =
-        insight_model(asked->insight, asked->metric);
-    struct sobol sobol[HT_MAX_PARAMETERS];
     size_t order[HT_MAX_PARAMETERS];
-    if (model != NULL)
-        importance_in_model(encoding, model, sobol);
-    order_by_share(encoding->dim, share, order);
+    order_by_importance(encoding->dim, found, order);
     for (size_t i = 0; i < encoding->dim; i++) {
         const size_t c = order[i];
         add_importance(list, space->params[encoding->at[c].param].name,
-                       share[c], model == NULL ? NULL : &sobol[c]);
+                       &found[c]);
     }
     for (size_t i = 0; i < space->n; i++)
         if (param_levels(&space->params[i]) == 1)
-            add_importance(list, space->params[i].name, 0, NULL);
+            add_importance(list, space->params[i].name, &none);
 }
 
 static size_t count_results(const struct history *history, size_t metric)
@@ -112,7 +114,6 @@ enum ht_status read_importances(struct reader *reader, struct request *req,
                                 struct ht_error *err)
 {
     struct asked asked;
-    double share[HT_MAX_PARAMETERS];
     const enum ht_status status = find_asked(reader, req, &asked, err);
     if (status != HT_OK)
         return status;
@@ -124,8 +125,10 @@ enum ht_status read_importances(struct reader *reader, struct request *req,
                  (int64_t)count_results(history, asked.metric));
     json_add_int(object, "least", IMPORTANCE_LEAST);
     cJSON *list = json_add_array(object, "importances");
-    if (importance_of_good(history, asked.metric, share))
-        add_importances(&asked, share, list);
+    const struct importance *found =
+        insight_importances(asked.insight, asked.metric);
+    if (found != NULL)
+        add_importances(&asked, found, list);
     json_print(object, &req->reply);
     return HT_OK;
 }

@@ -61,10 +61,16 @@ def importances_come_with_enough_results():
     listed = many["importances"]
     tap.equal(sorted(i["parameter"] for i in listed), ["lr", "opt", "units"])
     holds(abs(sum(i["share"] for i in listed) - 1) < 1e-9, listed)
-    shares = [i["share"] for i in listed]
-    tap.equal(shares, sorted(shares, reverse=True))
-    strongest = max(listed, key=lambda i: i["total"])
-    tap.equal(strongest["parameter"], "lr", listed)
+    numbers = [i["importance"] for i in listed]
+    tap.equal(numbers, sorted(numbers, reverse=True))
+    holds(sum(numbers) < 1 + 1e-9, listed)
+    for one in listed:
+        holds(one["certain"] or one["importance"] == 0, one)
+        holds(not one["certain"] or
+              one["alone"] <= one["importance"] <= one["total"], one)
+    tap.equal((listed[0]["parameter"], listed[0]["certain"]), ("lr", True),
+              listed)
+    holds(listed[0]["importance"] > 0.8, listed)
 
 
 def a_slice_is_in_the_users_units():

@@ -53,7 +53,7 @@ def a_metric_that_is_chosen_is_chosen_in_all_plots():
     browser.wait("[...document.querySelectorAll('.y-label')]"
                  ".filter(one => one.firstChild.data === 'cost')[1]")
     reach("Importances")
-    wait_note("Importances", "For cost")
+    wait_note("Importances", "of the variation of cost")
     tap.equal(table("Importances")[1][0][0], "layers")
 
 
@@ -185,27 +185,30 @@ def a_short_timeline_tells_the_whole_time():
     tap.equal(day in {one + " UTC" for one in days}, True, day)
 
 
-def importances_tell_what_is_pale_and_whose_the_figure_is():
+def importances_have_one_bar_and_the_rest_on_request():
     look("goals")
     reach("Importances")
-    tap.equal(legend("Importances"), ["share of good results",
-                                      "variance alone", "with interactions"])
-    looks = in_card("Importances", """
-        return [...card.querySelectorAll(".legend path"),
-                ...["share", "alone", "total"].map(
-                  name => card.querySelector("rect." + name))].map(
-          one => [one.getAttribute("fill"), one.getAttribute("opacity")]);""")
-    tap.equal(looks[:3], looks[3:])
-    tap.equal(len({tuple(one) for one in looks}), 3)
+    wait_note("Importances", "Share of the variation of")
+    tap.equal(in_card("Importances", """
+        return card.querySelectorAll("svg .axes rect").length ===
+               card.querySelectorAll("text.figure").length;"""), True)
+    heads, rows = table("Importances")
+    tap.equal(heads, ["Parameter", "Importance", "Certain", "Alone",
+                      "With others", "Among the best"])
+    _, answer = server.call("GET", "%s/%d/importances" % (OURS,
+                                                          studies["goals"]))
+    tap.equal([(row[0], row[2]) for row in rows],
+              [(one["parameter"], "yes" if one["certain"] else "no")
+               for one in answer["importances"]])
 
     def gaps():
         return in_card("Importances", """
-            const bars = [...card.querySelectorAll("rect.share")];
+            const bars = [...card.querySelectorAll("rect.importance")];
             return [...card.querySelectorAll("text.figure")].map((one, i) =>
               one.getBoundingClientRect().left -
               bars[i].getBoundingClientRect().right);""")
     harness.wait_until(lambda: all(0 < gap < 10 for gap in gaps()),
-                       "each figure behind the bar of its share")
+                       "each figure behind its bar")
 
 
 with harness.Server("--runner", "none", "--auth", "none") as server, \
@@ -220,5 +223,5 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         no_quarter_of_the_page_is_left_empty,
         infeasible_trials_are_called_so,
         a_short_timeline_tells_the_whole_time,
-        importances_tell_what_is_pale_and_whose_the_figure_is,
+        importances_have_one_bar_and_the_rest_on_request,
     ])

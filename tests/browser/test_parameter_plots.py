@@ -322,7 +322,7 @@ def many_parameters_keep_room_to_be_brushed():
     look("wide")
     reach("Importances")
     wait_note("Importances", "The first 16 of 20 parameters.")
-    tap.equal(browser.count("rect.share"), 16)
+    tap.equal(browser.count("rect.importance"), 16)
     heads, rows = table("Importances")
     tap.equal((len(rows), rows[0][0]), (20, "parameter_07"))
     behaves()

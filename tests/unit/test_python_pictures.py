@@ -127,10 +127,10 @@ def a_trial_stands_at_its_value_of_the_metric_that_is_drawn():
     tap.equal(len(tips), 0, "no trial has that metric")
 
 
-def importances_are_bars_by_share():
-    rows = [{"parameter": HOSTILE, "share": 0.8, "alone": 0.5, "total": 0.9},
-            {"parameter": "lr", "share": 0.2, "alone": 0, "total": 0.1},
-            {"parameter": "opt", "share": 0, "alone": 0, "total": 0}]
+def importances_are_bars_of_one_number():
+    rows = [{"parameter": name, "importance": importance, "share": 0.3,
+             "certain": importance > 0, "alone": 0.5, "total": 0.9}
+            for name, importance in ((HOSTILE, 0.8), ("lr", 0.2), ("opt", 0))]
     svg = check_picture(plot_model.importances(HOSTILE, {
         "metric": HOSTILE, "trials": 50, "least": 10, "importances": rows}))
     widths = [float(node.get("width")) for node in svg.iter()
@@ -138,6 +138,7 @@ def importances_are_bars_by_share():
     tap.equal(round(widths[0] / widths[1], 2), 4)
     text = "".join(svg.itertext())
     tap.equal("80 %" in text and "50 results" in text, True, text)
+    tap.equal("30 %" in text or "50 %" in text, False, text)
 
 
 def the_front_is_joined_and_lanes_hold_one_trial_at_a_time():
@@ -320,7 +321,7 @@ if __name__ == "__main__":
         pictures_bear_every_set_of_values,
         pictures_of_the_model_bear_what_it_leaves_out,
         a_trial_stands_at_its_value_of_the_metric_that_is_drawn,
-        importances_are_bars_by_share,
+        importances_are_bars_of_one_number,
         the_front_is_joined_and_lanes_hold_one_trial_at_a_time,
         pictures_of_nothing_say_so,
         results_over_decades_are_seen_apart,

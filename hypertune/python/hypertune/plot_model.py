@@ -16,11 +16,12 @@ _PALE = "#c3d3e4"
 _NAMES = 190  # where bars begin, behind the parameters' names
 _SCALE = 86   # the room of a colour scale
 _MOST_LEFT = 170  # of a margin with the names of categories
+_UNCERTAIN = "-"  # cannot be told from no effect
 _NOTHING = "the model says nothing here yet"
 
 
 def importances(name: str, answer: Mapping[str, Any]) -> Plot:
-    """A bar for the share of each parameter, the largest on top."""
+    """A bar for the importance of each parameter, the largest on top."""
     rows = answer["importances"]
     canvas = Canvas(name, "what matters for " + answer["metric"],
                     TOP + max(3, len(rows)) * BAR + BOTTOM)
@@ -28,7 +29,7 @@ def importances(name: str, answer: Mapping[str, Any]) -> Plot:
         return canvas.empty("not enough results yet: %d of %d" %
                             (answer["trials"], answer["least"]))
     bottom = canvas.height - BOTTOM
-    scale = Axis(0.0, max(row["share"] for row in rows) or 1.0, _NAMES,
+    scale = Axis(0.0, max(row["importance"] for row in rows) or 1.0, _NAMES,
                  WIDTH - RIGHT - 50, False, [])
     for i, row in enumerate(rows):
         middle = TOP + i * BAR + BAR / 2
@@ -36,15 +37,16 @@ def importances(name: str, answer: Mapping[str, Any]) -> Plot:
                                                   _NAMES - 16),
                     "end", fill=INK)
         canvas.add("rect", "%s: %.1f %%" % (row["parameter"],
-                                            100 * row["share"]),
+                                            100 * row["importance"]),
                    x=_NAMES, y=middle - 9,
-                   width=max(1.0, scale.at(row["share"]) - _NAMES),
+                   width=max(1.0, scale.at(row["importance"]) - _NAMES),
                    height=18, fill=BEST if i == 0 else POINT)
-        canvas.text(scale.at(row["share"]) + 6, middle + 4,
-                    "%.0f %%" % (100 * row["share"]), fill=INK)
+        canvas.text(scale.at(row["importance"]) + 6, middle + 4,
+                    "%.0f %%" % (100 * row["importance"])
+                    if row["certain"] else _UNCERTAIN, fill=INK)
     canvas.line(_NAMES, TOP, _NAMES, bottom, FAINT)
     canvas.text(WIDTH / 2, canvas.height - 14,
-                "share in telling the best tenth of %d results from the rest" %
+                "share of the variation that it explains, from %d results" %
                 answer["trials"], "middle")
     return canvas.finish()
 

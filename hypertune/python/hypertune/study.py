@@ -229,10 +229,15 @@ class Study:
                 for resource in answer.get("optimalTrials", ())]
 
     def importances(self, metric: Optional[str] = None) -> Dict[str, float]:
-        """How much each parameter matters, the most important first: shares
-        that sum to 1. Empty while there are too few results."""
-        return {row["parameter"]: float(row["share"])
-                for row in self._importances(metric)["importances"]}
+        """How much each parameter matters, the most important first: the
+        share of the variation of the metric that it explains. 0 where that
+        cannot be told from no effect, so they sum to 1 at most. Empty while
+        there are too few results."""
+        shares: Dict[str, float] = {}
+        for row in self._importances(metric)["importances"]:
+            name = row["parameter"]  # of several branches, perhaps
+            shares[name] = shares.get(name, 0.0) + float(row["importance"])
+        return shares
 
     def _importances(self, metric: Optional[str]) -> Any:
         return self._transport.call(
