@@ -172,7 +172,8 @@ static void copy_member(cJSON *object, const char *name,
 
 static void add_object(struct exported *exported, const struct node *trial)
 {
-    static const char *const members[] = {"attempt", "runner", "reason"};
+    static const char *const members[] = {"attempt", "runner", "replicate",
+                                          "reason"};
     const struct node *ours = node_find(trial, "hypertune");
     cJSON *object = cJSON_CreateObject();
     json_add_int(object, "id", node_get_int(trial, "id", 0));
@@ -183,6 +184,13 @@ static void add_object(struct exported *exported, const struct node *trial)
     for (const struct node *one = final_metrics(trial); one; one = one->next)
         copy_member(metrics, node_get_string(one, "metricId", ""),
                     node_find(one, "value"));
+    if (node_find(ours, "confirms") != NULL)
+        json_add_int(object, "confirms", node_get_int(ours, "confirms", 0));
+    copy_member(object, "client", node_find(trial, "clientId"));
+    if (exported->study.home->kind == JOB_STUDY) /* a job's is its end */
+        copy_member(
+            object, "elapsed",
+            node_find(node_find(trial, "finalMeasurement"), "elapsedDuration"));
     if (node_find(ours, "step") != NULL)
         json_add_int(object, "step", node_get_int(ours, "step", 0));
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)

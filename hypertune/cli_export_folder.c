@@ -85,6 +85,51 @@ static int write_events(struct cli *cli, const struct cli_study *study,
     return write_text(cli, folder, EXPORT_EVENTS, &content);
 }
 
+/* Appends what the server has behind `since`; *more: it has more. */
+static enum ht_status add_metadata(struct cli *cli,
+                                   const struct cli_study *study,
+                                   int64_t *since, bool *more,
+                                   struct text *content, struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    const enum ht_status status =
+        cli_call(cli, "GET",
+                 below(cli, study,
+                       arena_printf(cli->arena, "/metadata?since=%lld",
+                                    (long long)*since)),
+                 NULL, &answer, err);
+    if (status != HT_OK)
+        return status;
+    const struct node *list = node_find(answer.root, "metadata");
+    for (const struct node *one = list != NULL ? list->first : NULL;
+         one != NULL; one = one->next) {
+        text_puts(content, content->len > 0 ? ",\n" : "[");
+        json_print(json_of_node(one), content);
+    }
+    *since = node_get_int(answer.root, "version", *since);
+    *more = node_get_bool(answer.root, "more", false);
+    return HT_OK;
+}
+
+static int write_metadata(struct cli *cli, const struct cli_study *study,
+                          const char *folder)
+{
+    struct text content = {0};
+    struct ht_error err;
+    int64_t since = 0;
+    bool more = true;
+    while (more) {
+        if (add_metadata(cli, study, &since, &more, &content, &err) != HT_OK) {
+            text_free(&content);
+            return cli_fail_error(cli, &err);
+        }
+    }
+    if (content.len == 0)
+        return CLI_DONE;
+    text_puts(&content, "]\n");
+    return write_text(cli, folder, EXPORT_METADATA, &content);
+}
+
 int cli_export_folder(struct cli *cli, const struct cli_study *study,
                       const char *path)
 {
@@ -94,5 +139,7 @@ int cli_export_folder(struct cli *cli, const struct cli_study *study,
     int code = write_spec(cli, study, path);
     if (code == CLI_DONE)
         code = write_study(cli, study, path);
+    if (code == CLI_DONE)
+        code = write_metadata(cli, study, path);
     return code == CLI_DONE ? write_events(cli, study, path) : code;
 }

@@ -7,9 +7,10 @@
 #include "hypertune/cli_study.h"
 
 /* The files of it. */
-#define EXPORT_SPEC "spec.yaml"      /* native, where that form can say it */
-#define EXPORT_STUDY "study.json"    /* the resource */
-#define EXPORT_TRIALS "trials.jsonl" /* with their measurements */
+#define EXPORT_SPEC "spec.yaml"         /* native, where that form can say it */
+#define EXPORT_STUDY "study.json"       /* the resource */
+#define EXPORT_TRIALS "trials.jsonl"    /* with their measurements */
+#define EXPORT_METADATA "metadata.json" /* texts kept with them, if any */
 #define EXPORT_EVENTS "events.jsonl"
 
 /* Makes the folder `path`, which must not be there, with all but the trials.

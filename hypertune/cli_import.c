@@ -47,6 +47,18 @@ static bool is_sqlite(const char *path)
            memcmp(begin, sqlite_mark, sizeof sqlite_mark) == 0;
 }
 
+/* Of trials alone nobody knows what was searched. */
+static bool is_table(const char *path)
+{
+    static const char *const ends[] = {".csv", ".jsonl", ".json"};
+    const size_t len = strlen(path);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (len > strlen(ends[i]) &&
+            strcmp(path + len - strlen(ends[i]), ends[i]) == 0)
+            return true;
+    return false;
+}
+
 int cli_import(struct cli *cli)
 {
     const struct words *words = &cli->args.words;
@@ -65,5 +77,10 @@ int cli_import(struct cli *cli)
                         path);
     if (S_ISDIR(info.st_mode))
         return cli_import_folder(cli, path);
+    if (!optuna && is_table(path))
+        return cli_fail(cli, CLI_USAGE,
+                        "%s has trials at most, not what was searched; import "
+                        "the folder of: hypertune export STUDY -o dir",
+                        path);
     return optuna ? cli_import_optuna(cli, path) : cli_import_katib(cli, path);
 }

@@ -5,12 +5,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "hypertune/cli_import.h"
 #include "hypertune/cli_imported.h"
 #include "hypertune/cli_optuna_db.h"
 #include "hypertune/cli_optuna_space.h"
+#include "proto/clock.h"
 #include "proto/json.h"
+#include "proto/limits.h"
 
 #define ENDED "state IN ('COMPLETE', 'PRUNED', 'FAIL')"
 
@@ -209,64 +212,126 @@ static cJSON *make_study(struct source *source, bool open)
 
 /* ---- trials ---- */
 
-static cJSON *new_measurement(const char *step)
+static void add_value(cJSON *metrics, const char *metric, const char *value)
 {
-    cJSON *measurement = cJSON_CreateObject();
-    if (step != NULL)
-        json_add_string(measurement, "stepCount", step);
-    json_add_array(measurement, "metrics");
-    return measurement;
+    const double number = strtod(value, NULL);
+    if (isfinite(number) && cJSON_GetObjectItem(metrics, metric) == NULL)
+        json_add_double(metrics, metric, number);
 }
 
-static void add_value(cJSON *measurement, const char *metric, const char *value)
+/* Optuna's moments are local and without a zone. */
+static int64_t moment_ms(const char *text)
 {
-    cli_imported_metric(cJSON_GetObjectItem(measurement, "metrics"), metric,
-                        strtod(value, NULL));
+    struct tm tm = {.tm_isdst = -1};
+    const char *rest =
+        text != NULL ? strptime(text, "%Y-%m-%d %H:%M:%S", &tm) : NULL;
+    const time_t at = rest != NULL ? mktime(&tm) : -1;
+    return at < 0 ? 0
+                  : (int64_t)at * 1000 + (int64_t)(strtod(rest, NULL) * 1e3);
 }
 
-/* Optuna has curves in studies with one goal only. */
-static enum ht_status read_curve(struct source *source, int64_t trial,
-                                 cJSON *curve, struct ht_error *err)
+static void add_moment(cJSON *trial, const char *key, int64_t at_ms)
+{
+    char stamp[CLOCK_STAMP_BYTES];
+    if (at_ms > 0)
+        json_add_string(trial, key, clock_stamp(stamp, at_ms));
+}
+
+static enum ht_status read_moments(struct source *source, int64_t id,
+                                   cJSON *trial, int64_t *started_ms,
+                                   struct ht_error *err)
+{
+    struct optuna_rows rows;
+    *started_ms = 0;
+    if (!optuna_db_has(source->db, "trials", "datetime_start"))
+        return HT_OK;
+    const enum ht_status status =
+        ask(source,
+            "SELECT datetime_start, datetime_complete FROM trials "
+            "WHERE trial_id=?1",
+            id, &rows, err);
+    if (status != HT_OK || rows.n == 0)
+        return status;
+    *started_ms = moment_ms(rows.items[0].cells[0]);
+    add_moment(trial, "created", *started_ms);
+    add_moment(trial, "started", *started_ms);
+    add_moment(trial, "ended", moment_ms(rows.items[0].cells[1]));
+    return HT_OK;
+}
+
+/* Optuna has curves in studies with one goal only, and no time of a step. */
+static enum ht_status read_curve(struct source *source, int64_t id,
+                                 int64_t started_ms, cJSON *curve,
+                                 struct ht_error *err)
 {
     struct optuna_rows rows;
     const enum ht_status status =
-        ask(source, source->curve_sql, trial, &rows, err);
+        ask(source, source->curve_sql, id, &rows, err);
     for (size_t i = 0; status == HT_OK && i < rows.n; i++) {
-        cJSON *one = new_measurement(rows.items[i].cells[0]);
-        add_value(one, source->metrics[0], rows.items[i].cells[1]);
-        cJSON_AddItemToArray(curve, one);
+        cJSON *one = json_push_object(curve);
+        json_add_int(one, "step", strtoll(rows.items[i].cells[0], NULL, 10));
+        json_add_int(one, "timeMs", started_ms);
+        add_value(json_add_object(one, "metrics"), source->metrics[0],
+                  rows.items[i].cells[1]);
+        if (cJSON_GetObjectItem(one, "metrics")->child == NULL)
+            cJSON_Delete(cJSON_DetachItemViaPointer(curve, one));
     }
     return status;
 }
 
-/* *final stays NULL unless every goal has a finite value. */
-static enum ht_status read_final(struct source *source, int64_t trial,
-                                 cJSON **final, struct ht_error *err)
+/* The goals that have a finite value. */
+static enum ht_status read_final(struct source *source, int64_t id,
+                                 cJSON *metrics, struct ht_error *err)
 {
     struct optuna_rows rows;
     const enum ht_status status =
-        ask(source, source->values_sql, trial, &rows, err);
-    if (status != HT_OK || rows.n < source->n_metrics)
-        return status;
-    cJSON *measurement = new_measurement(NULL);
-    for (size_t i = 0; i < source->n_metrics; i++)
-        add_value(measurement, source->metrics[i], rows.items[i].cells[0]);
-    *final = measurement;
-    return HT_OK;
+        ask(source, source->values_sql, id, &rows, err);
+    for (size_t i = 0; status == HT_OK && i < rows.n && i < source->n_metrics;
+         i++)
+        add_value(metrics, source->metrics[i], rows.items[i].cells[0]);
+    return status;
 }
 
-static enum ht_status read_parameters(struct source *source, int64_t trial,
-                                      cJSON *parameters, struct ht_error *err)
+/* Attributes of the user that are numbers are metrics that are no goal. */
+static enum ht_status read_attributes(struct source *source, int64_t id,
+                                      cJSON *metrics, struct ht_error *err)
+{
+    struct optuna_rows rows;
+    if (!optuna_db_has(source->db, "trial_user_attributes", "value_json"))
+        return HT_OK;
+    const enum ht_status status =
+        ask(source,
+            "SELECT key, value_json FROM trial_user_attributes "
+            "WHERE trial_id=?1 ORDER BY trial_user_attribute_id",
+            id, &rows, err);
+    for (size_t i = 0; status == HT_OK && i < rows.n; i++) {
+        const char *key = rows.items[i].cells[0];
+        const char *value = rows.items[i].cells[1];
+        char *end;
+        if (key == NULL || value == NULL || key[0] == '\0' ||
+            strlen(key) > HT_MAX_NAME ||
+            cJSON_GetArraySize(metrics) >= HT_MAX_METRICS)
+            continue;
+        strtod(value, &end);
+        if (end != value && *end == '\0')
+            add_value(metrics, key, value);
+    }
+    return status;
+}
+
+static enum ht_status read_parameters(struct source *source, int64_t id,
+                                      cJSON *params, struct ht_error *err)
 {
     struct optuna_rows rows;
     enum ht_status status =
         ask(source,
             "SELECT param_name, param_value FROM trial_params "
             "WHERE trial_id=?1 ORDER BY param_id",
-            trial, &rows, err);
+            id, &rows, err);
     for (size_t i = 0; status == HT_OK && i < rows.n; i++) {
+        const char *name = rows.items[i].cells[0];
         const struct optuna_axis *axis =
-            optuna_space_find(&source->space, rows.items[i].cells[0]);
+            optuna_space_find(&source->space, name);
         cJSON *value =
             axis != NULL
                 ? optuna_axis_value(axis, strtod(rows.items[i].cells[1], NULL))
@@ -274,30 +339,78 @@ static enum ht_status read_parameters(struct source *source, int64_t trial,
         if (value == NULL)
             return ht_fail(err, HT_CORRUPT,
                            "trial %lld: parameter %.100s has no such value",
-                           (long long)trial, rows.items[i].cells[0]);
-        cJSON_AddItemToArray(parameters, value);
+                           (long long)id, name);
+        cJSON_AddItemToObject(params, name, value);
     }
     return status;
 }
 
-static enum ht_status read_trial(struct source *source, int64_t id,
-                                 const char *state,
-                                 struct cli_imported_trial *trial,
-                                 struct ht_error *err)
+/* The value of a pruned trial is the last one it told. */
+static void take_last(const struct source *source, const cJSON *curve,
+                      cJSON *trial, cJSON *metrics)
+{
+    const char *goal = source->metrics[0];
+    const int told = cJSON_GetArraySize(curve);
+    if (told == 0 || cJSON_GetObjectItem(metrics, goal) != NULL)
+        return;
+    const cJSON *last = cJSON_GetArrayItem(curve, told - 1);
+    cJSON_AddItemToObject(
+        metrics, goal,
+        cJSON_Duplicate(
+            cJSON_GetObjectItem(cJSON_GetObjectItem(last, "metrics"), goal),
+            true));
+    cJSON_AddItemToObject(
+        trial, "step",
+        cJSON_Duplicate(cJSON_GetObjectItem(last, "step"), true));
+}
+
+static bool is_whole(const struct source *source, const cJSON *metrics)
+{
+    for (size_t i = 0; i < source->n_metrics; i++)
+        if (cJSON_GetObjectItem(metrics, source->metrics[i]) == NULL)
+            return false;
+    return true;
+}
+
+static void add_state(const struct source *source, const char *state,
+                      const cJSON *metrics, cJSON *trial)
 {
     const bool failed = strcmp(state, "FAIL") == 0;
-    enum ht_status status = read_parameters(source, id, trial->parameters, err);
+    const bool pruned = strcmp(state, "PRUNED") == 0;
+    const bool whole = is_whole(source, metrics);
+    json_add_string(trial, "state",
+                    failed   ? "FAILED"
+                    : !whole ? "INFEASIBLE"
+                    : pruned ? "STOPPED"
+                             : "SUCCEEDED");
+    json_add_string(trial, "reason",
+                    failed   ? "failed in Optuna"
+                    : !whole ? "has no finite value"
+                    : pruned ? "pruned in Optuna"
+                             : "");
+}
+
+/* A line as `hypertune export -o jsonl` writes it. */
+static enum ht_status read_trial(struct source *source, int64_t id,
+                                 const char *state, cJSON *trial,
+                                 struct ht_error *err)
+{
+    cJSON *params = json_add_object(trial, "params");
+    cJSON *metrics = json_add_object(trial, "metrics");
+    cJSON *curve = json_add_array(trial, "measurements");
+    int64_t started_ms;
+    enum ht_status status = read_parameters(source, id, params, err);
+    if (status == HT_OK)
+        status = read_moments(source, id, trial, &started_ms, err);
     if (status == HT_OK && source->n_metrics == 1)
-        status = read_curve(source, id, trial->curve, err);
-    if (status == HT_OK && !failed)
-        status = read_final(source, id, &trial->final, err);
-    /* The value of a pruned trial is the last one it told. */
-    const int told = cJSON_GetArraySize(trial->curve);
-    if (status == HT_OK && strcmp(state, "PRUNED") == 0 && told > 0 &&
-        trial->final == NULL)
-        trial->final =
-            cJSON_Duplicate(cJSON_GetArrayItem(trial->curve, told - 1), true);
-    trial->reason = failed ? "failed in Optuna" : "has no finite value";
+        status = read_curve(source, id, started_ms, curve, err);
+    if (status == HT_OK && strcmp(state, "FAIL") != 0)
+        status = read_final(source, id, metrics, err);
+    if (status == HT_OK && strcmp(state, "PRUNED") == 0)
+        take_last(source, curve, trial, metrics);
+    if (status == HT_OK)
+        status = read_attributes(source, id, metrics, err);
+    add_state(source, state, metrics, trial);
     return status;
 }
 
@@ -314,17 +427,14 @@ static int add_trials(struct source *source, struct cli_imported *imported)
             source->study, &rows, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     for (size_t i = 0; i < rows.n && code == CLI_DONE; i++) {
-        struct cli_imported_trial trial = {.parameters = cJSON_CreateArray(),
-                                           .curve = cJSON_CreateArray()};
+        cJSON *trial = cJSON_CreateObject();
         cli->arena = arena_new();
-        const enum ht_status status =
-            read_trial(source, strtoll(rows.items[i].cells[0], NULL, 10),
-                       rows.items[i].cells[1], &trial, &err);
-        if (status == HT_OK) {
-            code = cli_imported_add(imported, &trial);
+        json_add_int(trial, "id", (int64_t)i + 1);
+        if (read_trial(source, strtoll(rows.items[i].cells[0], NULL, 10),
+                       rows.items[i].cells[1], trial, &err) == HT_OK) {
+            code = cli_imported_add(imported, trial);
         } else {
-            cJSON_Delete(trial.parameters);
-            cJSON_Delete(trial.curve);
+            cJSON_Delete(trial);
             code = cli_fail_error(cli, &err);
         }
         arena_free(cli->arena);

@@ -1,21 +1,13 @@
 #include "hypertune/cli_imported.h"
 
-#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "hypertune/cli_study.h"
 #include "proto/json.h"
 
 #define STUDIES "/v1/projects/local/locations/local/studies"
-
-void cli_imported_metric(cJSON *metrics, const char *name, double value)
-{
-    if (!isfinite(value))
-        return;
-    cJSON *metric = json_push_object(metrics);
-    json_add_string(metric, "metricId", name);
-    json_add_double(metric, "value", value);
-}
 
 /* One request; the answer lives in `arena`. The body is released. */
 static int post(struct cli *cli, struct arena *arena, const char *path,
@@ -69,99 +61,131 @@ int cli_imported_open(struct cli *cli, cJSON *study,
     *imported = (struct cli_imported){
         .cli = cli,
         .name = made.name,
+        .id = made.id,
         .path = arena_printf(cli->arena, STUDIES "/%s", made.id)};
     const sigset_t taken = taken_signals();
     sigprocmask(SIG_BLOCK, &taken, &imported->before);
     return CLI_DONE;
 }
 
-/* A trial without curve comes with its result at once. */
-static int tell_at_once(struct cli_imported *imported, struct arena *arena,
-                        const struct cli_imported_trial *trial)
+/* ---- trials, several in a request ---- */
+
+enum {
+    ENOUGH_BYTES = 256 * 1024, /* a quarter of what a body may have */
+    NOTES_AT_ONCE = 500
+};
+
+static void add_list(struct text *body, const char *key, struct text *items)
 {
-    struct cli_http_answer answer;
-    cJSON *body = cJSON_CreateObject();
-    cJSON_AddItemToObject(body, "parameters", trial->parameters);
-    json_add_string(body, "state",
-                    trial->final != NULL ? "SUCCEEDED" : "INFEASIBLE");
-    if (trial->final != NULL)
-        cJSON_AddItemToObject(body, "finalMeasurement", trial->final);
-    else
-        json_add_string(body, "infeasibleReason", trial->reason);
-    return post(imported->cli, arena,
-                arena_printf(arena, "%s/trials", imported->path), body,
-                &answer);
+    text_printf(body, "\"%s\":[", key);
+    text_append(body, items->data != NULL ? items->data : "", items->len);
+    text_puts(body, "]");
+    text_clear(items);
 }
 
-/* The next measurements of the curve, as many as surely fit into a request. */
-static int tell_measurements(struct cli_imported *imported, struct arena *arena,
-                             const char *trial, cJSON *curve)
+static int send_told(struct cli_imported *imported)
 {
-    enum { AT_ONCE = 100 };
+    struct cli *cli = imported->cli;
+    struct arena *arena = arena_new();
+    struct text body = {0};
     struct cli_http_answer answer;
-    cJSON *one, *body = cJSON_CreateObject();
-    cJSON *list = json_add_array(body, "measurements");
-    for (int n = 0; n < AT_ONCE && (one = curve->child) != NULL; n++)
-        cJSON_AddItemToArray(list, cJSON_DetachItemViaPointer(curve, one));
-    return post(imported->cli, arena,
-                arena_printf(arena, "%s/trials/%s:addTrialMeasurement",
-                             imported->path, trial),
-                body, &answer);
+    struct ht_error err;
+    text_puts(&body, "{");
+    add_list(&body, "trials", &imported->trials);
+    text_puts(&body, ",");
+    add_list(&body, "measurements", &imported->measurements);
+    text_puts(&body, "}");
+    const struct cli_http_request request = {
+        .method = "POST",
+        .path =
+            arena_printf(arena, CLI_OURS "/%s/trials:restore", imported->id),
+        .body = body.data};
+    const int code =
+        cli_http_call(cli->http, arena, &request, &answer, &err) == HT_OK
+            ? CLI_DONE
+            : cli_fail_error(cli, &err);
+    text_free(&body);
+    arena_free(arena);
+    return code == CLI_DONE ? check_signals() : code;
 }
 
-static int complete(struct cli_imported *imported, struct arena *arena,
-                    const char *trial, const struct cli_imported_trial *told)
+static void add_item(struct text *list, cJSON *item)
 {
-    struct cli_http_answer answer;
-    cJSON *body = cJSON_CreateObject();
-    if (told->final != NULL) {
-        cJSON_AddItemToObject(body, "finalMeasurement", told->final);
-    } else {
-        json_add_bool(body, "trialInfeasible", true);
-        json_add_string(body, "infeasibleReason", told->reason);
+    if (list->len > 0)
+        text_puts(list, ",");
+    json_print(item, list);
+}
+
+/* A curve may be longer than a request. */
+static int add_curve(struct cli_imported *imported, double trial, cJSON *curve)
+{
+    int code = CLI_DONE;
+    while (code == CLI_DONE && curve != NULL && curve->child != NULL) {
+        cJSON *one = cJSON_DetachItemFromArray(curve, 0);
+        cJSON_AddNumberToObject(one, "trial", trial);
+        add_item(&imported->measurements, one);
+        if (imported->measurements.len > ENOUGH_BYTES)
+            code = send_told(imported);
     }
-    return post(
-        imported->cli, arena,
-        arena_printf(arena, "%s/trials/%s:complete", imported->path, trial),
-        body, &answer);
+    cJSON_Delete(curve);
+    return code;
 }
 
-static int tell_with_curve(struct cli_imported *imported, struct arena *arena,
-                           const struct cli_imported_trial *trial)
+static bool has_result(const cJSON *trial)
 {
-    struct cli_http_answer answer;
-    cJSON *body = cJSON_CreateObject();
-    cJSON_AddItemToObject(body, "parameters", trial->parameters);
-    json_add_string(body, "state", "ACTIVE");
-    int code =
-        post(imported->cli, arena,
-             arena_printf(arena, "%s/trials", imported->path), body, &answer);
-    if (code != CLI_DONE) {
-        cJSON_Delete(trial->final);
-        return code;
-    }
-    const char *id = node_get_string(answer.root, "id", "");
-    while (code == CLI_DONE && trial->curve->child != NULL)
-        code = tell_measurements(imported, arena, id, trial->curve);
-    if (code != CLI_DONE) {
-        cJSON_Delete(trial->final);
-        return code;
-    }
-    return complete(imported, arena, id, trial);
+    const char *state =
+        cJSON_GetStringValue(cJSON_GetObjectItem(trial, "state"));
+    return state != NULL &&
+           (strcmp(state, "SUCCEEDED") == 0 || strcmp(state, "STOPPED") == 0);
 }
 
-int cli_imported_add(struct cli_imported *imported,
-                     const struct cli_imported_trial *trial)
+int cli_imported_add(struct cli_imported *imported, cJSON *trial)
+{
+    cJSON *curve = cJSON_DetachItemFromObject(trial, "measurements");
+    const cJSON *id = cJSON_GetObjectItem(trial, "id");
+    const double number = cJSON_IsRaw(id) ? strtod(id->valuestring, NULL)
+                                          : cJSON_GetNumberValue(id);
+    imported->n++;
+    imported->without += has_result(trial) ? 0 : 1;
+    add_item(&imported->trials, trial);
+    if (imported->trials.len > ENOUGH_BYTES) {
+        const int code = send_told(imported);
+        if (code != CLI_DONE) {
+            cJSON_Delete(curve);
+            return code;
+        }
+    }
+    return add_curve(imported, number, curve);
+}
+
+int cli_imported_note(struct cli_imported *imported, cJSON *metadata)
 {
     struct arena *arena = arena_new();
-    const bool has_curve = cJSON_GetArraySize(trial->curve) > 0;
-    int code = has_curve ? tell_with_curve(imported, arena, trial)
-                         : tell_at_once(imported, arena, trial);
-    cJSON_Delete(trial->curve);
+    struct cli_http_answer answer;
+    int code = send_told(imported);
+    while (code == CLI_DONE && metadata->child != NULL) {
+        struct text body = {0};
+        struct ht_error err;
+        text_puts(&body, "{\"metadata\":[");
+        for (int n = 0; metadata->child != NULL && n < NOTES_AT_ONCE &&
+                        body.len < ENOUGH_BYTES;
+             n++) {
+            text_puts(&body, n > 0 ? "," : "");
+            json_print(cJSON_DetachItemFromArray(metadata, 0), &body);
+        }
+        text_puts(&body, "]}");
+        const struct cli_http_request request = {
+            .method = "PATCH",
+            .path = arena_printf(arena, CLI_OURS "/%s/metadata", imported->id),
+            .body = body.data};
+        if (cli_http_call(imported->cli->http, arena, &request, &answer,
+                          &err) != HT_OK)
+            code = cli_fail_error(imported->cli, &err);
+        text_free(&body);
+    }
+    cJSON_Delete(metadata);
     arena_free(arena);
-    imported->n += code == CLI_DONE;
-    imported->infeasible += code == CLI_DONE && trial->final == NULL;
-    return code == CLI_DONE ? check_signals() : code;
+    return code;
 }
 
 static void drop(const struct cli_imported *imported)
@@ -189,7 +213,7 @@ static int finish(const struct cli_imported *imported)
     if (code != CLI_DONE)
         return code;
     cli_say(cli, "imported study %s: %zu trials, %zu without a result",
-            imported->name, imported->n, imported->infeasible);
+            imported->name, imported->n, imported->without);
     cli_say(cli,
             "next: hypertune best %s%s, or submit a spec with "
             "--warm-start %s",
@@ -202,9 +226,13 @@ static int finish(const struct cli_imported *imported)
 int cli_imported_close(struct cli_imported *imported, int code)
 {
     if (code == CLI_DONE)
+        code = send_told(imported);
+    if (code == CLI_DONE)
         code = finish(imported);
     else
         drop(imported);
+    text_free(&imported->trials);
+    text_free(&imported->measurements);
     sigprocmask(SIG_SETMASK, &imported->before, NULL);
     return code;
 }

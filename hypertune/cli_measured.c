@@ -48,7 +48,7 @@ static enum ht_status read_page(struct cli_measured *measured,
 static void add(cJSON *list, const struct node *one)
 {
     static const char *const numbers[] = {"step", "timeMs", "attempt"};
-    static const char *const members[] = {"replica", "metrics"};
+    static const char *const members[] = {"replica", "metrics", "checkpoint"};
     cJSON *object = json_push_object(list);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         json_add_int(object, numbers[i], node_get_int(one, numbers[i], 0));

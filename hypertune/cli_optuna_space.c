@@ -199,12 +199,13 @@ cJSON *optuna_axis_spec(const struct optuna_axis *axis, bool *dropped)
 
 cJSON *optuna_axis_value(const struct optuna_axis *axis, double value)
 {
-    cJSON *said = cJSON_CreateObject();
-    json_add_string(said, "parameterId", axis->name);
     if (axis->choices == NULL) {
         if (axis->step > 0 && grid_size(axis) > 0)
             value = grid_value(axis, round((value - axis->low) / axis->step));
-        json_add_double(said, "value", axis->whole ? round(value) : value);
+        cJSON *number = cJSON_CreateArray();
+        json_push_double(number, axis->whole ? round(value) : value);
+        cJSON *said = cJSON_DetachItemFromArray(number, 0);
+        cJSON_Delete(number);
         return said;
     }
     const struct node *choice = axis->choices->first;
@@ -214,14 +215,12 @@ cJSON *optuna_axis_value(const struct optuna_axis *axis, double value)
                              : axis->choices->count;
     for (size_t i = 0; i < index; i++)
         choice = choice->next;
-    if (choice == NULL) {
-        cJSON_Delete(said);
+    if (choice == NULL)
         return NULL;
-    }
     struct text text = {0};
     text_puts(&text, "");
     choice_text(choice, &text);
-    json_add_string(said, "value", text.data);
+    cJSON *said = cJSON_CreateString(text.data);
     text_free(&text);
     return said;
 }

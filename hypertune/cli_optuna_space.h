@@ -35,8 +35,8 @@ enum ht_status optuna_space_add(struct optuna_space *space, struct arena *arena,
  * cannot be said. */
 cJSON *optuna_axis_spec(const struct optuna_axis *axis, bool *dropped);
 
-/* {"parameterId","value"} for what Optuna stores as `value`, NULL when that is
- * none of the axis. The caller owns it. */
+/* What Optuna stores as `value`, NULL when that is none of the axis. The caller
+ * owns it. */
 cJSON *optuna_axis_value(const struct optuna_axis *axis, double value);
 
 const struct optuna_axis *optuna_space_find(const struct optuna_space *space,

@@ -186,6 +186,7 @@ static const struct field hypertune_rows[] = {
     {.name = "parameters",
      .read = field_place,
      .offset = offsetof(struct vertex_draft, extras)},
+    {"labels", field_pairs, JOB(labels), 0, 64, NULL},
     {.name = "openSpace", .read = field_flag, .offset = JOB(space.open)},
     {"parameterOrder", read_order, offsetof(struct vertex_draft, order), 0,
      HT_MAX_PARAMETERS, NULL},

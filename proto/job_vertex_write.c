@@ -220,12 +220,21 @@ static void add_kept(cJSON *root, cJSON *hypertune, const struct job *job)
     }
 }
 
+static void add_labels(cJSON *object, const struct pairs *labels)
+{
+    cJSON *map = labels->n > 0 ? json_add_object(object, "labels") : NULL;
+    for (size_t i = 0; i < labels->n; i++)
+        json_add_string(map, labels->items[i].name, labels->items[i].value);
+}
+
 static void add_hypertune(cJSON *root, const struct job *job)
 {
     cJSON *hypertune = cJSON_CreateObject();
     add_text(hypertune, "name", job->name);
     if (job->form != JOB_VERTEX)
         json_add_string(hypertune, "form", job_dialect_name(job->form));
+    if (job->kind == JOB_STUDY)
+        add_labels(hypertune, &job->labels);
     if (job->algorithm == ALGORITHM_BAYESIAN)
         json_add_string(hypertune, "algorithm", "bayesian");
     if (!vertex_says_early_stop(&job->early_stop))
@@ -263,12 +272,8 @@ cJSON *job_write_vertex(const struct job *job)
 {
     cJSON *root = cJSON_CreateObject();
     add_text(root, "displayName", job->display);
-    if (job->labels.n > 0) {
-        cJSON *labels = json_add_object(root, "labels");
-        for (size_t i = 0; i < job->labels.n; i++)
-            json_add_string(labels, job->labels.items[i].name,
-                            job->labels.items[i].value);
-    }
+    if (job->kind != JOB_STUDY) /* Google's Study has none */
+        add_labels(root, &job->labels);
     if (job->kind != JOB_CUSTOM)
         vertex_add_study(root, job);
     if (job->kind == JOB_TUNING)

@@ -298,6 +298,13 @@ enum ht_status db_study_take_trial_id(struct db *db, int64_t study,
     return status;
 }
 
+enum ht_status db_study_skip_trial_ids(struct db *db, int64_t study, int64_t id,
+                                       struct ht_error *err)
+{
+    return db_run(db, err, "UPDATE studies SET next_trial=?2 WHERE id=?1", "ii",
+                  study, id);
+}
+
 enum ht_status db_study_set_progress(struct db *db, int64_t study,
                                      int64_t stale, int64_t gain_ms,
                                      struct ht_error *err)

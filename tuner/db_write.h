@@ -50,6 +50,9 @@ enum ht_status db_study_add_revision(struct db *db, int64_t study,
 enum ht_status db_study_take_trial_id(struct db *db, int64_t study,
                                       bool confirms, int64_t *id,
                                       struct ht_error *err);
+/* The next trial has that id. */
+enum ht_status db_study_skip_trial_ids(struct db *db, int64_t study, int64_t id,
+                                       struct ht_error *err);
 enum ht_status db_study_set_progress(struct db *db, int64_t study,
                                      int64_t stale, int64_t gain_ms,
                                      struct ht_error *err);

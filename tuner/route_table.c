@@ -8,6 +8,7 @@
 #include "tuner/query.h"
 #include "tuner/study.h"
 #include "tuner/trial.h"
+#include "tuner/trial_restore.h"
 #include "tuner/vizier.h"
 
 #define VERTEX "/v1/projects/{project}/locations/{location}"
@@ -164,6 +165,8 @@ const struct route route_table[] = {
            open_trial_make),
     CHANGE("POST", STUDY_KIND(JOB_STUDY),
            OURS "/studies/{study}/trials/{trial}:define", open_trial_define),
+    CHANGE("POST", STUDY_KIND(JOB_STUDY),
+           OURS "/studies/{study}/trials:restore", trial_restore),
     CHANGE("PATCH", ANY, OURS "/studies/{study}/metadata", metadata_change),
     QUERY(ANY, OURS "/studies/{study}/metadata", read_metadata, "since"),
     CHANGE("POST", ANY, OURS "/studies/{study}:pause", study_pause),

@@ -179,8 +179,7 @@ static const struct field metric_fields[] = {
      .offset = offsetof(struct metric, value)},
     {0}};
 
-/* A number, or one of the texts that protobuf's JSON has for what is none. */
-static bool read_value(const struct field_reader *reader, struct place at,
+bool trial_body_number(const struct field_reader *reader, struct place at,
                        double *value)
 {
     static const struct {
@@ -230,7 +229,7 @@ static void read_metric(const struct field_reader *reader, struct place at,
     else if (is_given(found, metric.name))
         field_error(reader, name, "\"%.64s\" is given twice", metric.name);
     else if (metric.value.node == NULL ||
-             read_value(reader, metric.value, &value))
+             trial_body_number(reader, metric.value, &value))
         found->metrics[found->n_metrics++] =
             (struct report_metric){metric.name, value};
 }

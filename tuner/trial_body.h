@@ -51,6 +51,11 @@ size_t trial_body_parameters(const struct field_reader *reader, struct place at,
 bool trial_body_point(const struct field_reader *reader, struct place at,
                       const struct space *space, struct value point[]);
 
+/* Reads a number, or one of the texts that protobuf's JSON has for what is
+ * none; false after a fault. */
+bool trial_body_number(const struct field_reader *reader, struct place at,
+                       double *value);
+
 /* Reads a Measurement; false after a fault. Its metrics must be ones of the
  * study. */
 bool trial_body_measurement(const struct field_reader *reader, struct place at,

@@ -32,6 +32,22 @@ static enum ht_status tell(struct core *core, struct trial_row *trial,
     return status;
 }
 
+/* The study's next id, or the one that the trial has; those between are
+ * nobody's. */
+static enum ht_status find_id(struct db *db, struct study_row *study,
+                              struct trial_row *trial, struct ht_error *err)
+{
+    if (trial->id != 0 && trial->id < study->next_trial)
+        return ht_fail(err, HT_CONFLICT, "trial %lld is not behind trial %lld",
+                       (long long)trial->id, (long long)study->next_trial - 1);
+    if (trial->id > study->next_trial) {
+        study->next_trial = trial->id;
+        return db_study_skip_trial_ids(db, study->id, trial->id, err);
+    }
+    trial->id = study->next_trial;
+    return HT_OK;
+}
+
 enum ht_status trial_create(struct core *core, struct study_row *study,
                             struct trial_row *trial, bool *created,
                             struct ht_error *err)
@@ -40,13 +56,16 @@ enum ht_status trial_create(struct core *core, struct study_row *study,
     if (study->next_trial > HT_MAX_TRIALS)
         return ht_fail(err, HT_LIMIT, "study %.128s has %d trials, no more fit",
                        study->name, HT_MAX_TRIALS);
+    enum ht_status status = find_id(db, study, trial, err);
+    if (status != HT_OK)
+        return status;
     trial->study = study->id;
-    trial->id = study->next_trial;
     trial->ordinal = study_trials_made(study);
     trial->final_elapsed_ms = -1;
-    trial->created_ms = core_wall_ms(core);
+    if (trial->created_ms == 0)
+        trial->created_ms = core_wall_ms(core);
     trial->started_ms = trial->state == TRIAL_ACTIVE ? trial->created_ms : 0;
-    enum ht_status status = insert(core, study, trial, created, err);
+    status = insert(core, study, trial, created, err);
     if (status != HT_OK || !*created)
         return status;
     status = db_study_take_trial_id(db, study->id, trial->confirms != 0,

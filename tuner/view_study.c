@@ -277,6 +277,13 @@ static void add_name(cJSON *resource, const struct viewing *view,
 
 /* --- resources --- */
 
+static void move_member(cJSON *from, cJSON *to, const char *key)
+{
+    cJSON *member = cJSON_DetachItemFromObject(from, key);
+    if (member != NULL)
+        cJSON_AddItemToObject(to, key, member);
+}
+
 enum ht_status view_study(struct db *db, struct arena *arena,
                           const struct study_row *study, cJSON **out,
                           struct ht_error *err)
@@ -285,9 +292,9 @@ enum ht_status view_study(struct db *db, struct arena *arena,
     cJSON *resource = cJSON_CreateObject();
     add_name(resource, &view, "studies");
     json_add_string(resource, "displayName", study->display);
-    cJSON *spec = cJSON_DetachItemFromObject(view.spec, "studySpec");
-    if (spec != NULL)
-        cJSON_AddItemToObject(resource, "studySpec", spec);
+    move_member(view.spec, resource, "studySpec");
+    if (study->kind == JOB_STUDY) /* a job shows its own */
+        move_member(view.spec, resource, "hypertune");
     const char *state = study_state_vizier(study->state);
     json_add_string(resource, "state", state);
     view_add_stamp(resource, "createTime", study->created_ms);

@@ -1,6 +1,7 @@
 """Studies that leave, studies that come: `hypertune export -o dir` and
 `hypertune import` of its folders, of Optuna's databases and Katib's YAML."""
 
+import datetime
 import importlib.util
 import json
 import math
@@ -180,13 +181,9 @@ def lines(home, name):
     return [json.loads(line) for line in out.splitlines()]
 
 
-def bare(trial):
-    """A trial without what depends on when and where it was told, and
-    without the metrics that are no goals."""
-    goals = {"accuracy": trial["metrics"].get("accuracy")}
-    return (trial["params"], goals if trial["state"] == "SUCCEEDED" else {},
-            [(one["step"], one["metrics"]["accuracy"])
-             for one in trial["measurements"]])
+def every_format(home, name):
+    return {form: home.cli("export", name, "-o", form)[0]
+            for form in ("csv", "json", "jsonl")}
 
 
 def export_quick(home):
@@ -212,15 +209,16 @@ def a_study_is_the_same_after_export_and_import():
         out, err = home.cli("import", folder, want=5)
         tap.equal(("quick" in err, out), (True, ""))
         out, err = home.cli("import", folder, "--name", "again")
-        tap.equal(out, "again\n")
+        tap.equal((out, "left out" in err), ("again\n", False), err)
         tap.equal("4 trials, 1 without a result" in err, True, err)
-        old, new = lines(home, "quick"), lines(home, "again")
-        tap.equal([one["state"] for one in old],
-                  ["SUCCEEDED", "SUCCEEDED", "FAILED", "SUCCEEDED"])
-        tap.equal([one["state"] for one in new],
-                  ["SUCCEEDED", "SUCCEEDED", "INFEASIBLE", "SUCCEEDED"])
-        tap.equal([bare(one) for one in new], [bare(one) for one in old])
-        tap.equal([step for step, _ in bare(new[0])[2]], [1, 2, 3])
+        old, new = every_format(home, "quick"), every_format(home, "again")
+        tap.equal(new, old)
+        rows = [json.loads(line) for line in old["jsonl"].splitlines()]
+        tap.equal([(one["state"], sorted(one["metrics"])) for one in rows],
+                  [(state, ["accuracy", "loss"] if state == "SUCCEEDED"
+                    else []) for state in ("SUCCEEDED", "SUCCEEDED",
+                                           "FAILED", "SUCCEEDED")])
+        tap.equal([one["step"] for one in rows[0]["measurements"]], [1, 2, 3])
         first, second = describe(home, "quick"), describe(home, "again")
         tap.equal(second["studySpec"]["parameters"],
                   first["studySpec"]["parameters"])
@@ -240,14 +238,168 @@ def a_long_curve_comes_in_parts():
             first = json.loads(file.readline())
         one = first["measurements"][0]
         first["measurements"] = [
-            dict(one, step=step, metrics={"accuracy": step / 1000})
-            for step in range(1, 251)]
+            dict(one, step=step, timeMs=one["timeMs"] + step, metrics={"accuracy": step / 1000})
+            for step in range(1, 5001)]
         with open(path, "w", encoding="utf-8") as file:
             file.write(json.dumps(first) + "\n")
         home.cli("import", folder, "--name", "long")
         new, = lines(home, "long")
-        tap.equal(bare(new)[2], [(step, step / 1000)
-                                 for step in range(1, 251)])
+        tap.equal(new["measurements"], first["measurements"])
+
+
+RICH = {
+    "displayName": "rich Ünicode ☃",
+    "studySpec": {
+        "metrics": [{"metricId": "acc", "goal": "MAXIMIZE"},
+                    {"metricId": "Größe in MB", "goal": "MINIMIZE"}],
+        "algorithm": "RANDOM_SEARCH",
+        "parameters": [
+            {"parameterId": "opt", "categoricalValueSpec": {
+                "values": ["adam", "-O2, \"x\"", "日本\n語"]},
+             "conditionalParameterSpecs": [
+                 {"parentCategoricalValues": {"values": ["adam"]},
+                  "parameterSpec": {
+                      "parameterId": "beta", "doubleValueSpec": {
+                          "minValue": 0, "maxValue": 1}}}]},
+            {"parameterId": "lr", "scaleType": "UNIT_LOG_SCALE",
+             "doubleValueSpec": {"minValue": 1e-300, "maxValue": 1e300}},
+            {"parameterId": "big", "integerValueSpec": {
+                "minValue": "-9007199254740995",
+                "maxValue": "9223372036854775807"}},
+            {"parameterId": "signed", "doubleValueSpec": {
+                "minValue": -1, "maxValue": 1}}]},
+    "hypertune": {"name": "rich", "labels": {"team": "ünï", "x": "1"},
+                  "constraints": ["signed <= 0.5"],
+                  "parameterOrder": ["lr", "beta", "opt", "big", "signed"]}}
+KEPT = [{"trial": trial, "ns": ns, "key": key, "value": value}
+        for trial, ns, key, value in (
+            (0, "", "note", "a study ✓\n"), (2, "mine", "host", "büro"),
+            (2, "", "empty", ""))]
+
+
+def rich_line(number, state, params, metrics=None, **more):
+    """As export writes it; each trial has an hour of its own."""
+    hour = "2025-02-%02dT" % number
+    line = {"id": number, "state": state, "params": params}
+    if metrics:
+        line["metrics"] = metrics
+    line.update({"created": hour + "00:00:00.001Z",
+                 "started": hour + "00:01:00.250Z",
+                 "ended": hour + "01:02:03.999Z"}, **more)
+    return line
+
+
+def rich_trials():
+    point = {"lr": 1e-300, "opt": "日本\n語", "big": 9007199254740993,
+             "signed": -0.5}
+    other = {"lr": 0.1 + 0.2, "beta": 5e-324, "opt": "adam",
+             "big": 9223372036854775807, "signed": 0.1}
+    both = {"acc": 0.1 + 0.2, "Größe in MB": 1e-300}
+    curve = [{"step": step, "timeMs": 1740787200000 + 100 * step,
+              "attempt": 3, "replica": replica,
+              "metrics": {"acc": step / 7, "note": value}}
+             for step, replica, value in (
+                 (1, "master-0", 1.5), (1, "worker-0", "NaN"),
+                 (2, "master-0", "-Infinity"))]
+    return [
+        rich_line(2, "SUCCEEDED", point, dict(both, latency=-0.0, odd="NaN"),
+                  step=9007199254740993, elapsed="61.500s", client="ich"),
+        rich_line(3, "SUCCEEDED", point, both, replicate=1, confirms=2),
+        rich_line(5, "STOPPED", other, dict(both, latency=3), attempt=3,
+                  runner="gpu-ü", reason="hopeless, \"really\"",
+                  measurements=curve),
+        rich_line(6, "FAILED", dict(other, beta=1), attempt=1, runner="r",
+                  reason="exit 1: =cmd()"),
+        rich_line(7, "INFEASIBLE", dict(other, beta=0.5),
+                  reason="acc was NaN at step 3"),
+        rich_line(9, "CANCELLED", dict(other, beta=0.25), reason="")]
+
+
+def without_own(describing):
+    """What differs between a study and its copy: name, ids, moments."""
+    spec = dict(describing["studySpec"])
+    return spec, dict(describing["hypertune"], name=None)
+
+
+def a_rich_study_comes_back_byte_for_byte():
+    with harness.Server("--runner", "none") as server:
+        def export(name, form):
+            return server.cli("export", name, "-o", form).stdout
+
+        def ok(method, path, body):
+            status, answer = server.call(method, path, body)
+            tap.equal(status, 200, answer)
+            return answer
+        ok("POST", harness.STUDIES.rstrip("/"), RICH)
+        ours = "/hypertune/v1/studies/rich"
+        told = []
+        for line in rich_trials():
+            told += [dict(one, trial=line["id"])
+                     for one in line.pop("measurements", [])]
+            ok("POST", ours + "/trials:restore", {"trials": [line]})
+        ok("POST", ours + "/trials:restore", {"measurements": told})
+        ok("PATCH", ours + "/metadata", {"metadata": KEPT})
+        ok("POST", ours + ":stop", {})
+        read = [json.loads(line, parse_int=lambda text:
+                           -0.0 if text == "-0" else int(text))
+                for line in export("rich", "jsonl").splitlines()]
+        for want, got in zip(rich_trials(), read):
+            for key, value in want.items():
+                tap.equal(repr(got.get(key)), repr(value), key)
+            tap.equal(list(got["params"]), list(want["params"]))
+        folder = os.path.join(server.folder, "rich")
+        server.cli("export", "rich", "-o", "dir", "--out", folder)
+        done = server.cli("import", folder, "--name", "copy")
+        tap.equal(done.stdout, "copy\n", done.stderr)
+        tap.equal("left out" in done.stderr, False, done.stderr)
+        for form in ("csv", "json", "jsonl"):
+            tap.equal(export("copy", form), export("rich", form), form)
+        second = os.path.join(server.folder, "second")
+        server.cli("export", "copy", "-o", "dir", "--out", second)
+        tap.equal(sorted(os.listdir(second)), sorted(os.listdir(folder)))
+        for name in ("trials.jsonl", "metadata.json"):
+            with open(os.path.join(folder, name), "rb") as was, \
+                    open(os.path.join(second, name), "rb") as now:
+                tap.equal(now.read(), was.read(), name)
+        was, now = [json.load(open(os.path.join(one, "study.json"),
+                                   encoding="utf-8"))
+                    for one in (folder, second)]
+        tap.equal(without_own(now), without_own(was))
+        tap.equal(now["hypertune"]["labels"], {"team": "ünï", "x": "1"})
+        # The search and the page see the same results.
+        for what in ("/table", "/best"):
+            one, two = [server.call("GET", "/hypertune/v1/studies/" + name +
+                                    what)[1] for name in ("rich", "copy")]
+            for same in ("rows", "hypertune"):
+                tap.equal(two.get(same), one.get(same), what)
+
+
+def what_cannot_be_restored_is_said_and_changes_nothing():
+    with harness.Server("--runner", "none") as server:
+        server.call("POST", harness.STUDIES.rstrip("/"), RICH)
+        ours = "/hypertune/v1/studies/rich"
+        good = rich_trials()[0]
+        for change, words in (
+                ({"id": 0}, "trials[1].id"), ({"state": "ACTIVE"}, "state"),
+                ({"params": {"lr": 2}}, "trials[1].params"),
+                ({"metrics": {"acc": 1}}, "Größe in MB"),
+                ({"metrics": {"acc": "much"}}, "trials[1].metrics.acc"),
+                ({"ended": "soon"}, "trials[1].ended"),
+                ({"id": 1}, "trial 1 is not behind trial 2"),
+                ({"id": 3, "replicate": 0}, "is there already"),
+                ({"odd": 1}, "odd")):
+            status, answer = server.call(
+                "POST", ours + "/trials:restore",
+                {"trials": [dict(good, replicate=0),
+                            dict(good, id=4, **change)
+                            if "id" not in change else dict(good, **change)]})
+            tap.equal((status in (400, 409), words in json.dumps(
+                answer, ensure_ascii=False)), (True, True), (change, answer))
+            tap.equal(server.cli("export", "rich", "-o", "jsonl").stdout, "")
+        status, answer = server.call(
+            "POST", ours + "/trials:restore",
+            {"measurements": [{"trial": 2, "metrics": {"acc": 1}}]})
+        tap.equal(status, 404, answer)
 
 
 def an_import_that_breaks_off_leaves_nothing():
@@ -256,22 +408,51 @@ def an_import_that_breaks_off_leaves_nothing():
         path = os.path.join(folder, "trials.jsonl")
         with open(path, encoding="utf-8") as file:
             first = file.readline()
+        trial = json.loads(first)
 
-        def import_lines(content, want):
+        def refused(line, place, words):
             with open(path, "w", encoding="utf-8") as file:
-                file.write(content)
-            process = home.start("import", folder, "--name", "part")
-            if want == 130:
-                harness.wait_until(
-                    lambda: "part" in home.cli("list", "-o", "name")[0],
-                    "the study that is made")
-                process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=harness.PATIENCE)
-            tap.equal((process.returncode, out), (want, ""), err)
-            tap.equal(err.endswith("nothing was imported\n"), True, err)
+                file.write(first + "\n" + line + "\n")
+            out, err = home.cli("import", folder, "--name", "part", want=2)
+            tap.equal((out, "%s:3:%s: " % (path, place) in err, words in err),
+                      ("", True, True), err)
             tap.equal(home.cli("list", "-o", "name")[0], "quick\n")
-        import_lines(first + "{", 2)
-        import_lines(first * 20000, 130)
+
+        def changed(**more):
+            return json.dumps(dict(trial, id=2, **more))
+        refused("{", 2, "")
+        refused(json.dumps(trial), len('{"id": ') + 1, "id must be")
+        state = len('{"id": 2, "state": ') + 1
+        refused(changed(state="DONE"), state, "state")
+        lacking = changed(params={"lr": 0.5, "layers": 3})
+        refused(lacking, lacking.index('{"lr"') + 1, "parameter opt is missing")
+        refused(changed(metrics={}), state, "no number for the metric accuracy")
+        wrong = changed(metrics={"accuracy": 1, "loss": "low"})
+        refused(wrong, wrong.index('"low"') + 1, "numbers")
+        soon = changed(ended="soon")
+        refused(soon, soon.index('"soon"') + 1, "ended must be a moment")
+        bad = changed(measurements=[{"step": 1}])
+        refused(bad, bad.index('{"step": 1}') + 1, "must have metrics")
+        with open(path, "w", encoding="utf-8") as file:
+            for number in range(1, 40001):
+                trial["id"], trial["replicate"] = number, number
+                file.write(json.dumps(trial) + "\n")
+        process = home.start("import", folder, "--name", "part")
+        harness.wait_until(
+            lambda: "part" in home.cli("list", "-o", "name")[0],
+            "the study that is made")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=harness.PATIENCE)
+        tap.equal((process.returncode, out), (130, ""), err)
+        tap.equal(err.endswith("nothing was imported\n"), True, err)
+        tap.equal(home.cli("list", "-o", "name")[0], "quick\n")
+
+
+def a_table_alone_is_no_study():
+    with Home() as home:
+        for name in ("trials.csv", "trials.jsonl", "trials.json"):
+            _, err = home.cli("import", home.write(name, "id,state\n"), want=2)
+            tap.equal("export STUDY -o dir" in err, True, err)
 
 
 def old_tables_of_optuna_are_read():
@@ -282,7 +463,7 @@ def old_tables_of_optuna_are_read():
         found = lines(home, "old")
         tap.equal([(one["state"], one["params"]) for one in found],
                   [("SUCCEEDED", {"x": 0.1, "k": "null"}),
-                   ("INFEASIBLE", {"x": 0.2, "k": "a"})])
+                   ("FAILED", {"x": 0.2, "k": "a"})])
         tap.equal(found[0]["metrics"], {"loss": 0.25})
         tap.equal([(one["step"], one["metrics"]["loss"])
                    for one in found[0]["measurements"]],
@@ -309,7 +490,8 @@ def of_several_studies_one_is_chosen():
         out, _ = home.cli("import", path, "7")
         tap.equal(out, "optuna-7\n")
         found = lines(home, "optuna-7")
-        tap.equal(found[0]["metrics"], {"value": 0.6})
+        tap.equal((found[0]["metrics"], found[0]["state"]),
+                  ({"value": 0.6}, "STOPPED"))
         tap.equal(found[0]["params"], {"n": 4})
 
 
@@ -322,6 +504,8 @@ study = optuna.create_study(storage="sqlite:///" + sys.argv[1],
     pruner=optuna.pruners.ThresholdPruner(upper=1.9))
 def objective(trial):
     x = trial.suggest_float("x", 1e-3, 1.0, log=True)
+    trial.set_user_attr("latency", 10 * x)
+    trial.set_user_attr("host", "here")
     if trial.number % 2:
         trial.suggest_int("depth", 1, 9)
     kind = trial.suggest_categorical("kind", ["a", None, 3, True])
@@ -337,7 +521,9 @@ def objective(trial):
 study.optimize(objective, n_trials=8, catch=(ValueError,))
 for trial in study.trials:
     print(trial.number, trial.state.name, repr(trial.value),
-          repr(trial.params["x"]), "depth" in trial.params, sep="\\t")
+          repr(trial.params["x"]), "depth" in trial.params,
+          trial.datetime_start.timestamp(),
+          trial.datetime_complete.timestamp(), sep="\\t")
 """
 
 
@@ -353,10 +539,17 @@ def a_real_database_of_optuna_comes_over():
         found = lines(home, "real")
         tap.equal(len(found), 8)
         for theirs, ours in zip(want, found):
-            number, state, value, x, depth = theirs
+            number, state, value, x, depth, started, ended = theirs
             counts = state != "FAIL" and math.isfinite(float(value))
             tap.equal(ours["state"],
-                      "SUCCEEDED" if counts else "INFEASIBLE", number)
+                      {"FAIL": "FAILED", "PRUNED": "STOPPED"}.get(
+                          state, "SUCCEEDED" if counts else "INFEASIBLE"),
+                      number)
+            tap.equal(ours["metrics"]["latency"], 10 * float(x), number)
+            for key, at in (("started", started), ("ended", ended)):
+                told = datetime.datetime.fromisoformat(
+                    ours[key].replace("Z", "+00:00")).timestamp()
+                tap.equal(abs(told - float(at)) < 0.002, True, (key, number))
             if counts:
                 tap.equal(ours["metrics"]["value"], float(value), number)
             tap.equal(ours["params"]["x"], float(x), number)
@@ -415,6 +608,9 @@ def a_katib_experiment_is_submitted():
 
 tap.run([
     a_study_is_the_same_after_export_and_import,
+    a_rich_study_comes_back_byte_for_byte,
+    what_cannot_be_restored_is_said_and_changes_nothing,
+    a_table_alone_is_no_study,
     a_long_curve_comes_in_parts,
     an_import_that_breaks_off_leaves_nothing,
     old_tables_of_optuna_are_read,
