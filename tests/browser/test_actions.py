@@ -1,6 +1,8 @@
 """What one does in the dashboard: new studies, actions, trials compared and
 saved, output that is followed."""
 
+import json
+
 import dashboard  # noqa: F401 (the paths of the tests)
 import browser
 import filling
@@ -453,6 +455,43 @@ def what_is_shown_is_saved():
                ["3", "succeeded", "2", "0.75", "adam"]])
 
 
+def all_trials_are_saved_as_the_command_exports_them():
+    """With metrics that are no goal, which the table does not show, and every
+    number as it is."""
+    path = "%s/%s" % (ROOT, call("POST", ROOT, {
+        "displayName": "exported", "studySpec": {
+            "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
+            "parameters": [{"parameterId": "big", "integerValueSpec": {
+                "minValue": "0", "maxValue": "9223372036854775807"}}]},
+        "hypertune": {"name": "exported"}})["name"].split("/")[-1])
+    ours = "/hypertune/v1/studies/exported"
+    moment = "2025-02-01T00:00:0%d.250Z"
+    call("POST", ours + "/trials:restore", {"trials": [
+        {"id": n, "state": "SUCCEEDED", "params": {"big": 9007199254740993 + n},
+         "metrics": {"loss": 0.1 + n / 10, "latency": n, "Ünï,": "NaN"},
+         "step": n, "runner": "=r", "attempt": 1, "created": moment % n,
+         "ended": moment % (n + 1), "reason": 'say "so"'} for n in (1, 2, 5)],
+        "measurements": [{"trial": 2, "step": 1, "timeMs": 1738368000000,
+                          "metrics": {"loss": 1e-300, "other": -0.5}}]})
+    show(page, study(int(path.rsplit("/", 1)[1]), "trials"), "3 trials")
+    page.run("""URL.createObjectURL = blob => {
+          window.blob = blob;
+          return "#/saved";
+        };""")
+
+    def saved(button):
+        page.run("window.blob = null")
+        page.click("summary", "Download")
+        page.click("button", button)
+        page.wait("window.blob !== null", "the file")
+        page.click("summary", "Download")
+        return page.run_later("blob.text().then(arguments[0])")
+    tap.equal(saved("All trials, CSV"),
+              server.cli("export", "exported").stdout)
+    tap.equal(json.loads(saved("All trials, JSON")), json.loads(
+        server.cli("export", "exported", "-o", "json").stdout))
+
+
 def chosen_columns_are_remembered():
     number = make_study("columns")
     show(page, study(number, "trials"), "3 trials")
@@ -504,6 +543,7 @@ with harness.Server("--auth", "none") as server, browser.Browser() as page:
         marked_trials_are_compared,
         a_click_is_not_lost_to_rows_that_come_meanwhile,
         what_is_shown_is_saved,
+        all_trials_are_saved_as_the_command_exports_them,
         chosen_columns_are_remembered,
         events_are_told_and_chosen_by_kind,
         a_study_is_paused_changed_stopped_and_deleted,

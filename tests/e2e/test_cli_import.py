@@ -1,8 +1,10 @@
 """Studies that leave, studies that come: `hypertune export -o dir` and
 `hypertune import` of its folders, of Optuna's databases and Katib's YAML."""
 
+import csv
 import datetime
 import importlib.util
+import io
 import json
 import math
 import os
@@ -11,8 +13,11 @@ import sqlite3
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "lib"),
+                os.path.join(HERE, "..", "..", "hypertune", "python")]
 import harness  # noqa: E402
+import hypertune  # noqa: E402
 import tap  # noqa: E402
 from cli_home import Home  # noqa: E402
 
@@ -315,6 +320,21 @@ def rich_trials():
         rich_line(9, "CANCELLED", dict(other, beta=0.25), reason="")]
 
 
+def numbers(file):
+    """Rows of CSV, what are numbers as such: they may be written in several
+    ways."""
+    def cell(text):
+        try:
+            return int(text)
+        except ValueError:
+            pass
+        try:
+            return text if text == "NaN" else float(text)
+        except ValueError:
+            return text
+    return [[cell(text) for text in row] for row in csv.reader(file)]
+
+
 def without_own(describing):
     """What differs between a study and its copy: name, ids, moments."""
     spec = dict(describing["studySpec"])
@@ -366,6 +386,19 @@ def a_rich_study_comes_back_byte_for_byte():
                     for one in (folder, second)]
         tap.equal(without_own(now), without_own(was))
         tap.equal(now["hypertune"]["labels"], {"team": "ünï", "x": "1"})
+        # Python's export tells the same.
+        study = hypertune.Client(server.http, server.token_file).study("rich")
+        path = os.path.join(server.folder, "all")
+        study.export(path + ".csv")
+        with open(path + ".csv", encoding="utf-8", newline="") as file:
+            tap.equal(numbers(file), numbers(
+                io.StringIO(export("rich", "csv"), newline="")))
+        study.export(path + ".jsonl")
+        with open(path + ".jsonl", encoding="utf-8") as file:
+            mine = [json.loads(line) for line in file]
+        for one in read:
+            one.pop("elapsed", None)
+        tap.equal(mine, read)
         # The search and the page see the same results.
         for what in ("/table", "/best"):
             one, two = [server.call("GET", "/hypertune/v1/studies/" + name +

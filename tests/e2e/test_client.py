@@ -136,8 +136,8 @@ def main():
                 raise tap.Skip("pandas is not installed") from None
             frame = study.trials_dataframe()
             tap.equal(list(frame.columns), [
-                "id", "state", "value", "params.lr", "params.opt", "start",
-                "end"])
+                "id", "state", "value", "params.lr", "params.opt",
+                "metrics.accuracy", "metrics.loss", "start", "end"])
             tap.equal(len(frame), 12)
             tap.equal(frame.value.max(), study.best_trial.value)
             tap.equal(str(frame.dtypes["value"]), "float64")

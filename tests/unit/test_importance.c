@@ -153,7 +153,22 @@ static void run_trials(const struct problem *problem, bool searched, uint64_t n,
         bayesian_search.free(state);
 }
 
-/* Every share within `tolerance` of the truth; none where there is none. */
+/* One share within `tolerance` of the truth; none where there is none. */
+static void check_share(const char *name, const struct importance *found,
+                        double truth, double tolerance)
+{
+    const double off = fabs(found->share - truth);
+    if (off > tolerance)
+        printf("# %s: found %.3f, is %.3f\n", name, found->share, truth);
+    CHECK(off <= tolerance);
+    if (found->certain)
+        CHECK(truth > 0 && found->alone <= found->share &&
+              found->share <= found->total);
+    else
+        CHECK(found->share == 0);
+    CHECK(found->total <= 1 && found->good >= 0);
+}
+
 static void check_shares(const struct problem *problem, bool searched,
                          uint64_t n, double tolerance)
 {
@@ -167,18 +182,10 @@ static void check_shares(const struct problem *problem, bool searched,
     run_trials(problem, searched, n, &history);
     CHECK(importance_find(&history, 0, NOISE_UNKNOWN, 1, found));
     for (size_t c = 0; c < encoding.dim; c++) {
-        const double was = truth[encoding.at[c].param];
+        const size_t i = encoding.at[c].param;
+        check_share(problem->space.params[i].name, &found[c], truth[i],
+                    tolerance);
         sum += found[c].share;
-        if (fabs(found[c].share - was) > tolerance)
-            printf("# %s of %d: found %.3f, is %.3f\n",
-                   problem->space.params[encoding.at[c].param].name, (int)n,
-                   found[c].share, was);
-        CHECK(fabs(found[c].share - was) <= tolerance);
-        CHECK(was > 0 || !found[c].certain);
-        CHECK(found[c].certain || found[c].share == 0);
-        CHECK(!found[c].certain || (found[c].alone <= found[c].share &&
-                                    found[c].share <= found[c].total));
-        CHECK(found[c].total <= 1 && found[c].good >= 0);
     }
     CHECK(sum < 1 + 1e-9);
     history_fini(&history);
@@ -189,21 +196,21 @@ static void check_shares(const struct problem *problem, bool searched,
 
 #define REAL(called)                                                           \
     {                                                                          \
-        .name = called, .type = PARAM_DOUBLE, .max = 1                         \
+        .name = (called), .type = PARAM_DOUBLE, .max = 1                       \
     }
 #define LOG(called)                                                            \
     {                                                                          \
-        .name = called, .type = PARAM_DOUBLE, .min = 1e-5, .max = 1,           \
+        .name = (called), .type = PARAM_DOUBLE, .min = 1e-5, .max = 1,         \
         .scale = SCALE_LOG                                                     \
     }
 #define WHOLE(called, low, high)                                               \
     {                                                                          \
-        .name = called, .type = PARAM_INTEGER, .int_min = low,                 \
-        .int_max = high, .int_step = 1                                         \
+        .name = (called), .type = PARAM_INTEGER, .int_min = (low),             \
+        .int_max = (high), .int_step = 1                                       \
     }
 #define KIND(called)                                                           \
     {                                                                          \
-        .name = called, .type = PARAM_CATEGORICAL, .n_values = 3,              \
+        .name = (called), .type = PARAM_CATEGORICAL, .n_values = 3,            \
         .labels = labels                                                       \
     }
 
@@ -285,7 +292,7 @@ static double nothing(const struct param p[], const struct value x[])
 
 #define SPACE(of)                                                              \
     {                                                                          \
-        .n = sizeof(of) / sizeof *(of), .params = of                           \
+        .n = sizeof(of) / sizeof *(of), .params = (of)                         \
     }
 
 static const struct problem additive = {.space = SPACE(mixed), .value = sum_of};

@@ -73,7 +73,9 @@ def an_export_has_every_trial_and_no_markup_of_its_own():
     made = resource()
     study = Study(Canned(made), "", made)
     rows = [trial(1, 0.5, opt='a,"b"\n'), trial(2, None, "FAILED")]
-    study._transport.answer = {"trials": rows}
+    study._transport.answer = {"trials": rows, "measurements": [
+        {"trial": 1, "step": "2", "timeMs": 5, "attempt": 1,
+         "replica": "master-0", "metrics": {"accuracy": 0.25}}]}
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "all.csv")
         study.export(path)
@@ -86,7 +88,10 @@ def an_export_has_every_trial_and_no_markup_of_its_own():
         study.export(path)
         with open(path, encoding="utf-8") as file:
             read = [json.loads(line) for line in file]
-        tap.equal([row["value"] for row in read], [0.5, None])
+        tap.equal([row.get("value") for row in read], [0.5, None])
+        tap.equal([row["measurements"] for row in read], [
+            [{"step": 2, "timeMs": 5, "attempt": 1, "replica": "master-0",
+              "metrics": {"accuracy": 0.25}}], []])
         tap.equal(read[0]["params"], {"lr": 0.00079123, "opt": 'a,"b"\n'})
 
 

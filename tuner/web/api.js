@@ -18,7 +18,7 @@ export function whenLoginNeeded(handler) {
   onLoginNeeded = handler;
 }
 
-async function send(method, path, body, type = "application/json") {
+async function send(method, path, body, type = "application/json", read = JSON.parse) {
   const options = {method, headers: {}, signal: AbortSignal.timeout(TIMEOUT_MS)};
   if (method !== "GET") {
     options.headers["Content-Type"] = type;
@@ -30,7 +30,7 @@ async function send(method, path, body, type = "application/json") {
   } catch (problem) {
     throw new ApiError(0, "the server does not answer");
   }
-  const answer = await response.json().catch(() => null);
+  const answer = await response.text().then(text => read(text)).catch(() => null);
   if (response.ok && answer !== null) return answer;
   const error = answer?.error;
   if (response.status === 401 && !path.endsWith("/login")) onLoginNeeded();
@@ -38,7 +38,8 @@ async function send(method, path, body, type = "application/json") {
     (error?.details ?? []).flatMap(detail => detail.fieldViolations ?? []));
 }
 
-export const get = path => send("GET", path);
+// `read` makes the answer of its text.
+export const get = (path, read) => send("GET", path, undefined, undefined, read);
 export const post = (path, body) => send("POST", path, body);
 export const patch = (path, body) => send("PATCH", path, body);
 export const remove = path => send("DELETE", path);
@@ -49,11 +50,11 @@ export const studyPath = study => `${OURS}/studies/${encodeURIComponent(study)}`
 export const trialPath = (study, trial) => `${studyPath(study)}/trials/${trial}`;
 
 // All pages of a list.
-export async function all(path, key) {
+export async function all(path, key, read) {
   const items = [];
   for (let token = ""; ;) {
     const join = path.includes("?") ? "&" : "?";
-    const page = await get(path + (token ? `${join}pageToken=${encodeURIComponent(token)}` : ""));
+    const page = await get(path + (token ? `${join}pageToken=${encodeURIComponent(token)}` : ""), read);
     items.push(...page[key]);
     token = page.nextPageToken;
     if (!token) return items;

@@ -5,6 +5,7 @@ import {StudyStore} from "./store.js";
 import {readFilter} from "./trial_filter.js";
 import {trialColumns} from "./trial_columns.js";
 import {Table, download} from "./table.js";
+import {exportCsv, exportJson} from "./export.js";
 import {MOST_COMPARED, showComparison} from "./compare.js";
 import * as format from "./format.js";
 
@@ -36,10 +37,21 @@ export function trialsTab(root, store, selection) {
   const saving = element("details.menu", {}, element("summary.button", {}, "Download"), element("div.card", {},
     element("button", {onclick: () => download(`${store.status.name}.csv`, "text/csv", table.csv())}, "CSV"),
     element("button", {onclick: () => download(`${store.status.name}.json`, "application/json",
-      JSON.stringify(table.records(), null, 2))}, "JSON")));
+      JSON.stringify(table.records(), null, 2))}, "JSON"),
+    element("button", {onclick: () => save("csv", "text/csv", exportCsv)}, "All trials, CSV"),
+    element("button", {onclick: () => save("json", "application/json", exportJson)}, "All trials, JSON")));
 
   replace(root, element("div.row.tools", {}, stateMenu, filter, jump, table.chooser, saving, compareButton, clearMarks, count),
     complaint, table.element, comparison);
+
+  // All of the study, with whatever the table lacks.
+  async function save(end, type, make) {
+    try {
+      download(`${store.status.name}.${end}`, type, await make(store));
+    } catch (problem) {
+      replace(complaint, problem.message);
+    }
+  }
 
   function later(act) {
     clearTimeout(timer);

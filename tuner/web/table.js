@@ -337,16 +337,22 @@ export class Table {
   }
 
   csv() {
-    const quote = value => {
-      const text = value === null || value === undefined ? "" : String(value);
-      // What a spreadsheet would take for a formula is made a text.
-      const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-      return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-    };
     const lines = [this.seen.map(({saved, label}) => saved ?? label), ...this.rows.map(row => this.seen.map(({value}) => value(row)))];
-    return lines.map(line => `${line.map(quote).join(",")}\n`).join("");
+    return lines.map(csvLine).join("");
   }
 }
+
+const isNumber = text => text.trim() === text && text !== "" && Number.isFinite(Number(text));
+
+function csvField(value) {
+  const text = value === null || value === undefined ? "" : String(value);
+  // What a spreadsheet would take for a formula is made a text.
+  const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) && !isNumber(text) ? `'${text}` : text;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+// A line of CSV from its values.
+export const csvLine = values => `${values.map(csvField).join(",")}\n`;
 
 // Gives the reader a file.
 export function download(name, type, text) {

@@ -47,6 +47,8 @@ class Study:
         self._id = int(number)
         self._name: str = resource["hypertuneStatus"]["name"]
         self._spec: Mapping[str, Any] = resource["studySpec"]
+        self._order: List[str] = list(
+            resource.get("hypertune", {}).get("parameterOrder", ()))
         self._asker = uuid.uuid4().hex[:12]
 
     # --- what it is ---
@@ -65,6 +67,9 @@ class Study:
     def metric(self) -> str:
         """The objective's name."""
         return str(self._spec["metrics"][0]["metricId"])
+
+    def _metrics(self) -> List[str]:
+        return [str(metric["metricId"]) for metric in self._spec["metrics"]]
 
     def goals(self) -> Dict[str, bool]:
         """The metrics to be improved, and whether more is better."""
@@ -180,8 +185,9 @@ class Study:
         return found
 
     def parameters(self) -> List[str]:
-        """The names of the hyperparameters, parents before children."""
-        return [spec["parameterId"] for spec in self._specs()]
+        """The names of the hyperparameters in declared order."""
+        return list(dict.fromkeys(
+            self._order + [spec["parameterId"] for spec in self._specs()]))
 
     def _specs(self) -> List[Mapping[str, Any]]:
         found = []
@@ -189,8 +195,8 @@ class Study:
         while waiting:
             spec = waiting.pop(0)
             found.append(spec)
-            waiting += [child["parameterSpec"] for child in
-                        spec.get("conditionalParameterSpecs", ())]
+            waiting[:0] = [child["parameterSpec"] for child in
+                           spec.get("conditionalParameterSpecs", ())]
         return found
 
     def _spec_of(self, parameter: str) -> Mapping[str, Any]:
@@ -245,26 +251,37 @@ class Study:
             query={"metric": metric} if metric else None)
 
     def export(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes all trials to a file: lines of JSON when its name ends in
-        .jsonl, else CSV with the columns of trials_dataframe()."""
-        export.write(os.fspath(path), self.parameters(), self._all_trials())
+        """Writes all trials to a file, as `hypertune export` does: lines of
+        JSON with all measurements when its name ends in .jsonl, else CSV."""
+        export.write(os.fspath(path), self.parameters(), self._metrics(),
+                     self._all_trials(),
+                     self._pages(self._ours("/measurements"), "measurements",
+                                 {}))
 
     def trials_dataframe(self) -> "pandas.DataFrame":
         """All trials as a pandas DataFrame with the columns id, state, value,
-        params.NAME..., start and end (UTC). ImportError without pandas."""
+        params.NAME..., metrics.NAME..., start and end (UTC). ImportError
+        without pandas."""
         try:
             import pandas
         except ImportError:
             raise ImportError("trials_dataframe() needs the package pandas; "
                               "trials() does without") from None
+        trials = list(self._all_trials())
+        metrics = export.columns(self._metrics(),
+                                 [{"metrics": trial.metrics}
+                                  for trial in trials])
         columns = (["id", "state", "value"] +
                    ["params." + name for name in self.parameters()] +
+                   ["metrics." + name for name in metrics] +
                    ["start", "end"])
         rows = [{"id": trial.id, "state": trial.state, "value": trial.value,
                  "start": trial.start, "end": trial.end,
                  **{"params." + name: value
-                    for name, value in trial.params.items()}}
-                for trial in self._all_trials()]
+                    for name, value in trial.params.items()},
+                 **{"metrics." + name: value
+                    for name, value in trial.metrics.items()}}
+                for trial in trials]
         frame = pandas.DataFrame(rows, columns=columns)
         for name in ("start", "end"):
             frame[name] = pandas.to_datetime(frame[name], utc=True)
