@@ -52,6 +52,18 @@ static bool all_certain(const struct node *list)
     return true;
 }
 
+/* A study with several metrics has importances for each. */
+static void say_others(struct cli *cli, const struct node *answer)
+{
+    const struct node *list = node_find(answer, "metrics");
+    if (cli->set.metric != NULL || list == NULL)
+        return;
+    for (const struct node *one = list->first; one != NULL; one = one->next)
+        if (one != list->first)
+            cli_say(cli, "for %s: --metric %s", cli_scalar(one),
+                    cli_scalar(one));
+}
+
 static void explain(struct cli *cli, const struct node *answer)
 {
     cli_say(cli,
@@ -62,6 +74,7 @@ static void explain(struct cli *cli, const struct node *answer)
             all_certain(node_find(answer, "importances"))
                 ? ""
                 : "; -: cannot be told from no effect");
+    say_others(cli, answer);
     if (cli->format != FORMAT_WIDE)
         return;
     cli_say(cli, "ALONE: whatever the others are; WITH OTHERS: with all of "

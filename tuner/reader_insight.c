@@ -101,6 +101,14 @@ static void add_importances(const struct asked *asked,
             add_importance(list, space->params[i].name, &none);
 }
 
+/* All that can be asked about. */
+static void add_metrics(cJSON *object, const struct job *job)
+{
+    cJSON *names = json_add_array(object, "metrics");
+    for (size_t k = 0; k < job->n_metrics; k++)
+        json_push_string(names, job->metrics[k].name);
+}
+
 static size_t count_results(const struct history *history, size_t metric)
 {
     size_t n = 0;
@@ -121,6 +129,7 @@ enum ht_status read_importances(struct reader *reader, struct request *req,
     cJSON *object = cJSON_CreateObject();
     json_add_string(object, "metric",
                     insight_job(asked.insight)->metrics[asked.metric].name);
+    add_metrics(object, insight_job(asked.insight));
     json_add_int(object, "trials",
                  (int64_t)count_results(history, asked.metric));
     json_add_int(object, "least", IMPORTANCE_LEAST);

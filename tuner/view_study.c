@@ -284,6 +284,19 @@ static void move_member(cJSON *from, cJSON *to, const char *key)
         cJSON_AddItemToObject(to, key, member);
 }
 
+/* What of its search Google's Study has no member for; its name is in
+ * hypertuneStatus, what is kept of other forms is no part of a search. */
+static void move_own(cJSON *from, cJSON *to)
+{
+    cJSON *own = cJSON_DetachItemFromObject(from, "hypertune");
+    cJSON_DeleteItemFromObject(own, "name");
+    cJSON_DeleteItemFromObject(own, "kept");
+    if (own != NULL && own->child != NULL)
+        cJSON_AddItemToObject(to, "hypertune", own);
+    else
+        cJSON_Delete(own);
+}
+
 enum ht_status view_study(struct db *db, struct arena *arena,
                           const struct study_row *study, cJSON **out,
                           struct ht_error *err)
@@ -294,7 +307,7 @@ enum ht_status view_study(struct db *db, struct arena *arena,
     json_add_string(resource, "displayName", study->display);
     move_member(view.spec, resource, "studySpec");
     if (study->kind == JOB_STUDY) /* a job shows its own */
-        move_member(view.spec, resource, "hypertune");
+        move_own(view.spec, resource);
     const char *state = study_state_vizier(study->state);
     json_add_string(resource, "state", state);
     view_add_stamp(resource, "createTime", study->created_ms);

@@ -1,12 +1,21 @@
 """What a study teaches: importances, slices of its model, and why a point was
 chosen. Clients bring the results, so no runner is needed."""
 
+import csv
+import io
 import math
+import os
+import random
+import sys
 
 import api
 import harness
 import tap
 import vizier
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "hypertune", "python"))
+import hypertune  # noqa: E402
 
 LR = {"parameterId": "lr",
       "doubleValueSpec": {"minValue": 1e-4, "maxValue": 1},
@@ -71,6 +80,56 @@ def importances_come_with_enough_results():
     tap.equal((listed[0]["parameter"], listed[0]["certain"]), ("lr", True),
               listed)
     holds(listed[0]["importance"] > 0.8, listed)
+
+
+def the_command_and_python_show_the_same_number():
+    study = Taught(30)
+    number = study.name.split("/")[-1]
+    listed = study.asked("importances")["importances"]
+    done = server.cli("importance", number)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    tap.equal(lines[0], ["PARAMETER", "IMPORTANCE"])
+    tap.equal([line[:2] for line in lines[1:]], [
+        [one["parameter"], "%.0f" % (100 * one["importance"])
+         if one["certain"] else "-"] for one in listed])
+    holds("variation of loss" in done.stderr, done.stderr)
+    rows = list(csv.DictReader(io.StringIO(
+        server.cli("importance", number, "-o", "csv").stdout)))
+    for key, member in (("IMPORTANCE", "importance"), ("ALONE", "alone"),
+                        ("WITH OTHERS", "total"), ("AMONG THE BEST", "share")):
+        tap.equal(["%.6g" % one[member] for one in listed],
+                  [row[key] for row in rows], key)
+    wide = server.cli("importance", number, "-o", "wide")
+    holds("AMONG THE BEST" in wide.stdout and "ALONE: " in wide.stderr, wide)
+    told = hypertune.Client(
+        server.http, server.token_file, project="lab",
+        location="here").study(int(number)).importances()
+    tap.equal(told, {one["parameter"]: one["importance"] for one in listed})
+
+
+def a_parameter_that_is_not_used_has_none_in_an_open_space():
+    """As Optuna's define by run: layers decides which units are there."""
+    name = server.call("POST", api.STUDIES, {
+        "displayName": "layers", "studySpec": {
+            "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
+            "parameters": [dict(UNITS, parameterId=one) for one in (
+                "layers", "u0", "u1", "u2", "u3")]},
+        "hypertune": {"name": "layers", "openSpace": True}})[1]["name"]
+    draw = random.Random(4)
+    trials = []
+    for number in range(1, 41):
+        layers = draw.randint(1, 4)
+        params = {"layers": layers, **{"u%d" % i: draw.randint(1, 8)
+                                       for i in range(layers)}}
+        trials.append({"id": number, "state": "SUCCEEDED", "params": params,
+                       "metrics": {"loss": abs(layers - 3)}})
+    ours = "%s/studies/%s" % (api.OURS, name.split("/")[-1])
+    tap.equal(server.call("POST", ours + "/trials:restore",
+                          {"trials": trials})[0], 200)
+    listed = server.call("GET", ours + "/importances")[1]["importances"]
+    tap.equal([one["parameter"] for one in listed if one["certain"]],
+              ["layers"], listed)
+    holds(listed[0]["importance"] > 0.95, listed)
 
 
 def a_slice_is_in_the_users_units():
@@ -143,6 +202,8 @@ def every_suggestion_says_why():
 with harness.Server("--runner", "none") as server:
     tap.run([
         importances_come_with_enough_results,
+        the_command_and_python_show_the_same_number,
+        a_parameter_that_is_not_used_has_none_in_an_open_space,
         a_slice_is_in_the_users_units,
         a_slice_is_even_on_the_scale_that_is_asked_for,
         wrong_questions_get_a_sentence,

@@ -337,8 +337,7 @@ def numbers(file):
 
 def without_own(describing):
     """What differs between a study and its copy: name, ids, moments."""
-    spec = dict(describing["studySpec"])
-    return spec, dict(describing["hypertune"], name=None)
+    return describing["studySpec"], describing["hypertune"]
 
 
 def a_rich_study_comes_back_byte_for_byte():
