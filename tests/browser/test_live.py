@@ -151,6 +151,7 @@ def a_study_deleted_while_it_is_looked_at_is_said_to_be():
     number = make_study("doomed")
     add(number, 0.5, 3)
     show(page, study(number), "Best loss")
+    quiet()  # what is on its way would find nothing
     tap.equal(server.call("DELETE", "%s/%d" % (ROOT, number))[0], 200)
     page.wait_text("This study has been deleted", "#main")
     show(page, "#/studies")
@@ -177,6 +178,7 @@ def a_trial_deleted_while_it_is_looked_at_is_said_to_be():
     trial = add(number, 0.5, 3)
     show(page, study(number, "trials/%d" % trial), "Trial %d" % trial)
     path = "%s/%d/trials/%d" % (ROOT, number, trial)
+    quiet()
     tap.equal(server.call("DELETE", path)[0], 200)
     page.wait_text("This trial has been deleted", "#main")
     behaves(page, "a trial that is deleted")
@@ -196,6 +198,7 @@ def one_can_pause_resume_stop_and_delete():
     page.click("dialog button", "Stop")
     page.wait("document.querySelector('.state.succeeded, .state.stopped')",
               "its end")
+    quiet()
     page.click("button", "Delete")
     page.type("dialog input", "button")
     tap.equal(page.run("return [...document.querySelectorAll('dialog button')]"
