@@ -24,8 +24,9 @@ class Tmux:
             "PATH": os.path.realpath(bin_dir()) + ":" + os.environ["PATH"]})
         environment.pop("TMUX", None)
         try:
+            # The person's login shell, which runs this, may wait for a child.
             self.call("new-session", "-d", "-x", str(columns), "-y", str(rows),
-                      "-c", home.folder, "sh", environment=environment)
+                      "-c", home.folder, "exec sh", environment=environment)
             # What PS1 is at first is up to the shell, and to who runs it.
             self.type("PS1='%s'; clear" % PROMPT)
             self.expect_prompt()
