@@ -221,9 +221,9 @@ struct job {
                               numbers, by name; they are not stored */
     enum job_args_mode args_mode;
     bool substitute;           /* ${name} is replaced (native form only) */
+    bool own_workdir;          /* each replica starts in a copy of workdir */
     const char *workdir;       /* absolute once submitted, or NULL; with images
                                   a folder in the container */
-    bool own_workdir;          /* each replica starts in a copy of workdir */
     struct strings pass_env;   /* names to copy from submit's environment */
     struct pairs captured_env; /* what submit recorded */
     double cpus;               /* 0: not asked */

@@ -120,9 +120,11 @@ void metrics_file_check(const struct node *root, const struct job *job,
                    "%lld processes at a time would write this one file, and "
                    "each trial would get values of others",
                    (long long)metrics_file_writers(job));
-        diag_hint(
-            diag, "%s, which the trainer writes in $HYPERTUNE_TRIAL_DIR%s",
-            metrics_file_repair(diag->arena, job),
-            file[0] == '/' ? "" : "; or workdir: own, a copy for each trial");
+        diag_hint(diag,
+                  "%s (in quotes within braces), which the trainer writes in "
+                  "$HYPERTUNE_TRIAL_DIR%s",
+                  metrics_file_repair(diag->arena, job),
+                  file[0] == '/' ? ""
+                                 : "; or workdir: own, a copy for each trial");
     }
 }

@@ -140,6 +140,14 @@ static void fail_byte(struct reader *r)
         fail(r, place, "a byte here is not UTF-8");
 }
 
+/* The place that was asked for last: braces begin a map in a list or a map that
+ * stands in brackets. */
+static bool is_reference(const struct reader *r)
+{
+    return r->known > r->text && r->known < r->end && *r->known == '{' &&
+           r->known[-1] == '$';
+}
+
 static void fail_fault(struct reader *r, const struct fault *fault)
 {
     bool has_start = r->parser.context != NULL;
@@ -151,7 +159,9 @@ static void fail_fault(struct reader *r, const struct fault *fault)
         fail(r, place, "%s that began on line %d", fault->text, start.line);
     else
         fail(r, place, "%s", fault->text);
-    if (fault->hint != NULL)
+    if (is_reference(r))
+        diag_hint(r->diag, "put text that holds ${...} in quotes");
+    else if (fault->hint != NULL)
         diag_hint(r->diag, "%s", fault->hint);
 }
 

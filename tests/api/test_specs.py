@@ -112,6 +112,29 @@ def what_a_shell_would_add_must_be_said():
     tap.equal(warned["ok"], True)
 
 
+def a_metrics_file_that_trials_share_is_found():
+    shared = SPEC.replace("name: written", "name: other")
+    shared += "metrics: {file: out.csv}\n"
+    tap.equal(check(shared)["ok"], True)
+    one = findings(shared + "parallel: 3\n")[0]
+    tap.equal((one["path"], one["line"] > 0, "file: ${trialDir}/out.csv" in
+               one["hint"]), ("metrics.file", True, True), one)
+    own = shared + "parallel: 3\n"
+    tap.equal(check(own.replace("out.csv", '"${trialDir}/out.csv"'))["ok"],
+              True)
+    told = check(own.replace("workdir: /tmp", "workdir: {own: /tmp}"))
+    tap.equal((told["ok"], told["resource"]["hypertune"]["ownWorkdir"]),
+              (True, True), told)
+    one = findings(own.replace("workdir: /tmp", "workdir: own"))[0]
+    tap.equal((one["path"], "{own: /FOLDER}" in one["hint"]),
+              ("workdir", True), one)
+    told = check(own.replace("parallel: 3", "parallel: 1"))
+    resource = dict(told["resource"], parallelTrialCount=2)
+    answer = api.send(server, "POST", told["collection"], resource)
+    tap.equal((answer.status, "hypertune.metricsFile" in str(answer.body)),
+              (400, True), str(answer.body))
+
+
 def a_body_without_text_is_refused():
     for body in ({}, {"text": 3}, []):
         answer = api.send(server, "POST", api.OURS + "/specs:check", body)
@@ -218,6 +241,7 @@ with harness.Server("--runner", "none") as server:
         faults_have_their_place_and_a_hint,
         every_form_is_read,
         what_a_shell_would_add_must_be_said,
+        a_metrics_file_that_trials_share_is_found,
         a_body_without_text_is_refused,
         the_template_needs_nothing_but_a_folder,
         a_study_shows_its_spec_in_every_form,

@@ -4,6 +4,7 @@ every value that a trial is shown with is one that its trainer computed."""
 import contextlib
 import json
 import os
+import sqlite3
 import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -228,6 +229,24 @@ def main():
             server.wait_study("fourth")
             place.check("fourth")
 
+        def a_study_that_was_stored_with_more_runs_one_at_a_time():
+            place.submit("stored", "append", LEFT)
+            server.cli("pause", "stored")
+            server.stop()
+            with contextlib.closing(sqlite3.connect(os.path.join(
+                    server.data, "hypertune.db"))) as database, database:
+                done = database.execute(
+                    "UPDATE studies SET spec=replace(spec, "
+                    "'\"parallelTrialCount\":1', '\"parallelTrialCount\":4') "
+                    "WHERE name='stored'")
+                tap.equal(done.rowcount, 1)
+            server.start()
+            tap.equal(server.get(harness.JOBS + "stored")
+                      ["parallelTrialCount"], 4)
+            server.cli("resume", "stored")
+            server.wait_study("stored")
+            place.check("stored")
+
         def two_studies_that_reach_a_file_by_a_link_never_mix():
             folder = place.folder("real")
             link = os.path.join(server.folder, "alias")
@@ -291,6 +310,7 @@ def main():
                  one_file_for_trials_at_the_same_time_is_refused,
                  it_is_refused_when_it_is_raised_later,
                  a_second_live_study_on_the_file_is_refused,
+                 a_study_that_was_stored_with_more_runs_one_at_a_time,
                  two_studies_that_reach_a_file_by_a_link_never_mix,
                  a_file_in_the_trial_s_folder_is_safe_at_any_number,
                  workdir_own_gives_each_trial_a_copy])

@@ -28,6 +28,8 @@ static const struct site site = {.state = "/state",
                                  .cores = 8,
                                  .inherited = {1, runners_own}};
 
+static const struct pairs no_secrets;
+
 /* An attempt of one replica; `members` and `own` begin with a comma. */
 static struct order *make_order(const char *members, const char *own)
 {
@@ -96,8 +98,6 @@ static struct variables told(struct order *order, const struct habitat *habitat,
     return told_with(order, habitat, secrets, NULL);
 }
 
-static const struct pairs no_secrets;
-
 static const char *value_in(const struct variables *variables, const char *name)
 {
     for (size_t i = 0; i < variables->n; i++) {
@@ -126,6 +126,30 @@ static void the_image_says_what_runs_unless_the_job_does(void)
                   "\"entryWords\":3",
                   "sh -c x --lr=1");
     check_command(",\"argv\":[\"sh\"],\"entryWords\":1", "sh");
+    check_command(",\"argv\":[\"a=${trialDir}/x\"],\"entryWords\":1",
+                  "a=${trialDir}/x"); /* not asked for */
+}
+
+static void a_word_for_the_trial_s_folder_means_what_is_there(void)
+{
+    static const char own[] =
+        ",\"argv\":[\"a\",\"${trialDir}/x:${trialDir}\"],\"entryWords\":2,"
+        "\"env\":[[\"OUT\",\"${trialDir}/o\"]],\"workdir\":\"/w\"";
+    struct order *order =
+        make_order(",\"substitute\":true,\"ownWorkdir\":true", own);
+    const struct habitat there = contained(order);
+    CHECK_TEXT(joined(order, &there.argv),
+               "a /hypertune/trial/x:/hypertune/trial");
+    const struct variables variables = told(order, &there, &no_secrets);
+    CHECK_TEXT(value_in(&variables, "OUT"), "/hypertune/trial/o");
+    const struct habitat here = as_process(order);
+    CHECK_TEXT(here.argv.items[1],
+               arena_printf(order->arena, "%s/x:%s", here.folder, here.folder));
+    CHECK_TEXT(here.workdir,
+               arena_printf(order->arena, "%s/work", here.folder));
+    CHECK_TEXT(here.copied, "/w");
+    CHECK(there.copied == NULL);
+    order_free(order);
 }
 
 static void an_image_without_a_command_needs_one(void)
@@ -343,6 +367,7 @@ int main(void)
     json_init();
     fixture_init();
     RUN(the_image_says_what_runs_unless_the_job_does);
+    RUN(a_word_for_the_trial_s_folder_means_what_is_there);
     RUN(an_image_without_a_command_needs_one);
     RUN(a_container_has_the_images_environment_and_none_of_ours);
     RUN(a_container_is_told_its_own_paths);
