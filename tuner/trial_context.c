@@ -57,8 +57,8 @@ bool trial_context_read(const struct field_reader *reader, struct place at,
                     "is over %d bytes", HT_MAX_REASON);
     if (draft.parameters.node != NULL)
         n = trial_body_parameters(reader, draft.parameters, space, named);
-    if (reader->diag->errors != errors ||
-        !part_read(reader, space, n, named, given, &context->part) ||
+    if (!part_read(reader, space, n, named, given, &context->part) ||
+        reader->diag->errors != errors ||
         !part_check(reader, draft.parameters, constraints, &context->part))
         return false;
     const struct trial_context_words words = {.description = draft.description};

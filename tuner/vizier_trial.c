@@ -128,8 +128,10 @@ static void read_wanted(const struct field_reader *reader,
     struct subspace part;
     const size_t errors = reader->diag->errors;
     const size_t n = trial_body_parameters(reader, at, space, named);
-    if (reader->diag->errors != errors ||
-        !part_read(reader, space, n, named, given, &part) ||
+    /* The values are looked at even when a name is wrong: one answer has all
+     * faults. */
+    if (!part_read(reader, space, n, named, given, &part) ||
+        reader->diag->errors != errors ||
         !part_check(reader, at, constraints, &part))
         return;
     const struct trial_context_words words = {.untried = true};
