@@ -325,8 +325,12 @@ bool results_file_read(struct results_file *file, size_t budget, bool final)
     if (!file->begun) /* nothing started: nothing in it is a result */
         return false;
     const bool more = tail_read(&file->tail, budget, final, take_line, file);
-    if (final && !more)
+    if (final && !more) {
         repeat_last(file);
+        /* The next trial asks whether anybody has the file open. */
+        tail_fini(&file->tail);
+        file->begun = false;
+    }
     return more;
 }
 

@@ -69,7 +69,7 @@ enum ht_status results_file_resume(struct results_file *file,
                                    struct ht_error *err);
 
 /* Reads what is new, a bounded amount; true when there is more. Nothing before
- * one of the above. */
+ * one of the above, nor once all was read with `final`. */
 bool results_file_read(struct results_file *file, size_t budget, bool final);
 
 /* What is wrong with a file that brought nothing: "missing", "empty",

@@ -134,6 +134,21 @@ static void an_emptied_file_is_all_new_whatever_it_holds(void)
     }
 }
 
+/* One that still holds the file does not count as a reader of it. */
+static void the_attempt_before_leaves_no_trace(void)
+{
+    struct results_file first, second;
+    begin(&first, NULL);
+    write_file("w", LEFT);
+    CHECK_TEXT(look(&first, true), "1:0.5 2:0.7 ");
+    init(&second);
+    CHECK(results_file_begin(&second, folder_path, NULL) == HT_OK);
+    results_file_fini(&first);
+    write_file("w", LEFT);
+    CHECK_TEXT(look(&second, true), "1:0.5 2:0.7 ");
+    results_file_fini(&second);
+}
+
 /* A program that reads the file first writes the old lines back. */
 static void lines_that_are_written_back_are_those_of_before(void)
 {
@@ -338,6 +353,7 @@ int main(void)
     RUN(what_is_appended_is);
     RUN(an_unfinished_line_of_before_is_not_prolonged);
     RUN(an_emptied_file_is_all_new_whatever_it_holds);
+    RUN(the_attempt_before_leaves_no_trace);
     RUN(lines_that_are_written_back_are_those_of_before);
     RUN(what_an_overwriting_program_leaves_is_not_its);
     RUN(a_restarted_runner_knows_the_same);

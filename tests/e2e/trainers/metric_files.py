@@ -146,8 +146,8 @@ def background(x):
     append(x)
     subprocess.Popen(
         [sys.executable, "-c",
-         "import time\nwhile True:\n open(%r, 'a').write('9,99\\n')\n"
-         " time.sleep(0.01)" % os.path.abspath(FILE)],
+         "import time\nwhile True:\n open(%r, 'a').write('9,%s\\n')\n"
+         " time.sleep(0.01)" % (os.path.abspath(FILE), expected(x)[-1])],
         start_new_session=True, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL)
 
