@@ -161,7 +161,10 @@ static enum ht_status prepare(const struct engine_place *place,
         habitats[i] = habitat_of_process(
             arena, place->site, order, i,
             prepare_replica_folder(arena, place->folder, &order->replicas[i]));
-        status = check_workdir(arena, habitats[i].workdir, err);
+        /* One of its own is a copy that the shim makes. */
+        const char *copied = habitats[i].copied;
+        status = check_workdir(
+            arena, copied != NULL ? copied : habitats[i].workdir, err);
     }
     if (status == HT_OK)
         status = prepare_replicas(place->site, order, place->placement,

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "proto/arena.h"
+#include "proto/limits.h"
+#include "runner/folder.h"
 
 enum {
     DEPTH = 100, /* of folders in each other: a descriptor pair each */
@@ -238,13 +240,13 @@ static enum ht_status copy_top(struct copying *copying)
     const struct workdir_order *order = copying->order;
     struct folder top = {.path = "", .into = -1};
     top.from = open(order->from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (top.from < 0)
-        return ht_fail(copying->err, errno == ENOENT ? HT_NOT_FOUND : HT_IO,
-                       "workdir %s: %.200s",
-                       errno == ENOENT    ? "does not exist"
-                       : errno == ENOTDIR ? "is not a folder"
-                                          : "cannot be read",
-                       order->from);
+    if (top.from < 0) {
+        char reason[HT_MAX_REASON];
+        const int code = errno;
+        folder_describe_workdir(code, order->from, reason);
+        return ht_fail(copying->err, code == ENOENT ? HT_NOT_FOUND : HT_IO,
+                       "%s", reason);
+    }
     if (mkdir(order->into, 0700) == 0)
         top.into = open(order->into, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     enum ht_status status =

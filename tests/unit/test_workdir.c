@@ -141,7 +141,7 @@ static void what_cannot_be_copied_is_told(void)
     const struct workdir_order none = {.from = path_of("no"),
                                        .into = path_of("into")};
     CHECK(workdir_copy(&none, &err) == HT_NOT_FOUND);
-    CHECK(strstr(err.text, "workdir does not exist") != NULL);
+    CHECK(strstr(err.text, "does not exist") != NULL);
     put("from/large", "", 0600);
     CHECK(truncate(path_of("from/large"),
                    ((off_t)WORKDIR_MEGABYTES + 1) * 1024 * 1024) == 0);
