@@ -28,7 +28,7 @@ enum ht_status db_census(struct db *db, struct census *census,
         status = add_up(db, stmt, STUDY_STATES, found.studies, err);
     if (status == HT_OK)
         status = db_query(db, &stmt, err,
-                          "SELECT c.state, sum(c.n + c.confirming) "
+                          "SELECT c.state, sum(c.n) "
                           "FROM trial_counts c JOIN studies s ON s.id=c.study "
                           "WHERE s.state<>8 GROUP BY c.state",
                           "");
@@ -46,7 +46,7 @@ enum ht_status db_census_open(struct db *db, struct arena *arena, size_t most,
     sqlite3_stmt *stmt;
     enum ht_status status =
         db_query(db, &stmt, err,
-                 "SELECT s.id, s.name, c.state, c.n + c.confirming FROM "
+                 "SELECT s.id, s.name, c.state, c.n FROM "
                  "(SELECT id, name FROM studies WHERE state<4 "
                  "ORDER BY id DESC LIMIT ?) s "
                  "JOIN trial_counts c ON c.study=s.id "

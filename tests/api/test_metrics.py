@@ -200,6 +200,27 @@ def a_finished_study_has_no_series_of_its_own():
               [1.0])
 
 
+def a_trial_that_confirms_another_is_counted_once():
+    before = value(scrape(), "hypertune_trials", state="REQUESTED") or 0
+    resource = make_study("confirmed")
+    path = "/hypertune/v1/studies/" + resource.rsplit("/", 1)[1]
+    answer = api.send(server, "POST", "/v1/" + resource.split("/v1/")[-1]
+                      + "/trials", {
+        "parameters": [{"parameterId": "x", "value": 0.5}],
+        "finalMeasurement": {"metrics": [{"metricId": "loss", "value": 1}]}})
+    tap.equal(answer.status, 200, answer.body)
+    answer = api.send(server, "POST", path + ":confirm",
+                      {"top": 1, "seeds": 4})
+    tap.equal(answer.status, 200, answer.body)
+    families = scrape()
+    tap.equal(value(families, "hypertune_trials", state="REQUESTED"),
+              before + 4)
+    tap.equal([number for (_, labels), number
+               in families["hypertune_study_trials"].samples.items()
+               if dict(labels)["name"] == "confirmed"
+               and dict(labels)["state"] == "REQUESTED"], [4.0])
+
+
 def only_readers_may_look():
     tap.equal(api.ask(server, "GET", "/metrics", auth=None).status, 401)
 
@@ -211,5 +232,6 @@ with harness.Server() as server:
         answers_are_counted_by_route_and_status,
         counters_never_fall,
         a_finished_study_has_no_series_of_its_own,
+        a_trial_that_confirms_another_is_counted_once,
         only_readers_may_look,
     ])
