@@ -103,7 +103,16 @@ bool procfs_kill(const struct process *process)
     return killed;
 }
 
-static bool environment_names(pid_t pid, const char *folder)
+/* While a process starts a program its environment is empty for a moment. */
+static bool is_starting(pid_t pid)
+{
+    char path[64], program[8];
+    (void)snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    return readlink(path, program, sizeof program) > 0; /* no kernel thread */
+}
+
+/* *unsure: the process may have it, and cannot be asked now. */
+static bool environment_names(pid_t pid, const char *folder, bool *unsure)
 {
     enum { LIMIT = 4 * 1024 * 1024 };
     char path[64];
@@ -122,6 +131,8 @@ static bool environment_names(pid_t pid, const char *folder)
         have += (size_t)n;
     close(fd);
     bool found = false;
+    if (have == 0 && is_starting(pid))
+        *unsure = true;
     for (const char *at = block; at < block + have && !found;
          at += strlen(at) + 1)
         found = strncmp(at, wanted, (size_t)len + 1) == 0;
@@ -151,6 +162,7 @@ static bool in_session(const struct stat_fields *fields,
 struct mark { /* by which a leftover is recognised */
     const char *folder;
     const struct process *leader; /* may be NULL */
+    bool *unsure;                 /* set when a process may be one */
 };
 
 static bool is_leftover(pid_t pid, const struct mark *mark)
@@ -160,7 +172,7 @@ static bool is_leftover(pid_t pid, const struct mark *mark)
         fields.state == 'Z' || fields.state == 'X')
         return false;
     return in_session(&fields, mark->leader) ||
-           environment_names(pid, mark->folder);
+           environment_names(pid, mark->folder, mark->unsure);
 }
 
 /* Decides again once the pidfd holds the process, so that a pid that changed
@@ -207,11 +219,16 @@ static size_t kill_among_all(killer *kill_if, const void *context)
 size_t procfs_kill_leftovers(const char *folder, const struct process *leader,
                              int bound_ms)
 {
-    const struct mark mark = {folder, leader};
+    /* Programs without any environment stay unsure for ever. */
+    enum { LOOKS = 5 };
+    bool unsure;
+    const struct mark mark = {folder, leader, &unsure};
     const int64_t deadline = clock_monotonic_ms() + bound_ms;
-    for (;;) {
+    for (int looks = 0;; looks++) {
+        unsure = false;
         const size_t n = kill_among_all(kill_if_leftover, &mark);
-        if (n == 0 || clock_monotonic_ms() >= deadline)
+        if ((n == 0 && (!unsure || looks >= LOOKS)) ||
+            clock_monotonic_ms() >= deadline)
             return n;
         poll(NULL, 0, 2); /* let the kernel finish what was killed */
     }
