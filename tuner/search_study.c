@@ -7,6 +7,7 @@
 #include "proto/clock.h"
 #include "proto/job.h"
 #include "proto/text.h"
+#include "tuner/pending_trials.h"
 #include "tuner/point_set.h"
 #include "tuner/prior.h"
 #include "tuner/result.h"
@@ -15,15 +16,6 @@
 #include "tuner/why.h"
 
 enum { PAGE = 500 }; /* events read at a time */
-
-/* Trials whose results are out, by id. */
-struct open_trials {
-    size_t n, cap;
-    struct open_trial {
-        int64_t id;
-        struct value *point; /* owned */
-    } * items;
-};
 
 /* The trials that the algorithm has seen, by observation. */
 struct observed {
@@ -49,48 +41,12 @@ struct search_study {
     int64_t newest_trial; /* id */
     int64_t max_trials;   /* of the job as it is now */
     int64_t deadline_ms;  /* monotonic, of questions */
-    struct open_trials open;
+    struct pending_trials pending;
     struct observed observed;
     struct point_set taken;
     struct point_set proposed; /* of the question at hand */
     struct text scratch;
 };
-
-/* --- trials that are out --- */
-
-static void open_add(struct open_trials *open, int64_t id,
-                     const struct value point[], size_t n)
-{
-    if (open->n == open->cap) {
-        open->cap = open->cap == 0 ? 16 : 2 * open->cap;
-        open->items = ht_xrealloc(open->items, open->cap, sizeof *open->items);
-    }
-    struct value *copy = ht_xcalloc(n + 1, sizeof *copy);
-    memcpy(copy, point, n * sizeof *copy);
-    size_t at = open->n++;
-    for (; at > 0 && open->items[at - 1].id > id; at--)
-        open->items[at] = open->items[at - 1];
-    open->items[at] = (struct open_trial){id, copy};
-}
-
-static void open_drop(struct open_trials *open, int64_t id)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < open->n; i++)
-        if (open->items[i].id == id)
-            free(open->items[i].point);
-        else
-            open->items[kept++] = open->items[i];
-    open->n = kept;
-}
-
-static void open_free(struct open_trials *open)
-{
-    for (size_t i = 0; i < open->n; i++)
-        free(open->items[i].point);
-    free(open->items);
-    *open = (struct open_trials){0};
-}
 
 /* --- life --- */
 
@@ -111,7 +67,7 @@ void search_study_free(struct search_study *study)
         return;
     if (study->state != NULL)
         study->algorithm->free(study->state);
-    open_free(&study->open);
+    pending_trials_clear(&study->pending);
     free(study->observed.trials);
     point_set_free(&study->taken);
     point_set_free(&study->proposed);
@@ -184,7 +140,7 @@ static enum ht_status begin(struct search_study *study, struct db *db,
 static enum ht_status forget(struct search_study *study, struct ht_error *err)
 {
     study->algorithm->forget(study->state);
-    open_free(&study->open);
+    pending_trials_clear(&study->pending);
     point_set_clear(&study->taken);
     study->observed.n = 0;
     study->revision = study->newest_trial = 0;
@@ -278,7 +234,7 @@ static enum ht_status count_end(struct search_study *study,
         return HT_OK;
     if (trial->state != TRIAL_PAUSED || result_is_foretold(study->job, trial))
         return observe(study, trial, point, err);
-    open_add(&study->open, trial->id, point, study->job->space.n);
+    pending_trials_add(&study->pending, trial->id, point, study->job->space.n);
     return HT_OK;
 }
 
@@ -321,7 +277,7 @@ static enum ht_status end_trial(struct search_study *study, struct db *db,
                                 struct ht_error *err)
 {
     bool undone = true;
-    open_drop(&study->open, trial->id);
+    pending_trials_drop(&study->pending, trial->id);
     if (trial->revision == event->revision)
         return count_end(study, trial, point, err);
     const enum ht_status status = is_undone(study, db, event, &undone, err);
@@ -370,7 +326,7 @@ static enum ht_status change_trial(struct search_study *study, struct db *db,
     if (change_of(event) == CHANGE_ENDED)
         return end_trial(study, db, event, &trial, point, err);
     if (trial.confirms == 0) /* else its point has been believed already */
-        open_add(&study->open, trial.id, point, space->n);
+        pending_trials_add(&study->pending, trial.id, point, space->n);
     point_set_add(&study->taken, trial.params);
     note_trial(study, trial.id);
     return HT_OK;
@@ -486,18 +442,18 @@ static const struct value **list_pending(const struct search_study *study,
                                          size_t more, struct arena *arena)
 {
     const struct value **pending =
-        arena_alloc(arena, study->open.n + more, sizeof(struct value *));
-    for (size_t i = 0; i < study->open.n; i++)
-        pending[i] = study->open.items[i].point;
+        arena_alloc(arena, study->pending.n + more, sizeof(struct value *));
+    for (size_t i = 0; i < study->pending.n; i++)
+        pending[i] = study->pending.items[i].point;
     return pending;
 }
 
 static const int64_t *list_pending_ids(const struct search_study *study,
                                        struct arena *arena)
 {
-    int64_t *ids = arena_alloc(arena, study->open.n + 1, sizeof *ids);
-    for (size_t i = 0; i < study->open.n; i++)
-        ids[i] = study->open.items[i].id;
+    int64_t *ids = arena_alloc(arena, study->pending.n + 1, sizeof *ids);
+    for (size_t i = 0; i < study->pending.n; i++)
+        ids[i] = study->pending.items[i].id;
     return ids;
 }
 
@@ -533,7 +489,7 @@ static enum ht_status suggest_next(struct search_study *study,
         .taken = taken,
         .constraints = study->constraints.n > 0 ? &study->constraints : NULL,
         .within = now->question->context == NULL ? NULL : &now->context.part,
-        .n_pending = study->open.n + made,
+        .n_pending = study->pending.n + made,
         .pending = now->pending,
         .max_trials = (uint64_t)study->max_trials,
         .may_repeat =
@@ -569,7 +525,7 @@ static enum ht_status suggest_all(struct search_study *study,
     struct why_origin origin = {.revision = study->revision,
                                 .max_trials = study->max_trials,
                                 .context = question->context,
-                                .n_pending = study->open.n,
+                                .n_pending = study->pending.n,
                                 .pending = list_pending_ids(study, arena),
                                 .earlier = &study->known.list};
     while (made->n < question->n && (made->n == 0 || !is_late(study))) {
@@ -589,7 +545,7 @@ static enum ht_status suggest_all(struct search_study *study,
         }
         if (status != HT_OK)
             return ht_fail(err, status, "%s", fault.text);
-        now->pending[study->open.n + made->n] = point;
+        now->pending[study->pending.n + made->n] = point;
         origin.ordinal = question->ordinal + (int64_t)made->n;
         origin.batch = (int64_t)made->n;
         made->items[made->n++] = propose(study, point, &reason, &origin, arena);
