@@ -121,7 +121,7 @@ static int each_line(struct folder *folder, const char *content, size_t len,
     return code;
 }
 
-/* ---- looking at all before anything is told ---- */
+/* ---- checking all before anything is sent ---- */
 
 static const char *const ended[] = {"SUCCEEDED",  "STOPPED",   "FAILED",
                                     "INFEASIBLE", "CANCELLED", NULL};

@@ -1,6 +1,6 @@
 /* cli_imported.h - a study made of results that are there already.
  *
- * It becomes a study of clients: its trials are told as they were, with their
+ * It becomes a study of clients: its trials are sent as they were, with their
  * ids, moments, curves and values, then it is ended, so that it can be looked
  * at and learnt from. */
 #ifndef HT_HYPERTUNE_CLI_IMPORTED_H

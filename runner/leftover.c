@@ -77,7 +77,7 @@ enum ht_status leftover_read(const struct leftover *leftover,
     return status == HT_NOT_FOUND ? HT_OK : status;
 }
 
-/* Emptying is told as writing; a reader that came after it read new lines. */
+/* Emptying counts as writing; a reader that came after it read new lines. */
 static bool was_read(const struct leftover *leftover)
 {
     _Alignas(struct inotify_event) char events[4096];

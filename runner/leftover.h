@@ -26,7 +26,7 @@ struct leftover {
  * HT_IO            it cannot be read or copied */
 enum ht_status leftover_take(struct leftover *leftover, const char *folder,
                              int fd, struct ht_error *err);
-/* Goes on with a copy of an earlier life. */
+/* Continues with the copy that an earlier runner made. */
 void leftover_resume(struct leftover *leftover, const char *folder);
 void leftover_fini(struct leftover *leftover);
 

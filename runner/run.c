@@ -194,7 +194,7 @@ void run_stop(struct run *run, const struct stop_order *order)
         run->engine->stop(&run->place, order);
 }
 
-/* Whoever ends by itself has written its last line to the end. */
+/* A trainer that ends by itself has written its last line to the end. */
 static bool was_killed(const struct ending *ending)
 {
     return ending->outcome != OUTCOME_SUCCEEDED &&

@@ -4,7 +4,7 @@
  *     int main(void) { RUN(adds_two_numbers); return check_done(); }
  *
  * A case's function name is a sentence. A failed CHECK says where and with
- * what, and the case goes on; SKIP ends one that cannot run here and says
+ * what, and the case continues; SKIP ends one that cannot run here and says
  * why. Where a package of Debian is missing, that X "is not installed". */
 #ifndef HT_TESTS_CHECK_H
 #define HT_TESTS_CHECK_H

@@ -87,15 +87,22 @@ static const char *find_outputs(struct arena *arena, const struct job *job)
     return tidied;
 }
 
+/* Fills now->path, and now->found with the other study that writes it. */
+static enum ht_status find_other(struct looking *now, int64_t id,
+                                 const struct job *job, bool *taken,
+                                 struct ht_error *err)
+{
+    *taken = false;
+    now->path = now->find(now->arena, job);
+    return now->path == NULL ? HT_OK : each_writer(now, id, any, taken, err);
+}
+
 static enum ht_status check_file(struct looking *now, int64_t id,
                                  const struct job *job, struct ht_error *err)
 {
-    bool taken = false;
+    bool taken;
     now->find = metrics_file_shared;
-    now->path = metrics_file_shared(now->arena, job);
-    if (now->path == NULL)
-        return HT_OK;
-    const enum ht_status status = each_writer(now, id, any, &taken, err);
+    const enum ht_status status = find_other(now, id, job, &taken, err);
     return status != HT_OK || !taken
                ? status
                : ht_fail(err, HT_PRECONDITION,
@@ -108,12 +115,9 @@ static enum ht_status check_file(struct looking *now, int64_t id,
 static enum ht_status check_outputs(struct looking *now, int64_t id,
                                     const struct job *job, struct ht_error *err)
 {
-    bool taken = false;
+    bool taken;
     now->find = find_outputs;
-    now->path = find_outputs(now->arena, job);
-    if (now->path == NULL)
-        return HT_OK;
-    const enum ht_status status = each_writer(now, id, any, &taken, err);
+    const enum ht_status status = find_other(now, id, job, &taken, err);
     return status != HT_OK || !taken
                ? status
                : ht_fail(err, HT_PRECONDITION,

@@ -325,7 +325,7 @@ static enum ht_status conclude(struct vizier_call *call,
     return status;
 }
 
-/* What happened when stands in the row; its events are of now. */
+/* The row has the moments of what happened; its events have that of now. */
 static enum ht_status store_trial(struct vizier_call *call,
                                   const struct restored *trial,
                                   struct ht_error *err)
