@@ -94,8 +94,9 @@ bool cli_options_count(const char *text, bool more, int64_t *value)
     char *end;
     errno = 0;
     long long number = strtoll(digits, &end, 10);
-    if (digits[0] < '0' || digits[0] > '9' || *end != '\0' || errno != 0 ||
-        (adds && number == 0))
+    if (digits[0] < '0' || digits[0] > '9' || *end != '\0' || errno != 0)
+        return false;
+    if (adds && (number == 0 || number > INT64_MAX + OPTION_MORE))
         return false;
     *value = adds ? OPTION_MORE - number : number;
     return true;

@@ -56,6 +56,17 @@ static void add_command(struct cli *cli, const struct cli_spec *spec,
     text_puts(out, "\n");
 }
 
+static void say_end(struct cli *cli, const struct cli_study *study)
+{
+    struct text out = {0};
+    const char *reason = node_get_string(study->status, "reason", "");
+    text_puts(&out, reason[0] != '\0' ? ": " : "");
+    text_puts(&out, reason);
+    cli_study_failures(study, "; ", &out);
+    cli_say(cli, "study %s %s%s", study->name, study->state, out.data);
+    text_free(&out);
+}
+
 int cli_summary_run(struct cli *cli, const struct cli_spec *spec,
                     const char *name, int code)
 {
@@ -65,12 +76,7 @@ int cli_summary_run(struct cli *cli, const struct cli_spec *spec,
     if (cli_study_get(cli, name, &study, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     const struct node *best = node_find(study.status, "best");
-    const char *reason = node_get_string(study.status, "reason", "");
-    text_puts(&out, reason[0] != '\0' ? ": " : "");
-    text_puts(&out, reason);
-    cli_study_failures(&study, "; ", &out);
-    cli_say(cli, "study %s %s%s", study.name, study.state, out.data);
-    text_clear(&out);
+    say_end(cli, &study);
     if (best == NULL) {
         cli_say(cli,
                 "no trial succeeded; see: hypertune trials %s%s   "
