@@ -453,9 +453,9 @@ def what_has_ended_is_said_to_have():
         tap.equal("trial 1 has ended: SUCCEEDED" in err, True, err)
         _, err = home.cli("retry", "quick/1", want=1)
         tap.equal("trial 1 has succeeded" in err, True, err)
+        home.write("train.py", SLOW)  # which does not end by itself
         for verb, state in (("stop", "STOPPED"), ("cancel", "CANCELLED")):
             home.cli("submit", "spec.yaml", "--name", verb, "-n", "1")
-            home.cli("pause", verb)
             home.cli(verb, verb, "--yes")
             home.run("watch", verb)
             _, err = home.cli(verb, verb)
