@@ -134,7 +134,8 @@ def main():
 
         def two_live_studies_have_no_output_folder_in_common():
             out = os.path.join(server.folder, "other")
-            submit("writes", "hypertune report accuracy=$x", outputDir=out)
+            folder = submit("writes", "until [ -e go ]; do sleep 0.02; done; "
+                            "hypertune report accuracy=$x", outputDir=out)
             server.cli("pause", "writes")
             path = os.path.join(server.folder, "writes-too.yaml")
             with open(path, "w") as file:
@@ -143,6 +144,7 @@ def main():
             tap.equal(done.returncode == 0, False)
             tap.equal("study writes has the same outputDir" in done.stderr,
                       True, done.stderr)
+            open(os.path.join(folder, "go"), "w").close()
             server.cli("resume", "writes")
             server.wait_study("writes")
             check("writes")

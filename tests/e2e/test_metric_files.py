@@ -52,6 +52,18 @@ class Place:
         self.server.submit(spec(name, way, env=env, **members),
                            cwd=folder or self.folder(name, left))
 
+    def submit_paused(self, name, way, left=None, folder=None):
+        """Its trials do not end before resume()."""
+        self.submit(name, way, left, folder, env={"GO": self.go(name)})
+        self.server.cli("pause", name)
+
+    def go(self, name):
+        return os.path.join(self.server.folder, name + ".go")
+
+    def resume(self, name):
+        open(self.go(name), "w").close()
+        self.server.cli("resume", name)
+
     def run(self, name, way, left=None, **members):
         self.submit(name, way, left, **members)
         return self.server.wait_study(name)
@@ -202,8 +214,7 @@ def main():
 
         def a_second_live_study_on_the_file_is_refused():
             folder = place.folder("shared")
-            place.submit("first", "append", folder=folder, trials=TRIALS)
-            server.cli("pause", "first")
+            place.submit_paused("first", "append", folder=folder)
             err = place.refused("second", "append", folder=folder)
             tap.equal("first" in err and "file: ${trialDir}/out.csv" in err,
                       True, err)
@@ -215,23 +226,21 @@ def main():
             place.submit("other", "append", folder=folder, trials=1,
                          metrics={"file": "other.csv"},
                          env={"METRICS": "other.csv"})
-            server.cli("resume", "first")
+            place.resume("first")
             server.wait_study("first")
             place.check("first")
-            place.submit("fourth", "append", folder=folder)
-            server.cli("pause", "fourth")
+            place.submit_paused("fourth", "append", folder=folder)
             for words in (("set", "first", "-n", "9"),
                           ("confirm", "first")):
                 done = server.cli(*words, check=False)
                 tap.equal(done.returncode == 0, False, str(words))
                 tap.equal("fourth" in done.stderr, True, done.stderr)
-            server.cli("resume", "fourth")
+            place.resume("fourth")
             server.wait_study("fourth")
             place.check("fourth")
 
         def a_study_that_was_stored_with_more_runs_one_at_a_time():
-            place.submit("stored", "append", LEFT)
-            server.cli("pause", "stored")
+            place.submit_paused("stored", "append", LEFT)
             server.stop()
             with contextlib.closing(sqlite3.connect(os.path.join(
                     server.data, "hypertune.db"))) as database, database:
@@ -243,7 +252,7 @@ def main():
             server.start()
             tap.equal(server.get(harness.JOBS + "stored")
                       ["parallelTrialCount"], 4)
-            server.cli("resume", "stored")
+            place.resume("stored")
             server.wait_study("stored")
             place.check("stored")
 

@@ -210,4 +210,6 @@ def in_trial_dir(x):
 
 
 if __name__ == "__main__":
+    while "GO" in os.environ and not os.path.exists(os.environ["GO"]):
+        time.sleep(0.02)
     globals()[sys.argv[1]](int(sys.argv[-1].split("=")[1]))
