@@ -4,6 +4,10 @@
 
 #include "tuner/db_internal.h"
 
+/* Unused at the end of each page, for checksums of pages: SQLite's are 8 bytes
+ * long, and a file that has no room for them never gets any. */
+enum { RESERVED_BYTES = 8 };
+
 /* --- its version --- */
 
 static enum ht_status migrate_one(struct db *db, const struct db_kind *kind,
@@ -30,6 +34,28 @@ static enum ht_status migrate_one(struct db *db, const struct db_kind *kind,
     return status;
 }
 
+static enum ht_status check_identity(const struct db_kind *kind,
+                                     int64_t application, int64_t version,
+                                     struct ht_error *err)
+{
+    if (application == kind->former_id && kind->former_id != 0)
+        return ht_fail(err, HT_PRECONDITION,
+                       "is a hypertune database of before the first release "
+                       "(application id 0x%llx); this program cannot read it: "
+                       "move it away or give another data folder, and export "
+                       "its studies with the program that wrote it",
+                       (unsigned long long)application);
+    if (application != kind->application_id)
+        return ht_fail(err, HT_PRECONDITION,
+                       "is a database of another program");
+    if (version > kind->versions)
+        return ht_fail(err, HT_PRECONDITION,
+                       "has version %lld, this program knows up to %d; use "
+                       "the newer program",
+                       (long long)version, kind->versions);
+    return HT_OK;
+}
+
 /* An empty file may become ours; any other must already be. */
 static enum ht_status read_version(struct db *db, const struct db_kind *kind,
                                    int64_t *version, struct ht_error *err)
@@ -45,23 +71,18 @@ static enum ht_status read_version(struct db *db, const struct db_kind *kind,
     if (status != HT_OK)
         return status;
     const bool empty = application == 0 && *version == 0 && tables == 0;
-    if (!empty && application != kind->application_id)
-        return ht_fail(err, HT_PRECONDITION,
-                       "is a database of another program");
-    if (*version > kind->versions)
-        return ht_fail(err, HT_PRECONDITION,
-                       "has version %lld, this program knows up to %d; use "
-                       "the newer program",
-                       (long long)*version, kind->versions);
-    return HT_OK;
+    return empty ? HT_OK : check_identity(kind, application, *version, err);
 }
 
+/* Whose file it is comes first: the settings would write to it. */
 static enum ht_status bring_up_to_date(struct db *db,
                                        const struct db_kind *kind,
                                        struct ht_error *err)
 {
     int64_t version = 0;
     enum ht_status status = read_version(db, kind, &version, err);
+    if (status == HT_OK)
+        status = db_exec(db, db->readonly ? kind->reading : kind->writing, err);
     if (status == HT_OK && db->readonly && version < kind->versions)
         return ht_fail(err, HT_PRECONDITION,
                        "has version %lld, and %d is read here; no server has "
@@ -88,6 +109,11 @@ static enum ht_status connect_to(const char *path, bool writable, struct db *db,
                                   : sqlite3_errstr(rc));
     sqlite3_extended_result_codes(db->handle, 1);
     sqlite3_busy_timeout(db->handle, DB_BUSY_MS);
+    /* Counts for a file that has no page yet; others keep what they have. */
+    int reserved = RESERVED_BYTES;
+    if (writable)
+        sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_RESERVE_BYTES,
+                             &reserved);
     return HT_OK;
 }
 
@@ -97,8 +123,6 @@ enum ht_status db_file_open(const char *path, bool writable,
 {
     struct db *db = ht_xcalloc(1, sizeof *db);
     enum ht_status status = connect_to(path, writable, db, err);
-    if (status == HT_OK)
-        status = db_exec(db, writable ? kind->writing : kind->reading, err);
     if (status == HT_OK)
         status = bring_up_to_date(db, kind, err);
     if (status == HT_OK) {
