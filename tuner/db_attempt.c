@@ -2,6 +2,7 @@
 
 #include "proto/text.h"
 #include "tuner/db_internal.h"
+#include "tuner/db_states.h"
 #include "tuner/db_write.h"
 
 void db_read_attempt(sqlite3_stmt *stmt, struct arena *arena, void *row)
@@ -51,11 +52,11 @@ enum ht_status db_attempt_open(struct db *db, struct arena *arena,
                                const char *runner, struct attempt_list *list,
                                struct ht_error *err)
 {
-    return db_ask_attempts(
-        db, arena, list, err,
-        "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
-        "WHERE runner=? AND state<3 ORDER BY study, trial, n",
-        "s", runner);
+    return db_ask_attempts(db, arena, list, err,
+                           "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
+                           "WHERE runner=? AND " ATTEMPT_IS_OPEN
+                           " ORDER BY study, trial, n",
+                           "s", runner);
 }
 
 enum ht_status db_attempt_leased(struct db *db, struct arena *arena,
@@ -66,8 +67,8 @@ enum ht_status db_attempt_leased(struct db *db, struct arena *arena,
     return db_ask_attempts(
         db, arena, list, err,
         "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
-        "WHERE runner=? AND boot=? AND lease_id=? AND state<3 "
-        "AND state=0 ORDER BY study, trial, n",
+        "WHERE runner=? AND boot=? AND lease_id=? AND " ATTEMPT_IS_OPEN
+        " AND " ATTEMPT_IS_STARTING " ORDER BY study, trial, n",
         "ssi", key->runner, key->boot, key->id);
 }
 

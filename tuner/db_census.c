@@ -1,6 +1,7 @@
 #include "tuner/db_census.h"
 
 #include "tuner/db_internal.h"
+#include "tuner/db_states.h"
 
 /* Adds rows of (state, number) up; states beyond n are not shown. */
 static enum ht_status add_up(struct db *db, sqlite3_stmt *stmt, size_t n,
@@ -30,7 +31,7 @@ enum ht_status db_census(struct db *db, struct census *census,
         status = db_query(db, &stmt, err,
                           "SELECT c.state, sum(c.n) "
                           "FROM trial_counts c JOIN studies s ON s.id=c.study "
-                          "WHERE s.state<>8 GROUP BY c.state",
+                          "WHERE s." STUDY_IS_SHOWN " GROUP BY c.state",
                           "");
     if (status == HT_OK)
         status = add_up(db, stmt, TRIAL_STATES, found.trials, err);
@@ -47,7 +48,7 @@ enum ht_status db_census_open(struct db *db, struct arena *arena, size_t most,
     enum ht_status status =
         db_query(db, &stmt, err,
                  "SELECT s.id, s.name, c.state, c.n FROM "
-                 "(SELECT id, name FROM studies WHERE state<4 "
+                 "(SELECT id, name FROM studies WHERE " STUDY_IS_OPEN " "
                  "ORDER BY id DESC LIMIT ?) s "
                  "JOIN trial_counts c ON c.study=s.id "
                  "ORDER BY s.id, c.state",

@@ -5,23 +5,27 @@
 
 #include "proto/limits.h"
 #include "tuner/db_internal.h"
+#include "tuner/db_states.h"
 
 enum { NAMING_RECORDS = 1000 };
 
 /* The newest trials of a study that a condition holds for. */
 #define NEWEST_TRIALS(condition)                                               \
     "SELECT " DB_TRIAL_COLUMNS " FROM trials "                                 \
-    "WHERE study=? AND confirms=0 AND " condition " ORDER BY id DESC LIMIT ?"
+    "WHERE study=? AND " TRIAL_SEARCHES " AND " condition                      \
+    " ORDER BY id DESC LIMIT ?"
 
 /* REQUESTED ones that ran before wait to go on. */
 enum ht_status db_curve_trials(struct db *db, struct arena *arena,
                                int64_t study, size_t limit,
                                struct trial_list *list, struct ht_error *err)
 {
-    return db_ask_trials(
-        db, arena, list, err,
-        NEWEST_TRIALS("state NOT IN (0, 6, 7, 8) AND started_ms>0"), "ii",
-        study, (int64_t)limit);
+    return db_ask_trials(db, arena, list, err,
+                         NEWEST_TRIALS(TRIAL_IS_SHOWN
+                                       " AND NOT " TRIAL_IS_FAILED
+                                       " AND NOT " TRIAL_IS_CANCELLED
+                                       " AND started_ms>0"),
+                         "ii", study, (int64_t)limit);
 }
 
 enum ht_status db_curve_records(struct db *db, struct arena *arena,
@@ -53,7 +57,7 @@ static enum ht_status best_trials(struct db *db, struct arena *arena,
     return db_ask_trials(
         db, arena, list, err,
         "SELECT " DB_TRIAL_COLUMNS " FROM trials "
-        "WHERE study=? AND state IN (4, 5) AND confirms=0 "
+        "WHERE study=? AND " TRIAL_HAS_RESULT " AND " TRIAL_SEARCHES " "
         "AND objective IS NOT NULL ORDER BY ? * objective, id LIMIT ?",
         "iii", choice->study, (int64_t)(choice->maximize ? -1 : 1),
         (int64_t)choice->top);
@@ -67,11 +71,11 @@ enum ht_status db_curve_choose(struct db *db, struct arena *arena,
     enum ht_status status = best_trials(db, arena, choice, &kinds[0], err);
     if (status == HT_OK)
         status = db_ask_trials(db, arena, &kinds[1], err,
-                               NEWEST_TRIALS("state IN (2, 3, 9)"), "ii",
+                               NEWEST_TRIALS(TRIAL_IS_UNDER_WAY), "ii",
                                choice->study, (int64_t)choice->running);
     if (status == HT_OK)
         status = db_ask_trials(db, arena, &kinds[2], err,
-                               NEWEST_TRIALS("state IN (6, 7)"), "ii",
+                               NEWEST_TRIALS(TRIAL_IS_FAILED), "ii",
                                choice->study, (int64_t)choice->failed);
     if (status != HT_OK)
         return status;

@@ -41,9 +41,8 @@ static enum ht_status check_identity(const struct db_kind *kind,
     if (application == kind->former_id && kind->former_id != 0)
         return ht_fail(err, HT_PRECONDITION,
                        "is a hypertune database of before the first release "
-                       "(application id 0x%llx); this program cannot read it: "
-                       "move it away or give another data folder, and export "
-                       "its studies with the program that wrote it",
+                       "(id 0x%llx); this program cannot read it: give another "
+                       "data folder or move the file away",
                        (unsigned long long)application);
     if (application != kind->application_id)
         return ht_fail(err, HT_PRECONDITION,

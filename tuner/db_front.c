@@ -1,12 +1,11 @@
 #include "tuner/db_front.h"
 
 #include "tuner/db_internal.h"
+#include "tuner/db_states.h"
 
-/* Columns are named one by one: a migration reads them, too, when later ones
- * are not there yet. */
 #define RESULTS(index)                                                         \
     "SELECT id, objective, final_metrics FROM trials " index                   \
-    " WHERE study=?1 AND state IN (4, 5) AND confirms=0 "                      \
+    " WHERE study=?1 AND " TRIAL_HAS_RESULT " AND " TRIAL_SEARCHES " "         \
     "AND objective IS NOT NULL AND final_metrics IS NOT NULL "
 /* By itself SQLite looks through all trials: it takes them for as few. */
 #define MARKED "INDEXED BY trials_optimal"
@@ -25,9 +24,9 @@ enum ht_status db_front_marked(struct db *db, struct arena *arena,
 {
     struct db_rows found = {
         .arena = arena, .size = sizeof *list->rows, .read = read_result};
-    const enum ht_status status =
-        db_ask_rows(db, &found, err,
-                    RESULTS(MARKED) "AND optimal=1 ORDER BY id", "i", study);
+    const enum ht_status status = db_ask_rows(
+        db, &found, err, RESULTS(MARKED) "AND " TRIAL_IS_OPTIMAL " ORDER BY id",
+        "i", study);
     if (status == HT_OK)
         *list = (struct front_rows){found.n, found.items};
     return status;
@@ -60,7 +59,7 @@ enum ht_status db_front_is_marked(struct db *db, int64_t study, int64_t trial,
 {
     return db_ask_bool(db, marked, err,
                        "SELECT 1 FROM trials " MARKED
-                       " WHERE study=? AND id=? AND optimal=1",
+                       " WHERE study=? AND id=? AND " TRIAL_IS_OPTIMAL,
                        "ii", study, trial);
 }
 
@@ -69,28 +68,6 @@ enum ht_status db_front_clear(struct db *db, int64_t study,
 {
     return db_run(db, err,
                   "UPDATE trials " MARKED
-                  " SET optimal=0 WHERE study=? AND optimal=1",
+                  " SET optimal=0 WHERE study=? AND " TRIAL_IS_OPTIMAL,
                   "i", study);
-}
-
-static void read_study(sqlite3_stmt *stmt, struct arena *arena, void *row)
-{
-    *(struct front_study *)row = (struct front_study){
-        sqlite3_column_int64(stmt, 0), db_column_text(arena, stmt, 1)};
-}
-
-enum ht_status db_front_studies(struct db *db, struct arena *arena,
-                                struct front_studies *list,
-                                struct ht_error *err)
-{
-    struct db_rows found = {
-        .arena = arena, .size = sizeof *list->rows, .read = read_study};
-    const enum ht_status status = db_ask_rows(
-        db, &found, err,
-        "SELECT id, spec FROM studies WHERE json_valid(spec) "
-        "AND json_array_length(spec, '$.studySpec.metrics')>1 ORDER BY id",
-        "");
-    if (status == HT_OK)
-        *list = (struct front_studies){found.n, found.items};
-    return status;
 }

@@ -41,18 +41,4 @@ enum ht_status db_front_is_marked(struct db *db, int64_t study, int64_t trial,
 enum ht_status db_front_clear(struct db *db, int64_t study,
                               struct ht_error *err);
 
-/* Studies with several metrics, for db_schema.c. */
-struct front_study {
-    int64_t id;
-    const char *spec;
-};
-
-struct front_studies {
-    size_t n;
-    const struct front_study *rows;
-};
-enum ht_status db_front_studies(struct db *db, struct arena *arena,
-                                struct front_studies *list,
-                                struct ht_error *err);
-
 #endif

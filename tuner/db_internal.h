@@ -42,8 +42,8 @@ struct db_blob {
     size_t len;
 };
 
-/* "HyTn": marks the database file as ours. */
-#define DB_APPLICATION_ID 0x4879546e
+/* "HtDb": marks the database file as ours. */
+#define DB_APPLICATION_ID 0x48744462
 
 enum ht_status db_exec(struct db *db, const char *sql, struct ht_error *err);
 enum ht_status db_run(struct db *db, struct ht_error *err, const char *sql,
@@ -67,14 +67,14 @@ const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
     "id, project, location, name, display, spec, state, reason, revision, "    \
     "seed, next_trial, exhausted, ends_as, stale_trials, used_ms, "            \
     "created_ms, started_ms, ended_ms, updated_ms, kind, gain_ms, refusals, "  \
-    "confirmations, ended, submitted, begun_ms, silent, "                      \
+    "confirmations, ended, submitted, first_run_used_ms, unreported_in_row, "  \
     "job_spec"
 #define DB_TRIAL_COLUMNS                                                       \
-    "study, id, state, params, replicate, ordinal, attempt, failures, "        \
-    "losses, "                                                                 \
-    "objective, final_step, final_metrics, latest_metrics, latest_step, "      \
-    "reason, revision, created_ms, started_ms, ended_ms, client, added, "      \
-    "final_elapsed_ms, why, stop, confirms, passed, pausing"
+    "study, id, state, params, replicate, ordinal, attempt, failures, losses," \
+    " objective, final_step, final_metrics, latest_metrics, latest_step, "     \
+    "reason, revision, created_ms, started_ms, ended_ms, client, "             \
+    "chosen_by_person, final_elapsed_ms, why, stop, confirms, rungs_passed, "  \
+    "pausing"
 #define DB_ATTEMPT_COLUMNS                                                     \
     "study, trial, n, state, outcome, runner, exit_code, signal, reason, "     \
     "winner, created_ms, started_ms, ended_ms, facts, outputs, doctor"

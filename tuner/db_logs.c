@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/clock.h"
-#include "proto/text.h"
 #include "tuner/db_file.h"
 #include "tuner/db_internal.h"
 
@@ -15,39 +13,38 @@ struct db_logs {
 
 /* --- the file --- */
 
-static const char first_schema[] =
-    "CREATE TABLE chunk(study INTEGER NOT NULL, trial INTEGER NOT NULL,"
-    " attempt INTEGER NOT NULL, replica TEXT NOT NULL, stream TEXT NOT NULL,"
-    " start INTEGER NOT NULL, next INTEGER NOT NULL, data BLOB NOT NULL)"
-    " STRICT;"
-    "CREATE UNIQUE INDEX chunk_by_end ON"
-    " chunk(study, trial, attempt, replica, stream, next);";
-
-/* No chunk is rewritten: those that are there share this moment as the default
- * of the column, and their lines are taken to end with them. */
-static enum ht_status date_chunks(struct db *db, struct ht_error *err)
-{
-    struct text sql = {0};
-    text_printf(&sql,
-                "ALTER TABLE chunk ADD COLUMN"
-                " stored_us INTEGER NOT NULL DEFAULT %lld;"
-                "ALTER TABLE chunk ADD COLUMN open INTEGER NOT NULL DEFAULT 0;"
-                "CREATE INDEX chunk_by_time ON chunk(study, stored_us);",
-                (long long)clock_wall_us());
-    const enum ht_status status = db_exec(db, sql.data, err);
-    text_free(&sql);
-    return status;
-}
+static const char schema[] =
+    "CREATE TABLE chunk(\n"
+    "  -- a piece of what a stream printed, as it came\n"
+    "  id INTEGER PRIMARY KEY, -- in the order of arrival\n"
+    "  -- the stream, by the numbers of hypertune.db\n"
+    "  study INTEGER NOT NULL,\n"
+    "  trial INTEGER NOT NULL,\n"
+    "  attempt INTEGER NOT NULL,\n"
+    "  replica TEXT NOT NULL, -- 'master-0'\n"
+    "  stream TEXT NOT NULL, -- 'stdout', 'stderr', 'runner'\n"
+    "  -- the piece, in bytes of what was printed\n"
+    "  start INTEGER NOT NULL,\n"
+    "  next INTEGER NOT NULL, -- behind its last byte\n"
+    "  open INTEGER NOT NULL, -- bytes of text of the unfinished line at the\n"
+    "    -- end of the stream behind it\n"
+    "  stored_us INTEGER NOT NULL, -- microseconds since 1970; never falls by\n"
+    "    -- little\n"
+    "  data BLOB NOT NULL, -- UTF-8: where bytes were replaced its length is\n"
+    "    -- not next-start\n"
+    "  UNIQUE(study, trial, attempt, replica, stream, next)\n"
+    ") STRICT;"
+    "CREATE INDEX chunk_by_time ON chunk(study, stored_us);";
 
 static const struct db_migration migrations[] = {
-    {first_schema, NULL},
-    {NULL, date_chunks},
+    {schema, NULL},
 };
 
 /* Logs may lose their last seconds in a power cut (NORMAL): runners keep what
  * they were not told is stored, and nothing is computed from it. */
 static const struct db_kind kind = {
-    .application_id = 0x48794c67, /* "HyLg" */
+    .application_id = 0x48744c67, /* "HtLg" */
+    .former_id = 0x48794c67,      /* "HyLg" */
     .versions = (int)(sizeof migrations / sizeof *migrations),
     .migrations = migrations,
     .writing = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
@@ -122,7 +119,7 @@ enum ht_status db_logs_newest(struct db_logs *logs, int64_t *stored_us,
 {
     return db_ask_integer(
         logs->db, stored_us, err,
-        "SELECT stored_us FROM chunk ORDER BY rowid DESC LIMIT 1", "");
+        "SELECT stored_us FROM chunk ORDER BY id DESC LIMIT 1", "");
 }
 
 enum ht_status db_logs_insert(struct db_logs *logs, const struct log_key *key,
@@ -207,12 +204,12 @@ enum ht_status db_logs_step(struct db_logs *logs, int64_t study,
 {
     /* The data and what stands behind them are not touched. */
 #define HEAD                                                                   \
-    "SELECT stored_us, rowid, trial, attempt, replica, stream, start, next"    \
-    " FROM chunk WHERE study=?1 AND (stored_us, rowid)"
+    "SELECT stored_us, id, trial, attempt, replica, stream, start, next"       \
+    " FROM chunk WHERE study=?1 AND (stored_us, id)"
     static const char up_sql[] =
-        HEAD ">=(?2, ?3) ORDER BY stored_us, rowid LIMIT 1";
+        HEAD ">=(?2, ?3) ORDER BY stored_us, id LIMIT 1";
     static const char down_sql[] =
-        HEAD "<=(?2, ?3) ORDER BY stored_us DESC, rowid DESC LIMIT 1";
+        HEAD "<=(?2, ?3) ORDER BY stored_us DESC, id DESC LIMIT 1";
 #undef HEAD
     sqlite3_stmt *stmt;
     enum ht_status status =
@@ -239,9 +236,9 @@ enum ht_status db_logs_data(struct db_logs *logs, struct arena *arena,
                             struct ht_error *err)
 {
     sqlite3_stmt *stmt;
-    enum ht_status status = db_query(
-        logs->db, &stmt, err,
-        "SELECT start, next, data FROM chunk WHERE rowid=?1", "i", row);
+    enum ht_status status =
+        db_query(logs->db, &stmt, err,
+                 "SELECT start, next, data FROM chunk WHERE id=?1", "i", row);
     if (status == HT_OK)
         status = db_first(logs->db, stmt, err, "the chunk was forgotten");
     if (status != HT_OK)
@@ -278,8 +275,8 @@ enum ht_status db_logs_remove(struct db_logs *logs, int64_t study,
 {
     enum ht_status status =
         db_run(logs->db, err,
-               "DELETE FROM chunk WHERE rowid IN"
-               " (SELECT rowid FROM chunk WHERE study=?1 LIMIT ?2)",
+               "DELETE FROM chunk WHERE id IN"
+               " (SELECT id FROM chunk WHERE study=?1 LIMIT ?2)",
                "ii", study, limit);
     if (status == HT_OK)
         *removed = sqlite3_changes64(logs->db->handle);

@@ -15,7 +15,7 @@
 struct db_logs;
 
 /* Opens (`writable`: and creates or migrates) the file.
- * HT_PRECONDITION  newer than this program, or not a log file of ours
+ * HT_PRECONDITION  newer or older than this program reads, or another's file
  * HT_IO            it cannot be opened */
 enum ht_status db_logs_open(const char *path, bool writable,
                             struct db_logs **logs, struct ht_error *err);

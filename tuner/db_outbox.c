@@ -13,48 +13,40 @@ struct outbox {
 
 /* --- the file --- */
 
-/* Study 0 stands for all: marks are kept. */
-static const char first_schema[] =
-    "CREATE TABLE marks(study INTEGER PRIMARY KEY, revision INTEGER NOT NULL)"
-    " STRICT;"
-    "CREATE TABLE deliveries("
-    " id INTEGER PRIMARY KEY AUTOINCREMENT, study INTEGER NOT NULL,"
-    " url TEXT NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL,"
-    " made_ms INTEGER NOT NULL, due_ms INTEGER NOT NULL,"
-    " tries INTEGER NOT NULL DEFAULT 0, dead INTEGER NOT NULL DEFAULT 0,"
-    " why TEXT NOT NULL DEFAULT '') STRICT;";
-
-/* Letters wait in the line of their webhook, which had no name but its host
- * until then. */
-static const char second_schema[] =
-    "CREATE TABLE letters("
-    " id INTEGER PRIMARY KEY AUTOINCREMENT, study INTEGER NOT NULL,"
-    " webhook TEXT NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL,"
-    " made_ms INTEGER NOT NULL) STRICT;"
+static const char schema[] =
+    "CREATE TABLE marks(\n"
+    "  -- how far the events of each study were read\n"
+    "  study INTEGER PRIMARY KEY, -- of hypertune.db; 0: marks are kept at "
+    "all\n"
+    "  revision INTEGER NOT NULL\n"
+    ") STRICT;"
+    "CREATE TABLE letters(\n"
+    "  -- what is still to be delivered, each in the line of its webhook\n"
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice\n"
+    "  study INTEGER NOT NULL,\n"
+    "  made_ms INTEGER NOT NULL, -- milliseconds since 1970\n"
+    "  webhook TEXT NOT NULL, -- its name\n"
+    "  event TEXT NOT NULL,\n"
+    "  body TEXT NOT NULL -- JSON, as it is sent\n"
+    ") STRICT;"
     "CREATE INDEX letters_line ON letters(webhook, id);"
-    "CREATE TABLE receivers("
-    " webhook TEXT PRIMARY KEY, given_up INTEGER NOT NULL,"
-    " failures INTEGER NOT NULL, taken_ms INTEGER NOT NULL,"
-    " failed_ms INTEGER NOT NULL, why TEXT NOT NULL) STRICT;"
-    "WITH hosts AS (SELECT *,"
-    " substr(url, instr(url, '://') + 3) || '/' AS rest FROM deliveries),"
-    " ports AS (SELECT *, substr(rest, 1, instr(rest, '/') - 1) || ':' AS host"
-    " FROM hosts)"
-    "INSERT INTO letters SELECT id, study,"
-    " substr(host, 1, instr(host, ':') - 1), event, body, made_ms"
-    " FROM ports WHERE dead=0;"
-    "DELETE FROM sqlite_sequence WHERE name='letters';"
-    "INSERT INTO sqlite_sequence SELECT 'letters', seq FROM sqlite_sequence"
-    " WHERE name='deliveries';"
-    "DROP TABLE deliveries;";
+    "CREATE TABLE receivers(\n"
+    "  -- how each webhook takes them\n"
+    "  webhook TEXT PRIMARY KEY,\n"
+    "  given_up INTEGER NOT NULL, -- letters, in all\n"
+    "  failures INTEGER NOT NULL, -- attempts in a row\n"
+    "  taken_ms INTEGER NOT NULL, -- the last success; 0: never\n"
+    "  failed_ms INTEGER NOT NULL, -- the last failure; 0: never\n"
+    "  why TEXT NOT NULL -- it failed, in words\n"
+    ") STRICT, WITHOUT ROWID;";
 
 static const struct db_migration migrations[] = {
-    {first_schema, NULL},
-    {second_schema, NULL},
+    {schema, NULL},
 };
 
 static const struct db_kind kind = {
-    .application_id = 0x48795768, /* "HyWh" */
+    .application_id = 0x48745768, /* "HtWh" */
+    .former_id = 0x48795768,      /* "HyWh" */
     .versions = (int)(sizeof migrations / sizeof *migrations),
     .migrations = migrations,
     .writing = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
@@ -112,7 +104,8 @@ enum ht_status outbox_mark(struct outbox *outbox, int64_t study,
 enum ht_status outbox_set_mark(struct outbox *outbox, int64_t study,
                                int64_t revision, struct ht_error *err)
 {
-    return db_run(outbox->db, err, "INSERT OR REPLACE INTO marks VALUES(?, ?)",
+    return db_run(outbox->db, err,
+                  "INSERT OR REPLACE INTO marks(study, revision) VALUES(?, ?)",
                   "ii", study, revision);
 }
 
@@ -267,11 +260,12 @@ enum ht_status outbox_save_receiver(struct outbox *outbox,
                                     const struct receiver *receiver,
                                     struct ht_error *err)
 {
-    return db_run(outbox->db, err,
-                  "INSERT OR REPLACE INTO receivers VALUES(?, ?, ?, ?, ?, ?)",
-                  "siiiis", receiver->webhook, receiver->given_up,
-                  receiver->failures, receiver->taken_ms, receiver->failed_ms,
-                  receiver->why);
+    return db_run(
+        outbox->db, err,
+        "INSERT OR REPLACE INTO receivers(webhook, given_up, failures,"
+        " taken_ms, failed_ms, why) VALUES(?, ?, ?, ?, ?, ?)",
+        "siiiis", receiver->webhook, receiver->given_up, receiver->failures,
+        receiver->taken_ms, receiver->failed_ms, receiver->why);
 }
 
 enum ht_status outbox_keep(struct outbox *outbox, size_t n,

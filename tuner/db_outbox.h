@@ -16,7 +16,7 @@
 
 struct outbox;
 
-/* HT_PRECONDITION  newer than this program, or another program's file
+/* HT_PRECONDITION  newer or older than this program reads, or another's file
  * HT_IO            it cannot be opened */
 enum ht_status outbox_open(const char *path, struct outbox **outbox,
                            struct ht_error *err);

@@ -1,15 +1,19 @@
 #include "tuner/db_outputs.h"
 
 #include "tuner/db_internal.h"
+#include "tuner/db_states.h"
 
 /* Each state's best by the index of objectives, then the best of both. */
-#define RANKED_IN(state, order)                                                \
+#define RANKED_IN(is_one, order)                                               \
     "SELECT * FROM (SELECT id, objective FROM trials "                         \
-    "INDEXED BY trials_best WHERE study=?1 AND confirms=0 AND state=" state    \
+    "INDEXED BY trials_best WHERE study=?1 AND " TRIAL_SEARCHES " AND " is_one \
     " AND objective IS NOT NULL ORDER BY objective " order ", id LIMIT ?2)"
 #define RANKING(order)                                                         \
-    "SELECT id FROM (" RANKED_IN("4", order) " UNION ALL " RANKED_IN(          \
-        "5", order) ") ORDER BY objective " order ", id LIMIT ?2"
+    "SELECT id FROM (" RANKED_IN(                                              \
+        TRIAL_IS_SUCCEEDED,                                                    \
+        order) " UNION ALL " RANKED_IN(TRIAL_IS_STOPPED,                       \
+                                       order) ") ORDER BY objective " order    \
+                                              ", id LIMIT ?2"
 
 enum ht_status db_trial_ranking(struct db *db, struct arena *arena,
                                 const struct ranking *ranking,
@@ -50,7 +54,7 @@ enum ht_status db_outputs_unwanted(struct db *db, struct arena *arena,
         db_ask_rows(db, &found, err,
                     "SELECT DISTINCT study, trial FROM attempts "
                     "INDEXED BY attempts_unwanted "
-                    "WHERE runner=? AND outputs=1 LIMIT ?",
+                    "WHERE runner=? AND " OUTPUTS_ARE_UNWANTED " LIMIT ?",
                     "si", runner, (int64_t)limit);
     if (status == HT_OK)
         *list = (struct outputs_list){found.n, found.items};
@@ -63,7 +67,7 @@ enum ht_status db_outputs_settle(struct db *db, const char *runner,
 {
     return db_run(db, err,
                   "UPDATE attempts SET outputs=?4 WHERE study=?1 AND trial=?2 "
-                  "AND runner=?3 AND outputs=1",
+                  "AND runner=?3 AND " OUTPUTS_ARE_UNWANTED,
                   "iisi", name->study, name->trial, runner,
                   (int64_t)(kept ? OUTPUTS_KEPT : OUTPUTS_DISCARDED));
 }

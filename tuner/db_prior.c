@@ -2,6 +2,7 @@
 
 #include "proto/limits.h"
 #include "tuner/db_internal.h"
+#include "tuner/db_states.h"
 
 /* Points that were tried are not tried again, as far as they are copied; and
  * copying never holds up the core for long. */
@@ -10,8 +11,7 @@
 
 /* Of a stop only what was foretold matters, not the curve that told it. */
 #define STOP "iif(json_valid(stop), json_remove(stop, '$.curve'), '')"
-/* SUCCEEDED, STOPPED, FAILED, INFEASIBLE, and PAUSED for what is foretold. */
-#define ENDED "study=?1 AND (state BETWEEN 4 AND 7 OR state=9)"
+#define ENDED "study=?1 AND " TRIAL_TEACHES
 /* Its newest attempt. */
 #define ATTEMPT                                                                \
     "EXISTS(SELECT 1 FROM attempts AS a WHERE a.study=t.study AND "            \
@@ -19,9 +19,14 @@
 /* FAILED with its machines, or before it began; INFEASIBLE without a word in a
  * study that never had one. */
 #define BLAMELESS                                                              \
-    "(state=6 AND (losses>?4 OR " ATTEMPT "a.started_ms=0))) OR "              \
-    "(state=7 AND " ATTEMPT "a.doctor<>'') AND NOT EXISTS("                    \
-    "SELECT 1 FROM trials WHERE study=?1 AND objective IS NOT NULL))"
+    "(state=" SQL(                                                             \
+        TRIAL_FAILED) " AND (losses>?4 OR " ATTEMPT                            \
+                      "a.started_ms=0))) OR (state=" SQL(                      \
+                          TRIAL_INFEASIBLE) " AND " ATTEMPT                    \
+                                            "a.doctor<>'') AND NOT EXISTS("    \
+                                            "SELECT 1 FROM trials WHERE "      \
+                                            "study=?1 AND objective IS NOT "   \
+                                            "NULL))"
 #define COPY(order)                                                            \
     "INSERT INTO prior_results(study, prior, trial, state, params, "           \
     "objective, final_metrics, final_step, stop) "                             \

@@ -2,6 +2,7 @@
 
 #include "tuner/db_grow.h"
 #include "tuner/db_internal.h"
+#include "tuner/db_states.h"
 
 static void add_rung(struct arena *arena, struct climber_list *list,
                      sqlite3_stmt *stmt)
@@ -12,7 +13,7 @@ static void add_rung(struct arena *arena, struct climber_list *list,
         list->rows[list->n++] = (struct climber){
             .trial = trial,
             .ordinal = sqlite3_column_int64(stmt, 1),
-            .passed = sqlite3_column_int64(stmt, 2),
+            .rungs_passed = sqlite3_column_int64(stmt, 2),
             .state = (enum trial_state)sqlite3_column_int(stmt, 3)};
     }
     struct climber *climber = &list->rows[list->n - 1];
@@ -30,13 +31,13 @@ enum ht_status db_rung_climbers(struct db *db, struct arena *arena,
                                 struct ht_error *err)
 {
     sqlite3_stmt *stmt;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT t.id, t.ordinal, t.passed, t.state, r.rung, r.place, "
-                 "r.goals FROM rungs AS r JOIN trials AS t "
-                 "ON t.study=r.study AND t.id=r.trial "
-                 "WHERE r.study=? AND t.confirms=0 ORDER BY r.trial, r.rung",
-                 "i", study);
+    enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT t.id, t.ordinal, t.rungs_passed, t.state, r.rung, r.place, "
+        "r.goals FROM rungs AS r JOIN trials AS t "
+        "ON t.study=r.study AND t.id=r.trial "
+        "WHERE r.study=? AND t." TRIAL_SEARCHES " ORDER BY r.trial, r.rung",
+        "i", study);
     struct climber_list found = {0};
     bool row = status == HT_OK;
     while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row)
@@ -63,10 +64,11 @@ enum ht_status db_rung_clear(struct db *db, int64_t study, int64_t trial,
                   study, trial);
 }
 
-enum ht_status db_trial_set_passed(struct db *db, const struct trial_row *row,
-                                   struct ht_error *err)
+enum ht_status db_trial_set_rungs_passed(struct db *db,
+                                         const struct trial_row *row,
+                                         struct ht_error *err)
 {
     return db_run(db, err,
-                  "UPDATE trials SET passed=?3 WHERE study=?1 AND id=?2", "iii",
-                  row->study, row->id, row->passed);
+                  "UPDATE trials SET rungs_passed=?3 WHERE study=?1 AND id=?2",
+                  "iii", row->study, row->id, row->rungs_passed);
 }

@@ -16,7 +16,7 @@ struct rung_row {
 
 /* A trial's, and its rungs so far. */
 struct climber {
-    int64_t trial, ordinal, passed;
+    int64_t trial, ordinal, rungs_passed;
     enum trial_state state;
     size_t n;
     struct rung_row *rungs; /* in order */
@@ -38,7 +38,8 @@ enum ht_status db_rung_set(struct db *db, const struct rung_row *row,
 /* Forgets all rungs of a trial. */
 enum ht_status db_rung_clear(struct db *db, int64_t study, int64_t trial,
                              struct ht_error *err);
-enum ht_status db_trial_set_passed(struct db *db, const struct trial_row *row,
-                                   struct ht_error *err);
+enum ht_status db_trial_set_rungs_passed(struct db *db,
+                                         const struct trial_row *row,
+                                         struct ht_error *err);
 
 #endif

@@ -1,4 +1,5 @@
 #include "tuner/db_internal.h"
+#include "tuner/db_states.h"
 #include "tuner/db_write.h"
 
 static void read_runner(sqlite3_stmt *stmt, struct arena *arena, void *row)
@@ -35,8 +36,8 @@ enum ht_status db_runner_busy(struct db *db, const char *runner, int64_t *busy,
 {
     return db_ask_integer(
         db, busy, err,
-        "SELECT count(*) FROM attempts WHERE runner=? AND state<3", "s",
-        runner);
+        "SELECT count(*) FROM attempts WHERE runner=? AND " ATTEMPT_IS_OPEN,
+        "s", runner);
 }
 
 enum ht_status db_runner_save(struct db *db, const struct runner_row *row,

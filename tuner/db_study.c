@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tuner/db_internal.h"
+#include "tuner/db_states.h"
 #include "tuner/db_write.h"
 
 void db_read_study(sqlite3_stmt *stmt, struct arena *arena, void *row)
@@ -32,8 +33,8 @@ void db_read_study(sqlite3_stmt *stmt, struct arena *arena, void *row)
         .confirmations = sqlite3_column_int64(stmt, 22),
         .ended = db_column_text(arena, stmt, 23),
         .submitted = db_column_text(arena, stmt, 24),
-        .begun_ms = sqlite3_column_int64(stmt, 25),
-        .silent = sqlite3_column_int64(stmt, 26),
+        .first_run_used_ms = sqlite3_column_int64(stmt, 25),
+        .unreported_in_row = sqlite3_column_int64(stmt, 26),
         .job_spec = db_column_text(arena, stmt, 27),
     };
 }
@@ -81,7 +82,8 @@ static bool are_jobs(unsigned kinds)
 
 /* ?1, ?2, ?3 of a query are project, location and kinds. */
 #define IN_SCOPE                                                               \
-    "state<>8 AND (?1 IS NULL OR project=?1) "                                 \
+    STUDY_IS_SHOWN                                                             \
+    " AND (?1 IS NULL OR project=?1) "                                         \
     "AND (?2 IS NULL OR location=?2) AND (?3=0 OR (?3 >> kind) & 1) "
 
 enum ht_status db_study_find(struct db *db, struct arena *arena,
@@ -120,13 +122,14 @@ enum ht_status db_study_by_display(struct db *db, struct arena *arena,
     sqlite3_stmt *stmt;
     /* Names of jobs need not be unique: a study that others run comes first,
      * then the newest. */
-    enum ht_status status = db_query(
-        db, &stmt, err,
-        "SELECT " DB_STUDY_COLUMNS " FROM studies WHERE project=? "
-        "AND location=? AND display=? AND state<>8 AND (? >> kind) & 1 "
-        "ORDER BY kind=1 DESC, id DESC LIMIT 1",
-        "sssi", scope->project, scope->location, display,
-        (int64_t)scope->kinds);
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT " DB_STUDY_COLUMNS " FROM studies WHERE project=? "
+                 "AND location=? AND display=? AND " STUDY_IS_SHOWN
+                 " AND (? >> kind) & 1 "
+                 "ORDER BY " STUDY_IS_CLIENTS " DESC, id DESC LIMIT 1",
+                 "sssi", scope->project, scope->location, display,
+                 (int64_t)scope->kinds);
     if (status == HT_OK)
         status = one_study(db, arena, stmt, row, err);
     return status == HT_NOT_FOUND
@@ -138,9 +141,8 @@ enum ht_status db_study_by_display(struct db *db, struct arena *arena,
 enum ht_status db_study_open_count(struct db *db, int64_t *n,
                                    struct ht_error *err)
 {
-    /* The states before SUCCEEDED (4); those after have ended. */
-    return db_ask_integer(db, n, err,
-                          "SELECT count(*) FROM studies WHERE state<4", "");
+    return db_ask_integer(
+        db, n, err, "SELECT count(*) FROM studies WHERE " STUDY_IS_OPEN, "");
 }
 
 // NOLINTNEXTLINE(readability-function-size): a key, a page and a result
@@ -169,7 +171,7 @@ enum ht_status db_study_name_taken(struct db *db, const char *project,
     return db_ask_bool(
         db, taken, err,
         "SELECT 1 FROM studies WHERE project=?1 "
-        "AND (?2 IS NULL OR location=?2) AND name=?3 AND state<>8",
+        "AND (?2 IS NULL OR location=?2) AND name=?3 AND " STUDY_IS_SHOWN,
         "sss", project, location, name);
 }
 
@@ -197,10 +199,11 @@ enum ht_status db_study_hungry(struct db *db, struct arena *arena,
     return db_ask_ids(
         db, arena, list, err,
         "SELECT s.id FROM studies AS s JOIN trial_counts AS waiting "
-        "ON waiting.study=s.id AND waiting.state=1 AND waiting.n>0 "
+        "ON waiting.study=s.id AND waiting." TRIAL_IS_REQUESTED
+        " AND waiting.n>0 "
         "LEFT JOIN trial_counts AS active "
-        "ON active.study=s.id AND active.state=2 "
-        "WHERE s.state=0 AND s.kind<>1 "
+        "ON active.study=s.id AND active." TRIAL_IS_ACTIVE " "
+        "WHERE s." STUDY_IS_RUNNING " AND s." STUDY_IS_OURS " "
         "ORDER BY coalesce(active.n, 0), s.id LIMIT 1000",
         "");
 }
@@ -209,8 +212,10 @@ enum ht_status db_is_busy(struct db *db, bool *busy, struct ht_error *err)
 {
     return db_ask_bool(db, busy, err,
                        "SELECT EXISTS(SELECT 1 FROM studies "
-                       "WHERE state=8 OR (state IN (0, 2, 3) AND kind<>1)) "
-                       "OR EXISTS(SELECT 1 FROM attempts WHERE state<3)",
+                       "WHERE " STUDY_IS_DELETED " OR (" STUDY_GOES_ON
+                       " AND " STUDY_IS_OURS ")) "
+                       "OR EXISTS(SELECT 1 FROM attempts WHERE " ATTEMPT_IS_OPEN
+                       ")",
                        "");
 }
 
@@ -251,12 +256,12 @@ enum ht_status db_study_save(struct db *db, const struct study_row *row,
     return db_run(db, err,
                   "UPDATE studies SET spec=?2, display=?3, state=?4, "
                   "reason=?5, exhausted=?6, ends_as=?7, started_ms=?8, "
-                  "ended_ms=?9, ended=?10, begun_ms=?11, submitted=?12, "
-                  "job_spec=?13 WHERE id=?1",
+                  "ended_ms=?9, ended=?10, first_run_used_ms=?11, "
+                  "submitted=?12, job_spec=?13 WHERE id=?1",
                   "issisiiiisiss", row->id, row->spec, row->display,
                   (int64_t)row->state, row->reason, (int64_t)row->exhausted,
                   (int64_t)row->ends_as, row->started_ms, row->ended_ms,
-                  row->ended == NULL ? "" : row->ended, row->begun_ms,
+                  row->ended == NULL ? "" : row->ended, row->first_run_used_ms,
                   row->submitted == NULL ? "" : row->submitted,
                   row->job_spec == NULL ? "" : row->job_spec);
 }
@@ -328,11 +333,12 @@ enum ht_status db_study_set_refusals(struct db *db, int64_t study,
                   study, refusals);
 }
 
-enum ht_status db_study_set_silent(struct db *db, int64_t study, int64_t silent,
-                                   struct ht_error *err)
+enum ht_status db_study_set_unreported(struct db *db, int64_t study,
+                                       int64_t in_row, struct ht_error *err)
 {
-    return db_run(db, err, "UPDATE studies SET silent=?2 WHERE id=?1", "ii",
-                  study, silent);
+    return db_run(db, err,
+                  "UPDATE studies SET unreported_in_row=?2 WHERE id=?1", "ii",
+                  study, in_row);
 }
 
 enum ht_status db_study_erase(struct db *db, int64_t study, int64_t limit,

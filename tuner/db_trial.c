@@ -1,4 +1,5 @@
 #include "tuner/db_internal.h"
+#include "tuner/db_states.h"
 #include "tuner/db_write.h"
 
 void db_read_trial(sqlite3_stmt *stmt, struct arena *arena, void *row)
@@ -25,12 +26,12 @@ void db_read_trial(sqlite3_stmt *stmt, struct arena *arena, void *row)
         .started_ms = sqlite3_column_int64(stmt, 17),
         .ended_ms = sqlite3_column_int64(stmt, 18),
         .client = db_column_text(arena, stmt, 19),
-        .added = sqlite3_column_int(stmt, 20) != 0,
+        .chosen_by_person = sqlite3_column_int(stmt, 20) != 0,
         .final_elapsed_ms = sqlite3_column_int64(stmt, 21),
         .why = db_column_text(arena, stmt, 22),
         .stop = db_column_text(arena, stmt, 23),
         .confirms = sqlite3_column_int64(stmt, 24),
-        .passed = sqlite3_column_int64(stmt, 25),
+        .rungs_passed = sqlite3_column_int64(stmt, 25),
         .pausing = sqlite3_column_int(stmt, 26) != 0,
     };
 }
@@ -67,11 +68,11 @@ enum ht_status db_trial_list(struct db *db, struct arena *arena, int64_t study,
                              int64_t after, size_t limit,
                              struct trial_list *list, struct ht_error *err)
 {
-    return db_ask_trials(
-        db, arena, list, err,
-        "SELECT " DB_TRIAL_COLUMNS " FROM trials "
-        "WHERE study=? AND id>? AND state<>0 ORDER BY id LIMIT ?",
-        "iii", study, after, (int64_t)limit);
+    return db_ask_trials(db, arena, list, err,
+                         "SELECT " DB_TRIAL_COLUMNS " FROM trials "
+                         "WHERE study=? AND id>? AND " TRIAL_IS_SHOWN
+                         " ORDER BY id LIMIT ?",
+                         "iii", study, after, (int64_t)limit);
 }
 
 enum ht_status db_trial_open(struct db *db, struct arena *arena, int64_t study,
@@ -80,7 +81,7 @@ enum ht_status db_trial_open(struct db *db, struct arena *arena, int64_t study,
 {
     return db_ask_trials(db, arena, list, err,
                          "SELECT " DB_TRIAL_COLUMNS " FROM trials "
-                         "WHERE study=? AND state<=3 LIMIT ?",
+                         "WHERE study=? AND " TRIAL_IS_OPEN " LIMIT ?",
                          "ii", study, (int64_t)limit);
 }
 
@@ -88,11 +89,12 @@ enum ht_status db_trial_paused(struct db *db, struct arena *arena,
                                int64_t study, size_t limit,
                                struct trial_list *list, struct ht_error *err)
 {
-    return db_ask_trials(db, arena, list, err,
-                         "SELECT " DB_TRIAL_COLUMNS " FROM trials "
-                         "INDEXED BY trials_paused WHERE study=? AND state=9 "
-                         "ORDER BY id LIMIT ?",
-                         "ii", study, (int64_t)limit);
+    return db_ask_trials(
+        db, arena, list, err,
+        "SELECT " DB_TRIAL_COLUMNS " FROM trials "
+        "INDEXED BY trials_paused WHERE study=? AND " TRIAL_IS_PAUSED " "
+        "ORDER BY id LIMIT ?",
+        "ii", study, (int64_t)limit);
 }
 
 enum ht_status db_trial_waiting(struct db *db, struct arena *arena,
@@ -102,8 +104,8 @@ enum ht_status db_trial_waiting(struct db *db, struct arena *arena,
     return db_ask_trials(db, arena, list, err,
                          "SELECT " DB_TRIAL_COLUMNS
                          " FROM trials INDEXED BY trials_open "
-                         "WHERE study=? AND state=1 AND state<=3 AND id>? "
-                         "ORDER BY id LIMIT ?",
+                         "WHERE study=? AND " TRIAL_IS_REQUESTED
+                         " AND " TRIAL_IS_OPEN " AND id>? ORDER BY id LIMIT ?",
                          "iii", study, after, (int64_t)DB_WAITING_PAGE);
 }
 
@@ -114,23 +116,21 @@ enum ht_status db_trial_of_client(struct db *db, struct arena *arena,
     /* Few are active, while a client may have evaluated many. */
     return db_ask_trials(db, arena, list, err,
                          "SELECT " DB_TRIAL_COLUMNS " FROM trials INDEXED BY "
-                         "trials_open WHERE study=? AND state=2 AND state<=3 "
-                         "AND client=? "
-                         "ORDER BY id",
+                         "trials_open WHERE study=? AND " TRIAL_IS_ACTIVE
+                         " AND " TRIAL_IS_OPEN " AND client=? ORDER BY id",
                          "is", study, client);
 }
 
-#define BEST_IN(state, extreme)                                                \
+#define BEST_IN(is_one, extreme)                                               \
     "SELECT * FROM (SELECT " DB_TRIAL_COLUMNS " FROM trials "                  \
-    "INDEXED BY trials_best WHERE study=?1 AND confirms=0 AND state=" state    \
+    "INDEXED BY trials_best WHERE study=?1 AND " TRIAL_SEARCHES " AND " is_one \
     " AND objective=(SELECT " extreme "(objective) FROM trials "               \
-    "WHERE study=?1 AND confirms=0 AND state=" state ") "                      \
+    "WHERE study=?1 AND " TRIAL_SEARCHES " AND " is_one ") "                   \
     "ORDER BY id LIMIT 1)"
-/* SUCCEEDED and STOPPED. */
 #define BEST_OF(extreme, order)                                                \
-    BEST_IN("4", extreme)                                                      \
-    " UNION ALL " BEST_IN("5", extreme) " ORDER BY objective " order           \
-                                        ", id LIMIT 1"
+    BEST_IN(TRIAL_IS_SUCCEEDED, extreme)                                       \
+    " UNION ALL " BEST_IN(TRIAL_IS_STOPPED,                                    \
+                          extreme) " ORDER BY objective " order ", id LIMIT 1"
 
 enum ht_status db_trial_best(struct db *db, struct arena *arena, int64_t study,
                              bool maximize, struct trial_row *row,
@@ -189,11 +189,10 @@ enum ht_status db_trial_common_failure(struct db *db, struct arena *arena,
                                        struct ht_error *err)
 {
     const char *found;
-    /* FAILED and INFEASIBLE, see trial_state_is_failed(). */
     const enum ht_status status =
         db_ask_text(db, arena, &found, err,
-                    "SELECT reason FROM trials "
-                    "WHERE study=? AND state IN (6, 7) AND confirms=0 "
+                    "SELECT reason FROM trials WHERE study=? "
+                    "AND " TRIAL_IS_FAILED " AND " TRIAL_SEARCHES " "
                     "GROUP BY reason ORDER BY count(*) DESC, min(id) LIMIT 1",
                     "i", study);
     if (status == HT_OK)
@@ -270,12 +269,12 @@ enum ht_status db_trial_insert(struct db *db, const struct trial_row *row,
     const enum ht_status status = db_run(
         db, err,
         "INSERT INTO trials(study, id, state, params, replicate, "
-        "ordinal, reason, created_ms, client, added, why, confirms) "
+        "ordinal, reason, created_ms, client, chosen_by_person, why, confirms) "
         "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT(study, params, replicate) DO NOTHING",
         "iiisiisisisi", row->study, row->id, (int64_t)row->state, row->params,
         row->replicate, row->ordinal, row->reason, row->created_ms,
-        row->client == NULL ? "" : row->client, (int64_t)row->added,
+        row->client == NULL ? "" : row->client, (int64_t)row->chosen_by_person,
         row->why == NULL ? "" : row->why, row->confirms);
     if (status == HT_OK)
         *inserted = sqlite3_changes64(db->handle) > 0;
@@ -285,19 +284,20 @@ enum ht_status db_trial_insert(struct db *db, const struct trial_row *row,
 enum ht_status db_trial_save(struct db *db, const struct trial_row *row,
                              struct ht_error *err)
 {
-    return db_run(db, err,
-                  "UPDATE trials SET state=?3, attempt=?4, failures=?5, "
-                  "losses=?6, objective=?7, final_step=?8, final_metrics=?9, "
-                  "reason=?10, revision=?11, started_ms=?12, ended_ms=?13, "
-                  "final_elapsed_ms=?14, stop=?15, passed=?16, pausing=?17 "
-                  "WHERE study=?1 AND id=?2",
-                  "iiiiiioissiiiisii", row->study, row->id, (int64_t)row->state,
-                  row->attempt, row->failures, row->losses,
-                  row->has_objective ? &row->objective : NULL, row->final_step,
-                  row->final_metrics, row->reason, row->revision,
-                  row->started_ms, row->ended_ms, row->final_elapsed_ms,
-                  row->stop == NULL ? "" : row->stop, row->passed,
-                  (int64_t)row->pausing);
+    return db_run(
+        db, err,
+        "UPDATE trials SET state=?3, attempt=?4, failures=?5, "
+        "losses=?6, objective=?7, final_step=?8, final_metrics=?9, "
+        "reason=?10, revision=?11, started_ms=?12, ended_ms=?13, "
+        "final_elapsed_ms=?14, stop=?15, rungs_passed=?16, pausing=?17 "
+        "WHERE study=?1 AND id=?2",
+        "iiiiiioissiiiisii", row->study, row->id, (int64_t)row->state,
+        row->attempt, row->failures, row->losses,
+        row->has_objective ? &row->objective : NULL, row->final_step,
+        row->final_metrics, row->reason, row->revision, row->started_ms,
+        row->ended_ms, row->final_elapsed_ms,
+        row->stop == NULL ? "" : row->stop, row->rungs_passed,
+        (int64_t)row->pausing);
 }
 
 enum ht_status db_trial_set_latest(struct db *db, int64_t study, int64_t trial,

@@ -65,8 +65,8 @@ enum ht_status db_study_has_run(struct db *db, int64_t study, bool *has_run,
 enum ht_status db_study_set_refusals(struct db *db, int64_t study,
                                      int64_t refusals, struct ht_error *err);
 /* First trials that ended without the objective, see silence.h. */
-enum ht_status db_study_set_silent(struct db *db, int64_t study, int64_t silent,
-                                   struct ht_error *err);
+enum ht_status db_study_set_unreported(struct db *db, int64_t study,
+                                       int64_t in_row, struct ht_error *err);
 /* Ids of the studies in that state, oldest first. */
 struct id_list {
     size_t n;

@@ -72,7 +72,8 @@ static enum ht_status is_running(struct core *core, struct arena *arena,
 static bool is_stale(const struct stop_finding *finding,
                      const struct trial_row *trial)
 {
-    return finding->verdict.rung >= 0 && finding->verdict.rung != trial->passed;
+    return finding->verdict.rung >= 0 &&
+           finding->verdict.rung != trial->rungs_passed;
 }
 
 /* *again: it has passed a rung, and may have come to the next one. */

@@ -225,18 +225,3 @@ enum ht_status front_forget(struct db *db, const struct job *job,
         status = db_front_is_marked(db, trial->study, trial->id, &marked, err);
     return marked ? mark_study(db, trial->study, trial->id, job, err) : status;
 }
-
-/* A study whose spec is damaged has no front. */
-enum ht_status front_mark_all(struct db *db, struct ht_error *err)
-{
-    struct arena *arena = arena_new();
-    struct front_studies list;
-    enum ht_status status = db_front_studies(db, arena, &list, err);
-    for (size_t i = 0; status == HT_OK && i < list.n; i++) {
-        struct job *job;
-        if (job_parse(arena, list.rows[i].spec, &job, NULL) == HT_OK)
-            status = mark_study(db, list.rows[i].id, 0, job, err);
-    }
-    arena_free(arena);
-    return status;
-}

@@ -44,7 +44,4 @@ enum ht_status front_forget(struct db *db, const struct job *job,
                             const struct trial_row *trial,
                             struct ht_error *err);
 
-/* For db_schema.c: marks what is there. */
-enum ht_status front_mark_all(struct db *db, struct ht_error *err);
-
 #endif

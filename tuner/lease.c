@@ -66,7 +66,7 @@ static enum ht_status is_at_home_elsewhere(struct leasing *now,
     struct attempt_row newest;
     struct study_row study;
     const struct job *job;
-    *elsewhere = trial->passed > 0 && trial->attempt > 0;
+    *elsewhere = trial->rungs_passed > 0 && trial->attempt > 0;
     if (!*elsewhere)
         return HT_OK;
     const struct trial_name name = {trial->study, trial->id, trial->attempt};
@@ -260,7 +260,7 @@ static enum ht_status insert_attempt(struct leasing *now,
         .boot = now->runner->boot, .lease_id = now->id, .token_hash = hash};
     struct db *db = core_db(now->core);
     enum ht_status status = db_attempt_insert(db, &pair->attempt, &lease, err);
-    if (status == HT_OK && pair->trial.passed > 0 && pair->attempt.n > 1)
+    if (status == HT_OK && pair->trial.rungs_passed > 0 && pair->attempt.n > 1)
         return trial_resume_scores(now->core, now->req->arena, &pair->attempt,
                                    err);
     pair->trial.latest_metrics = NULL;

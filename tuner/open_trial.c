@@ -87,7 +87,7 @@ enum ht_status open_trial_make(struct core *core, struct request *req,
                                     .reason = "",
                                     .client = opening.client,
                                     .replicate = TRIAL_AGAIN,
-                                    .added = true};
+                                    .chosen_by_person = true};
     status = trial_create(core, &call.study, &call.trial, &created, err);
     for (size_t i = 0; i < metadata.n; i++)
         metadata.rows[i].trial = call.trial.id;

@@ -123,7 +123,8 @@ static enum ht_status prove(struct proving *now, size_t at, cJSON *item,
 /* Trials of which the search chose nothing prove nothing. */
 static bool was_suggested(const struct trial_row *trial)
 {
-    return trial->confirms == 0 && (!trial->added || trial->why[0] != '\0');
+    return trial->confirms == 0 &&
+           (!trial->chosen_by_person || trial->why[0] != '\0');
 }
 
 static void read_origins(struct proving *now)

@@ -77,12 +77,12 @@ struct study_row {
     int64_t stale_trials;     /* ended in a row without a better objective */
     int64_t used_ms;          /* time spent RUNNING, for until.time */
     int64_t created_ms, started_ms, ended_ms, updated_ms;
-    enum job_kind kind;    /* never changes */
-    int64_t begun_ms;      /* used_ms when its first attempt ran; 0: none */
-    int64_t gain_ms;       /* used_ms when the best objective last grew */
-    int64_t refusals;      /* attempts in a row that no runner could begin */
-    int64_t silent;        /* first trials without the objective, or a mark of
-                              silence.h */
+    enum job_kind kind;        /* never changes */
+    int64_t first_run_used_ms; /* used_ms when its first attempt ran; 0: none */
+    int64_t gain_ms;           /* used_ms when the best objective last grew */
+    int64_t refusals; /* attempts in a row that no runner could begin */
+    int64_t unreported_in_row; /* first trials without the objective, or a mark
+                       of silence.h */
     int64_t confirmations; /* of the trials made, those that confirm others */
     const char *submitted; /* trainingInput of an AI Platform job, word for
                               word, so that it is answered as it was sent; "" */
@@ -110,14 +110,16 @@ struct trial_row {
     const char *reason;
     int64_t revision; /* of its newest event */
     int64_t created_ms, started_ms, ended_ms;
-    const char *client; /* who asked for it in a JOB_STUDY, "" when nobody */
-    bool added;         /* a person chose its point, not the search */
+    const char *client;    /* who asked for it in a JOB_STUDY, "" when nobody */
+    bool chosen_by_person; /* its point, or a part of it: then `why` says how
+                              the search chose the rest */
     int64_t final_elapsed_ms; /* of the final measurement, -1: not said */
     const char *why;  /* JSON of why the search chose it (why.h), or "" */
     const char *stop; /* JSON of why it was stopped early, or "" */
     int64_t confirms; /* the trial that it repeats, see confirm.h; 0: none */
-    int64_t passed;   /* rungs of its early stopping rule that are behind it */
-    bool pausing;     /* STOPPING only to be PAUSED at rung `passed` */
+    int64_t
+        rungs_passed; /* rungs of its early stopping rule that are behind it */
+    bool pausing;     /* STOPPING only to be PAUSED at rung rungs_passed */
 };
 
 /* What became of the output folders of an attempt that ended. */

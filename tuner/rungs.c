@@ -51,16 +51,17 @@ enum ht_status rungs_note(struct core *core, struct arena *arena,
                                  .goals =
                                      goals_text(arena, job, verdict->goals)};
     status = db_rung_set(core_db(core), &row, err);
-    trial->passed = verdict->rung + (verdict->action == STOP_GO_ON);
+    trial->rungs_passed = verdict->rung + (verdict->action == STOP_GO_ON);
     core_touch(core, trial->study); /* others may belong to the best now */
-    return status == HT_OK ? db_trial_set_passed(core_db(core), trial, err)
-                           : status;
+    return status == HT_OK
+               ? db_trial_set_rungs_passed(core_db(core), trial, err)
+               : status;
 }
 
 enum ht_status rungs_forget(struct core *core, struct trial_row *trial,
                             struct ht_error *err)
 {
-    trial->passed = 0;
+    trial->rungs_passed = 0;
     trial->pausing = false;
     trial->stop = "";
     return db_rung_clear(core_db(core), trial->study, trial->id, err);
@@ -93,7 +94,7 @@ static struct stop_curve read_curve(struct settling *now,
             climber->rungs[i].at,
             read_goals(now->arena, now->job, climber->rungs[i].goals)};
     return (struct stop_curve){.ordinal = (uint64_t)climber->ordinal,
-                               .passed = climber->passed,
+                               .passed = climber->rungs_passed,
                                .paused = climber->state == TRIAL_PAUSED,
                                .n = climber->n,
                                .points = points};

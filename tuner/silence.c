@@ -13,14 +13,15 @@ static int64_t most_of(const struct job *job)
 
 bool silence_paused(const struct study_row *study)
 {
-    return study->state == STUDY_PAUSED && study->silent == SILENCE_HELD;
+    return study->state == STUDY_PAUSED &&
+           study->unreported_in_row == SILENCE_HELD;
 }
 
 static enum ht_status save(struct core *core, struct study_row *row,
                            int64_t silent, struct ht_error *err)
 {
-    row->silent = silent;
-    return db_study_set_silent(core_db(core), row->id, silent, err);
+    row->unreported_in_row = silent;
+    return db_study_set_unreported(core_db(core), row->id, silent, err);
 }
 
 /* Whether trials are left that a pause would save. */
@@ -63,10 +64,10 @@ static enum ht_status note(struct core *core, struct arena *arena,
                            struct ht_error *err)
 {
     bool more = false;
-    if (row->state != STUDY_RUNNING || row->silent == SILENCE_HELD ||
+    if (row->state != STUDY_RUNNING || row->unreported_in_row == SILENCE_HELD ||
         now->job->metric_doctor != DOCTOR_PAUSE)
         return HT_OK;
-    const int64_t silent = row->silent + 1;
+    const int64_t silent = row->unreported_in_row + 1;
     const enum ht_status status = has_more(core, row, now->job, &more, err);
     if (status != HT_OK)
         return status;
@@ -102,7 +103,7 @@ enum ht_status silence_heed(struct core *core, struct arena *arena,
         return HT_OK;
     const enum ht_status status =
         db_study_get(core_db(core), arena, trial->study, &row, err);
-    if (status != HT_OK || row.silent == SILENCE_KNOWN)
+    if (status != HT_OK || row.unreported_in_row == SILENCE_KNOWN)
         return status;
     return silent ? note(core, arena, now, &row, err)
                   : hear(core, arena, now, &row, err);
@@ -111,8 +112,8 @@ enum ht_status silence_heed(struct core *core, struct arena *arena,
 enum ht_status silence_accept(struct core *core, const struct study_row *study,
                               struct ht_error *err)
 {
-    return study->silent == SILENCE_HELD
-               ? db_study_set_silent(core_db(core), study->id, SILENCE_KNOWN,
-                                     err)
+    return study->unreported_in_row == SILENCE_HELD
+               ? db_study_set_unreported(core_db(core), study->id,
+                                         SILENCE_KNOWN, err)
                : HT_OK;
 }

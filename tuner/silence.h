@@ -14,7 +14,7 @@
 
 enum {
     SILENCE_MOST = 3, /* in a row; fewer when fewer run at a time */
-    /* study_row.silent that is no count: */
+    /* study_row.unreported_in_row that is no count: */
     SILENCE_KNOWN = -1, /* never pauses again */
     SILENCE_HELD = -2   /* paused for it */
 };

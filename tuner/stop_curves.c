@@ -247,7 +247,7 @@ static enum ht_status draw(const struct stop_curves *curves, struct db *db,
                           trial->state != TRIAL_STOPPING;
         *curve = (struct stop_curve){.ordinal = (uint64_t)trial->ordinal,
                                      .point = point,
-                                     .passed = trial->passed,
+                                     .passed = trial->rungs_passed,
                                      .paused = trial->state == TRIAL_PAUSED,
                                      .end = whole  ? STOP_END_WHOLE
                                             : open ? STOP_END_OPEN
@@ -288,7 +288,7 @@ static enum ht_status take(struct stop_curves *curves, struct db *db,
         if (old->entries[i].arena != NULL && is_same(&old->entries[i], trial)) {
             *entry = old->entries[i];
             *curve = old->curves[i];
-            curve->passed = trial->passed; /* no move, no revision */
+            curve->passed = trial->rungs_passed; /* no move, no revision */
             old->entries[i].arena = NULL;
             curves->n++;
             return HT_OK;

@@ -188,7 +188,7 @@ static enum ht_status begins_now(struct settling *now, bool *begins,
                                  struct ht_error *err)
 {
     *begins = false;
-    if (now->row.begun_ms > 0 || now->row.kind == JOB_STUDY)
+    if (now->row.first_run_used_ms > 0 || now->row.kind == JOB_STUDY)
         return HT_OK;
     return db_study_has_run(core_db(now->core), now->row.id, begins, err);
 }
@@ -209,7 +209,7 @@ static enum ht_status save_reason(struct settling *now, struct ht_error *err)
     if (starts)
         now->row.started_ms = core_wall_ms(now->core);
     if (begins)
-        now->row.begun_ms = now->used_ms > 0 ? now->used_ms : 1;
+        now->row.first_run_used_ms = now->used_ms > 0 ? now->used_ms : 1;
     return db_study_save(core_db(now->core), &now->row, err);
 }
 

@@ -209,11 +209,12 @@ static struct limit limit_of(const struct settling *now)
     const struct cancelling *after = &now->job->cancel_after;
     if (now->row.kind == JOB_STUDY)
         return (struct limit){0};
-    if (now->row.begun_ms == 0)
+    if (now->row.first_run_used_ms == 0)
         return (struct limit){after->waiting_ms,
                               after->waiting_ms - now->used_ms};
-    return (struct limit){after->running_ms,
-                          now->row.begun_ms + after->running_ms - now->used_ms};
+    return (struct limit){after->running_ms, now->row.first_run_used_ms +
+                                                 after->running_ms -
+                                                 now->used_ms};
 }
 
 static enum ht_status limit_over(struct settling *now, struct ending *end,
@@ -226,7 +227,7 @@ static enum ht_status limit_over(struct settling *now, struct ending *end,
         *end = (struct ending){
             STUDY_CANCELLED,
             reason_make(now->arena,
-                        now->row.begun_ms == 0
+                        now->row.first_run_used_ms == 0
                             ? "no trial started within its limit of %s"
                             : "it ran longer than its limit of %s",
                         clock_duration(text, limit.ms))};

@@ -334,7 +334,7 @@ static enum ht_status end_requested(struct core *core, struct arena *arena,
                                     struct trial_row *trial, const char *reason,
                                     struct ht_error *err)
 {
-    if (trial->passed > 0 && trial->attempt > 0)
+    if (trial->rungs_passed > 0 && trial->attempt > 0)
         return trial_end_waiting(core, arena, trial, reason, err);
     const enum ht_status status =
         state_move_trial(core, trial, TRIAL_CANCELLED, reason, err);

@@ -76,7 +76,7 @@ enum ht_status trial_create(struct core *core, struct study_row *study,
         status = tell(core, trial, err);
     if (status != HT_OK)
         return status;
-    if (trial->added)
+    if (trial->chosen_by_person)
         offer_outdate(core, study->id);
     study->next_trial = trial->id + 1;
     study->confirmations += trial->confirms != 0;

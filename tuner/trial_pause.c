@@ -54,13 +54,13 @@ enum ht_status trial_decide_pause(struct core *core, struct deciding *now,
 enum ht_status trial_promote(struct core *core, struct arena *arena,
                              struct trial_row *trial, struct ht_error *err)
 {
-    trial->passed++;
+    trial->rungs_passed++;
     trial->stop = "";
     core_wake(core);
     return state_move_trial(core, trial, TRIAL_REQUESTED,
                             reason_make(arena,
                                         "among the best at rung %lld: goes on",
-                                        (long long)trial->passed - 1),
+                                        (long long)trial->rungs_passed - 1),
                             err);
 }
 

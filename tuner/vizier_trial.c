@@ -216,7 +216,7 @@ static enum ht_status add(struct vizier_call *call, struct addition *addition,
         .reason = "added by user",
         .client = addition->client == NULL ? "" : addition->client,
         .replicate = TRIAL_AGAIN,
-        .added = true};
+        .chosen_by_person = true};
     const enum ht_status status =
         addition->params != NULL
             ? trial_create(call->core, &call->study, &call->trial, &created,

@@ -199,7 +199,7 @@ static void what_is_not_ours_is_refused_and_left_alone(void)
     } foreign[] = {{0, "is a database of another program"},
                    {7, "is a database of another program"},
                    {FORMER, "is a hypertune database of before the first "
-                            "release (application id 0x48794b64)"}};
+                            "release (id 0x48794b64)"}};
     static struct bytes before, after;
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
         char sql[128];

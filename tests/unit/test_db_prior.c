@@ -17,11 +17,11 @@ static void put_many(struct db *db)
 }
 
 /* A study after that of its trials. */
-static void put_next(struct db *db)
+static void put_next(struct db *db, int64_t id, const char *name)
 {
     struct study_row next = a_study;
-    next.id = 2;
-    next.name = "next";
+    next.id = id;
+    next.name = name;
     CHECK(db_study_insert(db, &next, NULL) == HT_OK);
 }
 
@@ -48,7 +48,7 @@ static void of_an_earlier_study_the_best_and_the_newest_are_copied(void)
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
     CHECK(db_study_insert(db, &a_study, NULL) == HT_OK);
     put_many(db);
-    put_next(db);
+    put_next(db, 2, "next");
     tamper(&place, "UPDATE trials SET final_step=4, "
                    "stop='{\"end\":9,\"curve\":[[1,2]]}' WHERE id=1");
     CHECK(db_prior_copy(db, &a_prior, false, NULL) == HT_OK);
@@ -101,7 +101,7 @@ static void what_failed_by_anothers_fault_is_not_copied(void)
     CHECK(db_study_insert(db, &a_study, NULL) == HT_OK);
     for (int64_t i = 0; i < 8; i++)
         put_trial(db, i + 1, states[i], 0);
-    put_next(db);
+    put_next(db, 2, "next");
     tamper(&place,
            "UPDATE trials SET objective=NULL, attempt=1;"
            "UPDATE trials SET losses=11 WHERE id=2;" ATTEMPT("1", "5", "''")
@@ -135,7 +135,7 @@ static void an_earlier_point_counts_as_tried_and_may_be_repeated(void)
     CHECK(db_study_insert(db, &a_study, NULL) == HT_OK);
     put_trial(db, 1, TRIAL_SUCCEEDED, 1);
     put_trial(db, 2, TRIAL_FAILED, 1);
-    put_next(db);
+    put_next(db, 2, "next");
     tamper(&place, "UPDATE trials SET objective=NULL WHERE id=2");
     CHECK(db_prior_copy(db, &a_prior, false, NULL) == HT_OK);
     CHECK(db_prior_results(db, arena, 2, 0, &list, NULL) == HT_OK);
@@ -174,7 +174,8 @@ static void what_a_study_started_from_is_inherited_once(void)
     CHECK(db_study_insert(db, &a_study, NULL) == HT_OK);
     put_trial(db, 1, TRIAL_SUCCEEDED, 1);
     put_trial(db, 2, TRIAL_SUCCEEDED, 1);
-    put_next(db);
+    put_next(db, 2, "next");
+    put_next(db, 3, "heir");
     CHECK(db_prior_copy(db, &a_prior, false, NULL) == HT_OK);
     tamper(&place, "UPDATE prior_results SET point=params");
     heir.study = 3;
@@ -190,46 +191,11 @@ static void what_a_study_started_from_is_inherited_once(void)
     remove_place(&place);
 }
 
-static void earlier_results_of_an_older_file_teach_as_before(void)
-{
-    struct place place;
-    make_place(&place);
-    struct db *db = NULL;
-    struct arena *arena = arena_new();
-    struct prior_trial_list list;
-    struct prior_list priors;
-    CHECK(db_open(place.path, &db, NULL) == HT_OK);
-    CHECK(db_study_insert(db, &a_study, NULL) == HT_OK);
-    put_next(db);
-    db_close(db);
-    tamper(&place,
-           "DROP INDEX prior_points;"
-           "ALTER TABLE prior_results DROP COLUMN point;"
-           "ALTER TABLE priors DROP COLUMN failures;"
-           "ALTER TABLE priors DROP COLUMN own;"
-           "ALTER TABLE priors DROP COLUMN inherited;"
-           "INSERT INTO priors(study, n, origin, resource, name, spec, same, "
-           "shared, results) VALUES(2, 0, 1, 'r', 's', '{}', 1, 1, 1);"
-           "INSERT INTO prior_results(study, prior, trial, state, params, "
-           "objective) VALUES(2, 0, 1, 4, '{\"x\":1}', 2);"
-           "PRAGMA user_version=14");
-    CHECK(db_open(place.path, &db, NULL) == HT_OK);
-    CHECK(db_prior_list(db, arena, 2, &priors, NULL) == HT_OK);
-    CHECK(priors.n == 1 && priors.rows[0].results == 1 &&
-          priors.rows[0].own == 0 && priors.rows[0].failures == 0);
-    CHECK(db_prior_results(db, arena, 2, 0, &list, NULL) == HT_OK);
-    CHECK(list.n == 1 && list.rows[0].point == NULL);
-    arena_free(arena);
-    db_close(db);
-    remove_place(&place);
-}
-
 int main(void)
 {
     RUN(of_an_earlier_study_the_best_and_the_newest_are_copied);
     RUN(what_failed_by_anothers_fault_is_not_copied);
     RUN(an_earlier_point_counts_as_tried_and_may_be_repeated);
     RUN(what_a_study_started_from_is_inherited_once);
-    RUN(earlier_results_of_an_older_file_teach_as_before);
     return check_done();
 }

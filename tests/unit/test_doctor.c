@@ -148,7 +148,7 @@ static void the_last_trials_have_nothing_to_wait_for(struct fixture *f)
     fixture_hello(f, 1);
     end_silent(f, "");
     end_silent(f, "");
-    CHECK(fixture_study(f, 1).silent == 2);
+    CHECK(fixture_study(f, 1).unreported_in_row == 2);
     CHECK(fixture_study(f, 1).state != STUDY_PAUSED);
 }
 
@@ -162,7 +162,7 @@ static void one_result_is_enough_for_ever(struct fixture *f)
     for (int i = 0; i < 4; i++)
         end_silent(f, "");
     CHECK(fixture_study(f, 1).state == STUDY_RUNNING);
-    CHECK(fixture_study(f, 1).silent == SILENCE_KNOWN);
+    CHECK(fixture_study(f, 1).unreported_in_row == SILENCE_KNOWN);
 }
 
 static void a_late_result_brings_the_study_back(struct fixture *f)
@@ -209,7 +209,7 @@ static void a_pause_of_the_user_is_his_own(struct fixture *f)
     CHECK(fixture_call(f, study_pause, "s", NULL)->status == HT_OK);
     fixture_end_as(f, &leased[0], well);
     fixture_end_as(f, &leased[1], well);
-    CHECK(fixture_study(f, 1).silent == 0);
+    CHECK(fixture_study(f, 1).unreported_in_row == 0);
     CHECK(fixture_call(f, study_resume, "s", NULL)->status == HT_OK);
     end_silent(f, "");
     CHECK(fixture_study(f, 1).state == STUDY_RUNNING);

@@ -63,7 +63,7 @@ static enum ht_status judge_here(struct core *core, struct request *req,
                                    .state = facts->state,
                                    .next_trial = facts->created + 1,
                                    .stale_trials = facts->stale,
-                                   .begun_ms = facts->begun_ms,
+                                   .first_run_used_ms = facts->begun_ms,
                                    .gain_ms = facts->gain_ms},
                            .job = &job,
                            .used_ms = facts->used_ms};

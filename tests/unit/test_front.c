@@ -200,8 +200,8 @@ static void a_lost_result_that_was_beaten_changes_nothing(void)
     close_place(&place);
 }
 
-/* As a file of an older program: results without marks, some of no use. */
-static void an_older_file_gets_its_marks(void)
+/* All over again, page by page; some results are of no use. */
+static void a_lost_result_of_the_front_lets_others_in(void)
 {
     struct place place;
     open_place(&place, SPEC(LOSS "," SPEED));
@@ -211,10 +211,11 @@ static void an_older_file_gets_its_marks(void)
     struct trial_row bare = trial_of(&place, 2000, -1, 99, 0);
     bare.final_metrics = "{\"loss\":-1}";
     CHECK(!end_trial(&place, &bare));
-    CHECK(db_front_clear(place.db, 1, NULL) == HT_OK);
-    CHECK_TEXT(front_of(&place), "");
-    CHECK(front_mark_all(place.db, NULL) == HT_OK);
     CHECK(strlen(before) > 100);
+    add(&place, 2001, -2, 999, 0);
+    CHECK_TEXT(front_of(&place), "2001");
+    const struct trial_row gone = trial_of(&place, 2001, -2, 999, 0);
+    CHECK(front_forget(place.db, place.job, &gone, NULL) == HT_OK);
     CHECK_TEXT(front_of(&place), before);
     close_place(&place);
 }
@@ -229,7 +230,10 @@ static void a_repetition_is_not_in_the_front(void)
     again.confirms = 1;
     CHECK(db_trial_insert(place.db, &again, &inserted, NULL) == HT_OK);
     CHECK(db_trial_save(place.db, &again, NULL) == HT_OK);
-    CHECK(front_mark_all(place.db, NULL) == HT_OK);
+    add(&place, 3, 2, 4, 0);
+    CHECK_TEXT(front_of(&place), "3");
+    const struct trial_row gone = trial_of(&place, 3, 2, 4, 0);
+    CHECK(front_forget(place.db, place.job, &gone, NULL) == HT_OK);
     CHECK_TEXT(front_of(&place), "1");
     close_place(&place);
 }
@@ -260,7 +264,7 @@ int main(void)
     RUN(one_metric_has_one_best);
     RUN(what_a_lost_result_beat_is_found_again);
     RUN(a_lost_result_that_was_beaten_changes_nothing);
-    RUN(an_older_file_gets_its_marks);
+    RUN(a_lost_result_of_the_front_lets_others_in);
     RUN(a_repetition_is_not_in_the_front);
     RUN(what_it_beats_is_told);
     return check_done();

@@ -5,8 +5,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <sqlite3.h>
-
 #include "proto/clock.h"
 #include "tests/check.h"
 
@@ -327,48 +325,14 @@ static void what_is_missing_between_chunks_is_counted(void)
     with_logs(gap_lines);
 }
 
-/* Makes logs.db what the version before had written. */
-static void write_first_version(const char *file)
+static void a_file_of_before_the_release_is_refused_by_name(void)
 {
-    sqlite3 *handle;
-    CHECK(sqlite3_open(file, &handle) == SQLITE_OK);
-    CHECK(sqlite3_exec(
-              handle,
-              "CREATE TABLE chunk(study INTEGER NOT NULL, trial INTEGER NOT "
-              "NULL, attempt INTEGER NOT NULL, replica TEXT NOT NULL, stream "
-              "TEXT NOT NULL, start INTEGER NOT NULL, next INTEGER NOT NULL, "
-              "data BLOB NOT NULL) STRICT;"
-              "CREATE UNIQUE INDEX chunk_by_end ON chunk(study, trial, "
-              "attempt, replica, stream, next);"
-              "PRAGMA application_id=1215908967; PRAGMA user_version=1;"
-              "INSERT INTO chunk VALUES(7, 3, 1, 'master-0', 'stdout', 0, 4, "
-              "CAST('old\n' AS BLOB)), (7, 3, 1, 'master-0', 'stdout', 4, 8, "
-              "CAST('two\n' AS BLOB))",
-              NULL, NULL, NULL) == SQLITE_OK);
-    sqlite3_close(handle);
-}
-
-static void migrated(void)
-{
-    struct log_head heads[MOST_HEADS];
-    logs_stop(logs);
-    CHECK(unlink(path) == 0);
-    write_first_version(path);
-    const int64_t before = clock_wall_us();
-    CHECK(logs_start(path, &logs, NULL) == HT_OK);
-    CHECK(put_text(8, "new\n") == 12);
-    CHECK_TEXT(get(&key, 0, 100).data, "old\ntwo\nnew\n");
-    CHECK(walk(false, heads) == 3);
-    CHECK(heads[0].place.stored_us >= before &&
-          heads[0].place.stored_us == heads[1].place.stored_us &&
-          heads[1].place.stored_us < heads[2].place.stored_us);
-    CHECK_TEXT(text_of(&heads[0]).data, "old\n");
-    CHECK_TEXT(text_of(&heads[2]).data, "new\n");
-}
-
-static void what_the_version_before_stored_is_kept(void)
-{
-    with_logs(migrated);
+    static const char old[] = "tests/data/before_release_logs.db";
+    struct logs *none = NULL;
+    struct ht_error err = {0};
+    CHECK(logs_start(old, &none, &err) == HT_PRECONDITION && none == NULL);
+    CHECK(strstr(err.text, "logs.db: is a hypertune database of before the "
+                           "first release (id 0x48794c67)") != NULL);
 }
 
 static void a_foreign_file_is_refused(void)
@@ -399,7 +363,7 @@ int main(void)
     RUN(stamps_never_go_back_by_little);
     RUN(the_beginning_of_a_line_is_found);
     RUN(what_is_missing_between_chunks_is_counted);
-    RUN(what_the_version_before_stored_is_kept);
+    RUN(a_file_of_before_the_release_is_refused_by_name);
     RUN(a_foreign_file_is_refused);
     return check_done();
 }

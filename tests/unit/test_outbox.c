@@ -1,5 +1,4 @@
-/* webhooks.db: lines of letters, what is given up, and older files. */
-#include <sqlite3.h>
+/* webhooks.db: lines of letters, what is given up, who may open it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,42 +108,14 @@ static void what_is_known_of_a_receiver_outlives_the_server(void)
     close_outbox(outbox);
 }
 
-/* As the first version made it. */
-static const char older[] =
-    "PRAGMA application_id=1215911784; PRAGMA user_version=1;"
-    "CREATE TABLE marks(study INTEGER PRIMARY KEY, revision INTEGER NOT NULL)"
-    " STRICT;"
-    "CREATE TABLE deliveries("
-    " id INTEGER PRIMARY KEY AUTOINCREMENT, study INTEGER NOT NULL,"
-    " url TEXT NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL,"
-    " made_ms INTEGER NOT NULL, due_ms INTEGER NOT NULL,"
-    " tries INTEGER NOT NULL DEFAULT 0, dead INTEGER NOT NULL DEFAULT 0,"
-    " why TEXT NOT NULL DEFAULT '') STRICT;"
-    "CREATE INDEX deliveries_due ON deliveries(due_ms) WHERE dead=0;"
-    "INSERT INTO marks VALUES(0, 1), (5, 9);"
-    "INSERT INTO deliveries VALUES"
-    "(3, 5, 'https://a.example/hook/x', 'study.ended', '{}', 1, 1, 0, 0, ''),"
-    "(4, 5, 'http://b.example:81/', 'study.ended', '{}', 1, 1, 0, 0, ''),"
-    "(5, 5, 'https://c.example', 'study.ended', '{}', 1, 1, 0, 0, ''),"
-    "(8, 5, 'https://a.example/', 'study.ended', '{}', 1, 1, 9, 1, 'gone')";
-
-static void letters_of_an_older_file_are_delivered_still(void)
+static void a_file_of_before_the_release_is_refused_by_name(void)
 {
-    sqlite3 *db;
-    CHECK(sqlite3_open(path, &db) == SQLITE_OK);
-    CHECK(sqlite3_exec(db, older, NULL, NULL, NULL) == SQLITE_OK);
-    sqlite3_close(db);
-    struct outbox *outbox = open_outbox();
-    int64_t mark;
-    CHECK(outbox_mark(outbox, 5, &mark, NULL) == HT_OK && mark == 9);
-    CHECK(first(outbox, "a.example").id == 3);
-    CHECK(first(outbox, "b.example").id == 4);
-    CHECK(first(outbox, "c.example").id == 5);
-    CHECK(outbox_remove(outbox, 3, NULL) == HT_OK);
-    CHECK(first(outbox, "a.example").id == 0); /* one was given up */
-    add(outbox, "a.example", 5, 1);
-    CHECK(first(outbox, "a.example").id == 9);
-    close_outbox(outbox);
+    static const char old[] = "tests/data/before_release_webhooks.db";
+    struct outbox *outbox;
+    struct ht_error err = {0};
+    CHECK(outbox_open(old, &outbox, &err) == HT_PRECONDITION);
+    CHECK(strstr(err.text, "webhooks.db: is a hypertune database of before the "
+                           "first release (id 0x48795768)") != NULL);
 }
 
 static void pauses_double_up_to_an_hour(void)
@@ -233,7 +204,7 @@ int main(void)
     RUN(each_webhook_has_a_line_of_its_own);
     RUN(what_is_old_or_too_much_is_dropped_by_study);
     RUN(what_is_known_of_a_receiver_outlives_the_server);
-    RUN(letters_of_an_older_file_are_delivered_still);
+    RUN(a_file_of_before_the_release_is_refused_by_name);
     RUN(pauses_double_up_to_an_hour);
     RUN(after_a_day_of_failures_old_letters_are_given_up);
     RUN(one_success_ends_the_failing);

@@ -80,7 +80,7 @@ static void the_best_of_a_rung_goes_on_from_its_checkpoint(struct fixture *f)
     const struct leased again = fixture_lease_one(f);
     CHECK(again.name.trial == 2 && again.name.attempt == 2);
     const struct trial_row best = fixture_trial(f, 1, 2);
-    CHECK(best.passed == 1 && best.state == TRIAL_ACTIVE);
+    CHECK(best.rungs_passed == 1 && best.state == TRIAL_ACTIVE);
     CHECK_TEXT(best.stop, "");
     CHECK(best.latest_step == 1); /* it is still there */
     report(f, &again, 2, "0.8");
@@ -102,7 +102,7 @@ static void paused_trials_end_with_their_results(struct fixture *f)
     end(f, &best, "stopped");
     best = fixture_lease_one(f); /* nobody else will come: it goes on alone */
     CHECK(best.name.trial == 2 && best.name.attempt == 3);
-    CHECK(fixture_trial(f, 1, 2).passed == 2);
+    CHECK(fixture_trial(f, 1, 2).rungs_passed == 2);
     CHECK(fixture_tell(f, "started", &best.name, "")->status == HT_OK);
     report(f, &best, 9, "0.9");
     end(f, &best, "succeeded");
@@ -283,7 +283,7 @@ static void a_retried_trial_has_been_nowhere(struct fixture *f)
     CHECK(fixture_await_study(f, 1, STUDY_STOPPED));
     CHECK(fixture_call_trial(f, trial_retry, "1", "1", NULL)->status == HT_OK);
     const struct trial_row trial = fixture_trial(f, 1, 1);
-    CHECK(trial.state == TRIAL_REQUESTED && trial.passed == 0);
+    CHECK(trial.state == TRIAL_REQUESTED && trial.rungs_passed == 0);
     const struct leased leased = fixture_lease_one(f);
     CHECK(fixture_trial(f, 1, 1).latest_metrics == NULL);
     CHECK(fixture_tell(f, "started", &leased.name, "")->status == HT_OK);
@@ -328,11 +328,11 @@ static void a_rung_that_was_passed_is_not_judged_again(struct fixture *f)
     pause_at(f, 1, "0.6");
     const struct leased leased = fixture_begin(f);
     report(f, &leased, 1, "0.7");
-    while (fixture_trial(f, 1, 3).passed == 0)
+    while (fixture_trial(f, 1, 3).rungs_passed == 0)
         fixture_nap();
     CHECK(fixture_call(f, accept_pause, NULL, NULL)->status == HT_OK);
     const struct trial_row trial = fixture_trial(f, 1, 3);
-    CHECK(trial.state == TRIAL_ACTIVE && trial.passed == 1);
+    CHECK(trial.state == TRIAL_ACTIVE && trial.rungs_passed == 1);
 }
 
 int main(void)

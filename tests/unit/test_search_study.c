@@ -122,7 +122,7 @@ static const char pausing_spec[] =
 static bool goes_on(struct fixture *fixture, int64_t id)
 {
     struct trial_row trial = fixture_trial(fixture, 1, id);
-    while (trial.state == TRIAL_ACTIVE && trial.passed == 0) {
+    while (trial.state == TRIAL_ACTIVE && trial.rungs_passed == 0) {
         fixture_nap();
         trial = fixture_trial(fixture, 1, id);
     }
