@@ -57,6 +57,24 @@ static enum ht_status prepare(struct db *db, const char *sql,
     return HT_OK;
 }
 
+/* Nothing at all for what names none. */
+static int bind_record(sqlite3_stmt *stmt, int at,
+                       const struct record_name *name)
+{
+    const bool none = name->replica == NULL;
+    int rc = none ? sqlite3_bind_null(stmt, at)
+                  : sqlite3_bind_int64(stmt, at, name->attempt);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_text(stmt, at + 1, name->replica, -1, SQLITE_STATIC);
+    if (rc == SQLITE_OK)
+        rc = none ? sqlite3_bind_null(stmt, at + 2)
+                  : sqlite3_bind_int64(stmt, at + 2, (int64_t)name->writer);
+    if (rc == SQLITE_OK)
+        rc = none ? sqlite3_bind_null(stmt, at + 3)
+                  : sqlite3_bind_int64(stmt, at + 3, name->seq);
+    return rc;
+}
+
 static int bind_one(sqlite3_stmt *stmt, int at, char letter, va_list *args)
 {
     const struct db_blob *blob;
@@ -77,6 +95,8 @@ static int bind_one(sqlite3_stmt *stmt, int at, char letter, va_list *args)
         optional = va_arg(*args, const double *);
         return optional == NULL ? sqlite3_bind_null(stmt, at)
                                 : sqlite3_bind_double(stmt, at, *optional);
+    case 'r':
+        return bind_record(stmt, at, va_arg(*args, const struct record_name *));
     default:
         return SQLITE_MISUSE;
     }
@@ -90,8 +110,8 @@ enum ht_status db_vquery(struct db *db, sqlite3_stmt **out,
     const enum ht_status status = prepare(db, sql, &stmt, err);
     if (status != HT_OK)
         return status;
-    for (int at = 1; format[at - 1] != '\0'; at++) {
-        const int rc = bind_one(stmt, at, format[at - 1], args);
+    for (int at = 1; *format != '\0'; at += *format++ == 'r' ? 4 : 1) {
+        const int rc = bind_one(stmt, at, *format, args);
         if (rc != SQLITE_OK)
             return fail(db, rc, sql, err);
     }
@@ -157,6 +177,16 @@ const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column)
         return NULL;
     return arena_strndup(arena, (const char *)text,
                          (size_t)sqlite3_column_bytes(stmt, column));
+}
+
+struct record_name db_column_record(struct arena *arena, sqlite3_stmt *stmt,
+                                    int column)
+{
+    return (struct record_name){
+        .attempt = sqlite3_column_int64(stmt, column),
+        .replica = db_column_text(arena, stmt, column + 1),
+        .writer = (uint64_t)sqlite3_column_int64(stmt, column + 2),
+        .seq = sqlite3_column_int64(stmt, column + 3)};
 }
 
 void *db_grow(struct arena *arena, void *rows, size_t n, size_t size)

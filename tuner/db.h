@@ -38,8 +38,8 @@ enum ht_status db_checkpoint(struct db *db, bool truncate,
                              struct ht_error *err);
 /* quick_check; HT_CORRUPT names the first finding. */
 enum ht_status db_check(struct db *db, struct ht_error *err);
-/* Compares every stored record with its checksum; HT_CORRUPT names the first
- * that differs. */
+/* Compares every stored record with its checksum, and looks for those that
+ * other rows name; HT_CORRUPT names the first that differs or is missing. */
 enum ht_status db_measurement_check(struct db *db, struct ht_error *err);
 
 /* --- queries both sides use; HT_NOT_FOUND when there is no such row --- */
@@ -128,6 +128,17 @@ enum ht_status db_attempt_usage(struct db *db, int64_t study, int64_t wall_ms,
                                 struct attempt_usage *usage,
                                 struct ht_error *err);
 
+/* One that another row names; HT_CORRUPT when it is not there. */
+enum ht_status db_measurement_get(struct db *db, struct arena *arena,
+                                  const struct trial_name *trial,
+                                  const struct record_name *name,
+                                  struct measurement_row *row,
+                                  struct ht_error *err);
+/* The newest record of a trial; NULL metrics when it has none. */
+enum ht_status db_trial_latest(struct db *db, struct arena *arena,
+                               const struct trial_row *trial,
+                               struct measurement_row *row,
+                               struct ht_error *err);
 struct measurement_list {
     size_t n;
     struct measurement_row *rows;

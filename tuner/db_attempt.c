@@ -1,6 +1,3 @@
-#include <stdlib.h>
-
-#include "proto/text.h"
 #include "tuner/db_internal.h"
 #include "tuner/db_states.h"
 #include "tuner/db_write.h"
@@ -208,55 +205,69 @@ enum ht_status db_attempt_set_token(struct db *db,
 
 /* --- candidates for the final measurement --- */
 
+/* Leaves *score as it is when there is none. */
+static enum ht_status read_score(struct db *db, struct arena *arena,
+                                 const char *sql, const struct attempt_row *row,
+                                 struct measurement_row *score,
+                                 struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    bool found = false;
+    enum ht_status status =
+        db_query(db, &stmt, err, sql, "iii", row->study, row->trial, row->n);
+    if (status == HT_OK)
+        status = db_step(db, stmt, &found, err);
+    if (status != HT_OK || !found)
+        return status;
+    if (sqlite3_column_type(stmt, 0) == SQLITE_NULL)
+        status = ht_fail(err, HT_CORRUPT,
+                         "a record of trial %lld of study %lld is missing",
+                         (long long)row->trial, (long long)row->study);
+    else
+        db_read_measurement(stmt, arena, score);
+    db_done(stmt);
+    return status;
+}
+
+#define SCORE(beginning)                                                       \
+    "SELECT m.study, m.trial, m.attempt, m.replica, m.writer, m.seq, m.step, " \
+    "m.time_ms, m.metrics, m.checkpoint FROM attempts AS a "                   \
+    "LEFT JOIN measurements AS m ON m.study=a.study AND m.trial=a.trial "      \
+    "AND " DB_IS_RECORD("a." beginning) "WHERE a.study=? AND a.trial=? "       \
+                                        "AND a.n=? AND a." beginning           \
+                                        "_seq IS NOT NULL"
+
 enum ht_status db_scores_get(struct db *db, struct arena *arena,
                              const struct attempt_row *row,
                              struct attempt_scores *scores,
                              struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT last_step, last_time, last_seq, last_objective, "
-                 "last_metrics, best_step, best_objective, best_metrics "
-                 "FROM attempts WHERE study=? AND trial=? AND n=?",
-                 "iii", row->study, row->trial, row->n);
-    if (status == HT_OK)
-        status = db_first(db, stmt, err, "there is no such attempt");
-    if (status != HT_OK)
-        return status;
-    *scores = (struct attempt_scores){
-        .has_last = sqlite3_column_type(stmt, 4) != SQLITE_NULL,
-        .last_step = sqlite3_column_int64(stmt, 0),
-        .last_time_ms = sqlite3_column_int64(stmt, 1),
-        .last_seq = sqlite3_column_int64(stmt, 2),
-        .last_metrics = db_column_text(arena, stmt, 4),
-        .has_best = sqlite3_column_type(stmt, 7) != SQLITE_NULL,
-        .best_step = sqlite3_column_int64(stmt, 5),
-        .best_objective = sqlite3_column_double(stmt, 6),
-        .best_metrics = db_column_text(arena, stmt, 7),
-    };
-    const char *last = db_column_text(arena, stmt, 3);
-    if (last != NULL) /* as text, for SQLite turns NaN into NULL */
-        scores->last_objective = strtod(last, NULL);
-    db_done(stmt);
-    return HT_OK;
+    static const char last[] = SCORE("last");
+    static const char best[] = SCORE("best");
+    *scores = (struct attempt_scores){0};
+    const enum ht_status status =
+        read_score(db, arena, last, row, &scores->last, err);
+    return status == HT_OK
+               ? read_score(db, arena, best, row, &scores->best, err)
+               : status;
+}
+
+static struct record_name name_of(const struct measurement_row *row)
+{
+    return (struct record_name){row->attempt, row->replica, row->writer,
+                                row->seq};
 }
 
 enum ht_status db_scores_set(struct db *db, const struct attempt_row *row,
                              const struct attempt_scores *scores,
                              struct ht_error *err)
 {
-    char last[TEXT_DOUBLE_BYTES];
-    return db_run(
-        db, err,
-        "UPDATE attempts SET last_step=?4, last_time=?5, last_seq=?6, "
-        "last_objective=?7, last_metrics=?8, best_step=?9, "
-        "best_objective=?10, best_metrics=?11 "
-        "WHERE study=?1 AND trial=?2 AND n=?3",
-        "iiiiiissios", row->study, row->trial, row->n, scores->last_step,
-        scores->last_time_ms, scores->last_seq,
-        scores->has_last ? text_of_double(last, scores->last_objective) : NULL,
-        scores->has_last ? scores->last_metrics : NULL, scores->best_step,
-        scores->has_best ? &scores->best_objective : NULL,
-        scores->has_best ? scores->best_metrics : NULL);
+    const struct record_name last = name_of(&scores->last);
+    const struct record_name best = name_of(&scores->best);
+    return db_run(db, err,
+                  "UPDATE attempts SET last_attempt=?4, last_replica=?5, "
+                  "last_writer=?6, last_seq=?7, best_attempt=?8, "
+                  "best_replica=?9, best_writer=?10, best_seq=?11 "
+                  "WHERE study=?1 AND trial=?2 AND n=?3",
+                  "iiirr", row->study, row->trial, row->n, &last, &best);
 }

@@ -15,7 +15,8 @@ static void read_event(sqlite3_stmt *stmt, struct arena *arena, void *row)
         .from = db_column_text(arena, stmt, 6),
         .to = db_column_text(arena, stmt, 7),
         .reason = db_column_text(arena, stmt, 8),
-        .data = db_column_text(arena, stmt, 9),
+        .record = db_column_record(arena, stmt, 9),
+        .data = db_column_text(arena, stmt, 13),
     };
 }
 
@@ -28,9 +29,15 @@ enum ht_status db_event_list(struct db *db, struct arena *arena, int64_t study,
         .arena = arena, .size = sizeof *list->rows, .read = read_event};
     const enum ht_status status =
         db_ask_rows(db, &found, err,
-                    "SELECT study, revision, time_ms, kind, trial, attempt, "
-                    "\"from\", \"to\", reason, data FROM events "
-                    "WHERE study=? AND revision>? ORDER BY revision LIMIT ?",
+                    "SELECT e.study, revision, e.time_ms, kind, e.trial, "
+                    "e.attempt, \"from\", \"to\", reason, record_attempt, "
+                    "record_replica, record_writer, record_seq, "
+                    "iif(m.seq IS NULL, data, " DB_MEASURED_DATA ") "
+                    "FROM events AS e LEFT JOIN measurements AS m "
+                    "ON m.study=e.study AND m.trial=e.trial "
+                    "AND " DB_IS_RECORD(
+                        "record") "WHERE e.study=? "
+                                  "AND revision>? ORDER BY revision LIMIT ?",
                     "iii", study, since, (int64_t)limit);
     if (status == HT_OK)
         *list = (struct event_list){found.n, found.items};
@@ -42,11 +49,12 @@ enum ht_status db_event_insert(struct db *db, const struct event_row *row,
 {
     return db_run(db, err,
                   "INSERT INTO events(study, revision, time_ms, kind, trial, "
-                  "attempt, \"from\", \"to\", reason, data) "
-                  "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                  "iiisiissss", row->study, row->revision, row->time_ms,
+                  "attempt, \"from\", \"to\", reason, data, record_attempt, "
+                  "record_replica, record_writer, record_seq) "
+                  "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                  "iiisiissssr", row->study, row->revision, row->time_ms,
                   row->kind, row->trial, row->attempt, row->from, row->to,
-                  row->reason, row->data);
+                  row->reason, row->data, &row->record);
 }
 
 enum ht_status db_event_step(struct db *db, int64_t study, int64_t revision,

@@ -3,6 +3,7 @@
  * Argument formats of the variadic calls, one letter each:
  *   i  int64_t            s  const char * (NULL is NULL)
  *   d  double             x  const struct db_blob *
+ *   r  const struct record_name *, which fills four places
  *   o  const double * (NULL is NULL)
  * A statement is prepared once per connection, found again by the address of
  * its SQL, and reset by db_step() when it has no more rows. */
@@ -71,7 +72,8 @@ const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
     "job_spec"
 #define DB_TRIAL_COLUMNS                                                       \
     "study, id, state, params, replicate, ordinal, attempt, failures, losses," \
-    " objective, final_step, final_metrics, latest_metrics, latest_step, "     \
+    " objective, final_step, final_metrics, latest_attempt, latest_replica, "  \
+    "latest_writer, latest_seq, "                                              \
     "reason, revision, created_ms, started_ms, ended_ms, client, "             \
     "chosen_by_person, final_elapsed_ms, why, stop, confirms, rungs_passed, "  \
     "pausing"
@@ -81,6 +83,18 @@ const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
 #define DB_MEASUREMENT_COLUMNS                                                 \
     "study, trial, attempt, replica, writer, seq, step, time_ms, metrics, "    \
     "checkpoint"
+
+/* m of measurements is the record that another row of the trial names, in its
+ * four columns with that beginning. */
+#define DB_IS_RECORD(beginning)                                                \
+    "m.attempt=" beginning "_attempt AND m.replica=" beginning                 \
+    "_replica AND m.writer=" beginning "_writer AND m.seq=" beginning "_seq "
+/* What trial.measured tells of m. */
+#define DB_MEASURED_DATA                                                       \
+    "'{\"step\":' || m.step || ',\"metrics\":' || m.metrics || '}'"
+/* The four columns of a record's name, from that one on. */
+struct record_name db_column_record(struct arena *arena, sqlite3_stmt *stmt,
+                                    int column);
 
 /* Reads the row that the statement is at into the struct of its table. */
 typedef void db_reader(sqlite3_stmt *stmt, struct arena *arena, void *row);

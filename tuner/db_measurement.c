@@ -4,6 +4,7 @@
 
 #include "proto/text.h"
 #include "tuner/db_internal.h"
+#include "tuner/db_states.h"
 #include "tuner/db_write.h"
 
 void db_read_measurement(sqlite3_stmt *stmt, struct arena *arena, void *row)
@@ -97,7 +98,7 @@ enum ht_status db_measurement_exists(struct db *db,
                        key->replica, (int64_t)writer, seq);
 }
 
-enum ht_status db_measurement_check(struct db *db, struct ht_error *err)
+static enum ht_status check_sums(struct db *db, struct ht_error *err)
 {
     sqlite3_stmt *stmt;
     enum ht_status status = db_query(
@@ -121,6 +122,67 @@ enum ht_status db_measurement_check(struct db *db, struct ht_error *err)
     }
     arena_free(arena);
     return status;
+}
+
+static enum ht_status missing_record(struct ht_error *err, int64_t study,
+                                     int64_t trial)
+{
+    return ht_fail(err, HT_CORRUPT,
+                   "a record of trial %lld of study %lld is missing",
+                   (long long)trial, (long long)study);
+}
+
+/* Of a study that is being removed records go before those that name them. */
+#define NAMES(table, trial, beginning)                                         \
+    "SELECT study, " trial " AS trial, " beginning                             \
+    "_attempt AS record_attempt,"                                              \
+    " " beginning "_replica AS record_replica, " beginning                     \
+    "_writer AS record_writer, " beginning "_seq AS record_seq FROM " table    \
+    " WHERE " beginning "_seq IS NOT NULL"
+
+static enum ht_status check_names(struct db *db, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    bool row = false;
+    enum ht_status
+        status =
+            db_query(
+                db, &stmt, err,
+                "SELECT n.study, n.trial FROM (" NAMES("trials", "id", "latest") " UNION ALL " NAMES(
+                    "attempts", "trial",
+                    "last") " UNION ALL " NAMES("attempts", "trial",
+                                                "best") " UNION ALL " NAMES("ev"
+                                                                            "en"
+                                                                            "t"
+                                                                            "s",
+                                                                            "tr"
+                                                                            "ia"
+                                                                            "l",
+                                                                            "re"
+                                                                            "co"
+                                                                            "r"
+                                                                            "d") ") AS n "
+                                                                                 "JOIN studies AS s ON s.id=n.study AND s." STUDY_IS_SHOWN
+                                                                                 " "
+                                                                                 "WHERE NOT EXISTS(SELECT 1 FROM measurements AS m "
+                                                                                 "WHERE m.study=n.study AND m.trial=n.trial "
+                                                                                 "AND " DB_IS_RECORD(
+                                                                                     "n.record") ") LIMIT 1",
+                "");
+    if (status == HT_OK)
+        status = db_step(db, stmt, &row, err);
+    if (status != HT_OK || !row)
+        return status;
+    status = missing_record(err, sqlite3_column_int64(stmt, 0),
+                            sqlite3_column_int64(stmt, 1));
+    db_done(stmt);
+    return status;
+}
+
+enum ht_status db_measurement_check(struct db *db, struct ht_error *err)
+{
+    const enum ht_status status = check_sums(db, err);
+    return status == HT_OK ? check_names(db, err) : status;
 }
 
 enum ht_status db_measurement_value(struct db *db,
@@ -184,6 +246,40 @@ enum ht_status db_measurement_list(struct db *db, struct arena *arena,
     return db_measurement_page(db, arena, &name, 0, limit, list, err);
 }
 
+static enum ht_status one_record(struct db *db, struct arena *arena,
+                                 sqlite3_stmt *stmt, const char *missing,
+                                 struct measurement_row *row,
+                                 struct ht_error *err)
+{
+    const enum ht_status status = db_first(db, stmt, err, missing);
+    if (status != HT_OK)
+        return status;
+    db_read_measurement(stmt, arena, row);
+    db_done(stmt);
+    return HT_OK;
+}
+
+enum ht_status db_measurement_get(struct db *db, struct arena *arena,
+                                  const struct trial_name *trial,
+                                  const struct record_name *name,
+                                  struct measurement_row *row,
+                                  struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
+                 "WHERE study=? AND trial=? AND attempt=? AND replica=? "
+                 "AND writer=? AND seq=?",
+                 "iir", trial->study, trial->trial, name);
+    if (status == HT_OK)
+        status =
+            one_record(db, arena, stmt, "there is no such record", row, err);
+    return status == HT_NOT_FOUND
+               ? missing_record(err, trial->study, trial->trial)
+               : status;
+}
+
 enum ht_status db_measurement_newest(struct db *db, struct arena *arena,
                                      const struct replica_key *key,
                                      struct measurement_row *row,
@@ -196,13 +292,9 @@ enum ht_status db_measurement_newest(struct db *db, struct arena *arena,
                  "WHERE study=? AND trial=? AND attempt=? AND replica=? "
                  "ORDER BY writer DESC, seq DESC LIMIT 1",
                  "iiis", key->study, key->trial, key->attempt, key->replica);
-    if (status == HT_OK)
-        status = db_first(db, stmt, err, "nothing was measured");
-    if (status != HT_OK)
-        return status;
-    db_read_measurement(stmt, arena, row);
-    db_done(stmt);
-    return HT_OK;
+    return status == HT_OK
+               ? one_record(db, arena, stmt, "nothing was measured", row, err)
+               : status;
 }
 
 /* --- writers --- */

@@ -18,21 +18,20 @@ void db_read_trial(sqlite3_stmt *stmt, struct arena *arena, void *row)
         .objective = sqlite3_column_double(stmt, 9),
         .final_step = sqlite3_column_int64(stmt, 10),
         .final_metrics = db_column_text(arena, stmt, 11),
-        .latest_metrics = db_column_text(arena, stmt, 12),
-        .latest_step = sqlite3_column_int64(stmt, 13),
-        .reason = db_column_text(arena, stmt, 14),
-        .revision = sqlite3_column_int64(stmt, 15),
-        .created_ms = sqlite3_column_int64(stmt, 16),
-        .started_ms = sqlite3_column_int64(stmt, 17),
-        .ended_ms = sqlite3_column_int64(stmt, 18),
-        .client = db_column_text(arena, stmt, 19),
-        .chosen_by_person = sqlite3_column_int(stmt, 20) != 0,
-        .final_elapsed_ms = sqlite3_column_int64(stmt, 21),
-        .why = db_column_text(arena, stmt, 22),
-        .stop = db_column_text(arena, stmt, 23),
-        .confirms = sqlite3_column_int64(stmt, 24),
-        .rungs_passed = sqlite3_column_int64(stmt, 25),
-        .pausing = sqlite3_column_int(stmt, 26) != 0,
+        .latest = db_column_record(arena, stmt, 12),
+        .reason = db_column_text(arena, stmt, 16),
+        .revision = sqlite3_column_int64(stmt, 17),
+        .created_ms = sqlite3_column_int64(stmt, 18),
+        .started_ms = sqlite3_column_int64(stmt, 19),
+        .ended_ms = sqlite3_column_int64(stmt, 20),
+        .client = db_column_text(arena, stmt, 21),
+        .chosen_by_person = sqlite3_column_int(stmt, 22) != 0,
+        .final_elapsed_ms = sqlite3_column_int64(stmt, 23),
+        .why = db_column_text(arena, stmt, 24),
+        .stop = db_column_text(arena, stmt, 25),
+        .confirms = sqlite3_column_int64(stmt, 26),
+        .rungs_passed = sqlite3_column_int64(stmt, 27),
+        .pausing = sqlite3_column_int(stmt, 28) != 0,
     };
 }
 
@@ -200,6 +199,18 @@ enum ht_status db_trial_common_failure(struct db *db, struct arena *arena,
     return status;
 }
 
+enum ht_status db_trial_latest(struct db *db, struct arena *arena,
+                               const struct trial_row *trial,
+                               struct measurement_row *row,
+                               struct ht_error *err)
+{
+    const struct trial_name name = {trial->study, trial->id, 0};
+    *row = (struct measurement_row){0};
+    return trial->latest.replica == NULL
+               ? HT_OK
+               : db_measurement_get(db, arena, &name, &trial->latest, row, err);
+}
+
 /* --- how many --- */
 
 int64_t trial_counts_all(const struct trial_counts *counts,
@@ -300,14 +311,13 @@ enum ht_status db_trial_save(struct db *db, const struct trial_row *row,
         (int64_t)row->pausing);
 }
 
-enum ht_status db_trial_set_latest(struct db *db, int64_t study, int64_t trial,
-                                   int64_t step, const char *metrics,
+enum ht_status db_trial_set_latest(struct db *db, const struct trial_row *row,
                                    struct ht_error *err)
 {
     return db_run(db, err,
-                  "UPDATE trials SET latest_step=?3, latest_metrics=?4 "
-                  "WHERE study=?1 AND id=?2",
-                  "iiis", study, trial, step, metrics);
+                  "UPDATE trials SET latest_attempt=?3, latest_replica=?4, "
+                  "latest_writer=?5, latest_seq=?6 WHERE study=?1 AND id=?2",
+                  "iir", row->study, row->id, &row->latest);
 }
 
 enum ht_status db_trial_set_client(struct db *db, const struct trial_row *row,
@@ -331,6 +341,16 @@ enum ht_status db_trial_erase(struct db *db, const struct trial_row *row,
                               struct ht_error *err)
 {
     static const char *const parts[] = {
+        /* What its events tell stays. */
+        "UPDATE events SET data=(SELECT " DB_MEASURED_DATA
+        " FROM measurements AS m WHERE m.study=?1 AND m.trial=?2 "
+        "AND " DB_IS_RECORD(
+            "record") "), record_attempt=NULL, "
+                      "record_replica=NULL, record_writer=NULL, "
+                      "record_seq=NULL "
+                      "WHERE study=?1 AND trial=?2 AND record_seq IS NOT NULL "
+                      "AND EXISTS(SELECT 1 FROM measurements WHERE study=?1 "
+                      "AND trial=?2)",
         "DELETE FROM measurements WHERE study=? AND trial=?",
         "DELETE FROM writers WHERE study=? AND trial=?",
         "DELETE FROM attempts WHERE study=? AND trial=?",

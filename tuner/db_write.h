@@ -91,12 +91,11 @@ enum ht_status db_is_busy(struct db *db, bool *busy, struct ht_error *err);
 /* *inserted is false when the point (and replicate) is already taken. */
 enum ht_status db_trial_insert(struct db *db, const struct trial_row *row,
                                bool *inserted, struct ht_error *err);
-/* Writes every column but study, id, params and latest_*. */
+/* Writes every column but study, id, params and latest. */
 enum ht_status db_trial_save(struct db *db, const struct trial_row *row,
                              struct ht_error *err);
-/* NULL metrics: nothing reported (a new attempt begins). */
-enum ht_status db_trial_set_latest(struct db *db, int64_t study, int64_t trial,
-                                   int64_t step, const char *metrics,
+/* None: nothing reported (a new attempt begins). */
+enum ht_status db_trial_set_latest(struct db *db, const struct trial_row *row,
                                    struct ht_error *err);
 /* `change` more trials like this one are in that state. */
 enum ht_status db_trial_count(struct db *db, const struct trial_row *row,
@@ -189,14 +188,8 @@ enum ht_status db_attempt_leased(struct db *db, struct arena *arena,
  * that the end of a trial needs no scan: the newest master record with the
  * objective, and the best finite one. */
 struct attempt_scores {
-    bool has_last;
-    int64_t last_step, last_time_ms, last_seq;
-    double last_objective; /* may be NaN or infinite */
-    const char *last_metrics;
-    bool has_best;
-    int64_t best_step;
-    double best_objective; /* finite */
-    const char *best_metrics;
+    /* NULL metrics: there is none. */
+    struct measurement_row last, best;
 };
 enum ht_status db_scores_get(struct db *db, struct arena *arena,
                              const struct attempt_row *row,

@@ -52,25 +52,23 @@ static enum ht_status choose(struct core *core, struct arena *arena,
         db_scores_get(core_db(core), arena, &now->pair->attempt, &scores, err);
     if (status != HT_OK)
         return status;
-    if (!scores.has_last)
-        return why_missing(core, arena, now, now->job->metrics[0].name, err);
-    if (now->job->selection == SELECT_BEST && scores.has_best) {
-        now->final = (struct final){.found = true,
-                                    .objective = scores.best_objective,
-                                    .step = scores.best_step,
-                                    .metrics = scores.best_metrics};
+    const char *objective = now->job->metrics[0].name;
+    if (scores.last.metrics == NULL)
+        return why_missing(core, arena, now, objective, err);
+    const bool best =
+        now->job->selection == SELECT_BEST && scores.best.metrics != NULL;
+    const struct measurement_row *chosen = best ? &scores.best : &scores.last;
+    const double value =
+        report_metrics_value(arena, chosen->metrics, objective);
+    now->final.step = chosen->step;
+    if (!isfinite(value)) {
+        say_not_finite(arena, now, objective, value);
         return HT_OK;
     }
-    if (isfinite(scores.last_objective)) {
-        now->final = (struct final){.found = true,
-                                    .objective = scores.last_objective,
-                                    .step = scores.last_step,
-                                    .metrics = scores.last_metrics};
-        return HT_OK;
-    }
-    now->final.step = scores.last_step;
-    say_not_finite(arena, now, now->job->metrics[0].name,
-                   scores.last_objective);
+    now->final = (struct final){.found = true,
+                                .objective = value,
+                                .step = chosen->step,
+                                .metrics = chosen->metrics};
     return HT_OK;
 }
 

@@ -263,11 +263,9 @@ static enum ht_status insert_attempt(struct leasing *now,
     if (status == HT_OK && pair->trial.rungs_passed > 0 && pair->attempt.n > 1)
         return trial_resume_scores(now->core, now->req->arena, &pair->attempt,
                                    err);
-    pair->trial.latest_metrics = NULL;
-    if (status == HT_OK)
-        status = db_trial_set_latest(db, pair->trial.study, pair->trial.id, 0,
-                                     NULL, err);
-    return status;
+    pair->trial.latest = (struct record_name){0};
+    return status == HT_OK ? db_trial_set_latest(db, &pair->trial, err)
+                           : status;
 }
 
 static enum ht_status give(struct leasing *now, struct trial_pair *pair,

@@ -74,13 +74,23 @@ static void push_parameters(cJSON *row, struct arena *arena,
             push_member(values, map, job->space.params[i].name);
 }
 
-/* Of the final measurement, before that of the newest. */
-static void push_metrics(cJSON *row, struct arena *arena, const struct job *job,
-                         const struct trial_row *trial)
+/* The final measurement, before that the newest record. */
+static enum ht_status find_measured(struct db *db, struct arena *arena,
+                                    const struct trial_row *trial,
+                                    struct measurement_row *measured,
+                                    struct ht_error *err)
 {
-    const struct node *map =
-        read_map(arena, trial->final_metrics != NULL ? trial->final_metrics
-                                                     : trial->latest_metrics);
+    if (trial->final_metrics == NULL)
+        return db_trial_latest(db, arena, trial, measured, err);
+    *measured = (struct measurement_row){.step = trial->final_step,
+                                         .metrics = trial->final_metrics};
+    return HT_OK;
+}
+
+static void push_metrics(cJSON *row, struct arena *arena, const struct job *job,
+                         const struct measurement_row *measured)
+{
+    const struct node *map = read_map(arena, measured->metrics);
     cJSON *values = push_array(row);
     for (size_t i = 0; i < job->n_metrics; i++)
         push_member(values, map, job->metrics[i].name);
@@ -119,6 +129,11 @@ static enum ht_status make_row(const struct trial_walk *walk,
                                const struct trial_row *trial, cJSON **out,
                                struct ht_error *err)
 {
+    struct measurement_row measured;
+    enum ht_status status =
+        find_measured(walk->reader->db, arena, trial, &measured, err);
+    if (status != HT_OK)
+        return status;
     cJSON *row = cJSON_CreateArray();
     json_push_int(row, trial->id);
     json_push_string(row, trial_state_name(trial->state));
@@ -126,8 +141,7 @@ static enum ht_status make_row(const struct trial_walk *walk,
         json_push_double(row, trial->objective);
     else
         push_null(row);
-    json_push_int(row, trial->final_metrics != NULL ? trial->final_step
-                                                    : trial->latest_step);
+    json_push_int(row, measured.step);
     json_push_int(row, trial->created_ms);
     json_push_int(row, trial->started_ms);
     json_push_int(row, trial->ended_ms);
@@ -138,9 +152,8 @@ static enum ht_status make_row(const struct trial_walk *walk,
     push_text_member(row, arena, trial->stop, "rule");
     push_text_member(row, arena, trial->why, "kind");
     push_parameters(row, arena, walk->job, trial);
-    push_metrics(row, arena, walk->job, trial);
-    const enum ht_status status =
-        push_attempts(row, walk->reader->db, arena, trial, err);
+    push_metrics(row, arena, walk->job, &measured);
+    status = push_attempts(row, walk->reader->db, arena, trial, err);
     if (status == HT_OK)
         *out = row;
     else

@@ -32,21 +32,19 @@ static void apply_measured(struct core *core, const void *data)
     memory->measured_due = measured->due;
 }
 
-static enum ht_status write_measured(struct core *core, struct arena *arena,
+static enum ht_status write_measured(struct core *core,
                                      const struct trial_row *trial,
                                      struct ht_error *err)
 {
-    struct event_row event = {
-        .study = trial->study,
-        .kind = "trial.measured",
-        .trial = trial->id,
-        .attempt = trial->attempt,
-        .from = "",
-        .to = "",
-        .reason = "",
-        .data =
-            arena_printf(arena, "{\"step\":%lld,\"metrics\":%s}",
-                         (long long)trial->latest_step, trial->latest_metrics)};
+    struct event_row event = {.study = trial->study,
+                              .kind = "trial.measured",
+                              .trial = trial->id,
+                              .attempt = trial->attempt,
+                              .from = "",
+                              .to = "",
+                              .reason = "",
+                              .data = "",
+                              .record = trial->latest};
     const enum ht_status status = state_event(core, &event, err);
     if (status != HT_OK)
         return status;
@@ -56,7 +54,7 @@ static enum ht_status write_measured(struct core *core, struct arena *arena,
     return HT_OK;
 }
 
-enum ht_status report_note_measured(struct core *core, struct arena *arena,
+enum ht_status report_note_measured(struct core *core,
                                     const struct trial_row *trial,
                                     struct ht_error *err)
 {
@@ -64,7 +62,7 @@ enum ht_status report_note_measured(struct core *core, struct arena *arena,
         memory_find_trial(core_memory(core), trial->study, trial->id);
     const int64_t last = memory == NULL ? 0 : memory->measured_at_ms;
     if (last == 0 || core_now_ms(core) - last >= MEASURED_MS)
-        return write_measured(core, arena, trial, err);
+        return write_measured(core, trial, err);
     const struct measured later = {trial->study, trial->id, last, true};
     core_defer(core, apply_measured, &later, sizeof later);
     return HT_OK;
@@ -86,8 +84,8 @@ static void visit_due(void *context, struct memory_trial *memory)
     struct trial_row trial = {0};
     due->status = db_trial_get(core_db(due->core), due->arena, memory->study,
                                memory->trial, &trial, due->err);
-    if (due->status == HT_OK && trial.latest_metrics != NULL) {
-        due->status = write_measured(due->core, due->arena, &trial, due->err);
+    if (due->status == HT_OK && trial.latest.replica != NULL) {
+        due->status = write_measured(due->core, &trial, due->err);
         return;
     }
     /* Deleted, or started anew since. */
@@ -221,7 +219,7 @@ enum ht_status report_store(struct core *core, struct request *req,
     if (status == HT_OK)
         status = report_batch_end(&batch, err);
     if (status == HT_OK && batch.moved_latest)
-        status = report_note_measured(core, req->arena, &pair->trial, err);
+        status = report_note_measured(core, &pair->trial, err);
     if (status != HT_OK)
         return status;
     if (batch.moved_latest)

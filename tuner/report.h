@@ -24,7 +24,7 @@ enum ht_status report_store(struct core *core, struct request *req,
 
 /* The trial has new latest_* values: tells so by an event, at most one a
  * second. */
-enum ht_status report_note_measured(struct core *core, struct arena *arena,
+enum ht_status report_note_measured(struct core *core,
                                     const struct trial_row *trial,
                                     struct ht_error *err);
 

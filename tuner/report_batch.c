@@ -20,6 +20,26 @@ const char *report_batch_master(struct arena *arena, const struct job *job)
                         job->n_pools > 0 ? job->pools[0].type : "master");
 }
 
+/* What new records are compared with. */
+static enum ht_status read_before(struct report_batch *batch,
+                                  struct ht_error *err)
+{
+    struct measurement_row latest;
+    enum ht_status status = db_trial_latest(batch->db, batch->arena,
+                                            &batch->pair->trial, &latest, err);
+    if (status == HT_OK)
+        status = db_scores_get(batch->db, batch->arena, &batch->pair->attempt,
+                               &batch->scores, err);
+    if (status != HT_OK)
+        return status;
+    batch->latest_step = latest.step;
+    if (batch->scores.best.metrics != NULL)
+        batch->best =
+            report_metrics_value(batch->arena, batch->scores.best.metrics,
+                                 batch->job->metrics[0].name);
+    return HT_OK;
+}
+
 enum ht_status report_batch_begin(struct report_batch *batch,
                                   struct ht_error *err)
 {
@@ -28,10 +48,8 @@ enum ht_status report_batch_begin(struct report_batch *batch,
                report_batch_master(batch->arena, batch->job)) == 0;
     const enum ht_status status =
         db_replica_records(batch->db, &batch->key, &batch->records, err);
-    if (status != HT_OK || !batch->is_master)
-        return status;
-    return db_scores_get(batch->db, batch->arena, &batch->pair->attempt,
-                         &batch->scores, err);
+    return status == HT_OK && batch->is_master ? read_before(batch, err)
+                                               : status;
 }
 
 static enum ht_status writer_of(struct report_batch *batch, uint64_t writer,
@@ -95,18 +113,28 @@ const char *report_metrics_text(struct arena *arena, size_t n,
     return copy;
 }
 
+double report_metrics_value(struct arena *arena, const char *metrics,
+                            const char *name)
+{
+    struct diag diag;
+    const size_t len = strlen(metrics);
+    diag_init(&diag, arena, "metrics", metrics, len);
+    return node_get_double(node_read_json(arena, metrics, len, &diag), name,
+                           NAN);
+}
+
 /* --- candidates for the final measurement --- */
 
-static bool is_newer(const struct attempt_scores *scores,
+static bool is_newer(const struct measurement_row *last,
                      const struct measurement_row *row)
 {
-    if (!scores->has_last)
+    if (last->metrics == NULL)
         return true;
-    if (row->step != scores->last_step)
-        return row->step > scores->last_step;
-    if (row->time_ms != scores->last_time_ms)
-        return row->time_ms > scores->last_time_ms;
-    return row->seq > scores->last_seq;
+    if (row->step != last->step)
+        return row->step > last->step;
+    if (row->time_ms != last->time_ms)
+        return row->time_ms > last->time_ms;
+    return row->seq > last->seq;
 }
 
 /* On equal values the earlier step is the better one, so that the order of
@@ -114,14 +142,14 @@ static bool is_newer(const struct attempt_scores *scores,
 static bool is_better(const struct report_batch *batch,
                       const struct measurement_row *row, double value)
 {
-    const struct attempt_scores *scores = &batch->scores;
+    const struct measurement_row *best = &batch->scores.best;
     if (!isfinite(value))
         return false;
-    if (!scores->has_best)
+    if (best->metrics == NULL)
         return true;
-    if (value == scores->best_objective)
-        return row->step < scores->best_step;
-    return (value > scores->best_objective) == batch->job->metrics[0].maximize;
+    if (value == batch->best)
+        return row->step < best->step;
+    return (value > batch->best) == batch->job->metrics[0].maximize;
 }
 
 static void score(struct report_batch *batch, const struct report *report,
@@ -135,21 +163,13 @@ static void score(struct report_batch *batch, const struct report *report,
     if (i == report->n_metrics)
         return;
     const double value = report->metrics[i].value;
-    struct attempt_scores *scores = &batch->scores;
-    if (is_newer(scores, row)) {
-        scores->has_last = true;
-        scores->last_step = row->step;
-        scores->last_time_ms = row->time_ms;
-        scores->last_seq = row->seq;
-        scores->last_objective = value;
-        scores->last_metrics = row->metrics;
+    if (is_newer(&batch->scores.last, row)) {
+        batch->scores.last = *row;
         batch->moved_scores = true;
     }
     if (is_better(batch, row, value)) {
-        scores->has_best = true;
-        scores->best_step = row->step;
-        scores->best_objective = value;
-        scores->best_metrics = row->metrics;
+        batch->scores.best = *row;
+        batch->best = value;
         batch->moved_scores = true;
     }
 }
@@ -160,9 +180,10 @@ static void note(struct report_batch *batch, const struct report *report,
     struct trial_row *trial = &batch->pair->trial;
     if (!batch->is_master)
         return;
-    if (trial->latest_metrics == NULL || row->step >= trial->latest_step) {
-        trial->latest_metrics = row->metrics;
-        trial->latest_step = row->step;
+    if (trial->latest.replica == NULL || row->step >= batch->latest_step) {
+        trial->latest = (struct record_name){row->attempt, row->replica,
+                                             row->writer, row->seq};
+        batch->latest_step = row->step;
         batch->moved_latest = true;
     }
     if (batch->job->n_metrics > 0)
@@ -211,7 +232,6 @@ enum ht_status report_batch_add(struct report_batch *batch,
 enum ht_status report_batch_end(struct report_batch *batch,
                                 struct ht_error *err)
 {
-    const struct trial_row *trial = &batch->pair->trial;
     enum ht_status status = HT_OK;
     for (size_t i = 0; status == HT_OK && i < batch->n_writers; i++)
         if (batch->writers[i].records > 0)
@@ -221,8 +241,6 @@ enum ht_status report_batch_end(struct report_batch *batch,
         status = db_scores_set(batch->db, &batch->pair->attempt, &batch->scores,
                                err);
     if (status == HT_OK && batch->moved_latest)
-        status =
-            db_trial_set_latest(batch->db, trial->study, trial->id,
-                                trial->latest_step, trial->latest_metrics, err);
+        status = db_trial_set_latest(batch->db, &batch->pair->trial, err);
     return status;
 }

@@ -32,6 +32,8 @@ struct report_batch {
     size_t n_writers;
     struct writer_row *writers; /* those named in the message */
     struct attempt_scores scores;
+    double best;         /* the objective of scores.best, when there is one */
+    int64_t latest_step; /* of the trial's newest record, when there is one */
     bool moved_scores, moved_latest;
 };
 
@@ -47,6 +49,10 @@ enum ht_status report_batch_end(struct report_batch *batch,
 
 /* The replica whose reports count. */
 const char *report_batch_master(struct arena *arena, const struct job *job);
+
+/* A metric of such a JSON object; NaN without it. */
+double report_metrics_value(struct arena *arena, const char *metrics,
+                            const char *name);
 
 /* At least one metric as the JSON object that rows hold. */
 const char *report_metrics_text(struct arena *arena, size_t n,

@@ -92,6 +92,14 @@ struct study_row {
                              the end (ends_as) that it goes back to; or "" */
 };
 
+/* Names one stored record of a trial, see measurement_row. */
+struct record_name {
+    int64_t attempt;
+    const char *replica; /* NULL: names none */
+    uint64_t writer;
+    int64_t seq;
+};
+
 struct trial_row {
     int64_t study, id;
     enum trial_state state;
@@ -104,9 +112,9 @@ struct trial_row {
     bool has_objective;
     double objective; /* of the final measurement, when has_objective */
     int64_t final_step;
-    const char *final_metrics;  /* JSON object, NULL before the end */
-    const char *latest_metrics; /* JSON object of the newest record, or NULL */
-    int64_t latest_step;
+    const char *final_metrics; /* JSON object, NULL before the end */
+    struct record_name
+        latest; /* its newest record, of the master or a client */
     const char *reason;
     int64_t revision; /* of its newest event */
     int64_t created_ms, started_ms, ended_ms;
@@ -165,7 +173,9 @@ struct event_row {
     int64_t trial, attempt; /* 0: none */
     const char *from, *to;  /* states or "" */
     const char *reason;
-    const char *data; /* JSON object or "" */
+    const char *data; /* JSON object or ""; read from `record`, when it is
+                         about one */
+    struct record_name record; /* when it is stored: what was measured */
 };
 
 struct runner_row {

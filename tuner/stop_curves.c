@@ -18,9 +18,8 @@ enum {
 
 struct entry {
     int64_t trial, attempt, revision;
-    const char *latest; /* metrics, "": none */
-    int64_t latest_step;
-    struct arena *arena; /* owned, holds what `curve` borrows */
+    struct record_name latest; /* its newest record then */
+    struct arena *arena;       /* owned, holds what `curve` borrows */
 };
 
 struct stop_curves {
@@ -270,11 +269,13 @@ static enum ht_status draw(const struct stop_curves *curves, struct db *db,
 
 static bool is_same(const struct entry *entry, const struct trial_row *trial)
 {
-    const char *latest =
-        trial->latest_metrics == NULL ? "" : trial->latest_metrics;
-    return entry->trial == trial->id && entry->revision == trial->revision &&
-           entry->latest_step == trial->latest_step &&
-           strcmp(entry->latest, latest) == 0;
+    const struct record_name *was = &entry->latest, *is = &trial->latest;
+    if (entry->trial != trial->id || entry->revision != trial->revision)
+        return false;
+    if (was->replica == NULL || is->replica == NULL)
+        return was->replica == is->replica;
+    return was->attempt == is->attempt && was->writer == is->writer &&
+           was->seq == is->seq && strcmp(was->replica, is->replica) == 0;
 }
 
 /* The old curve when it still holds, otherwise one that is drawn anew. */
@@ -294,14 +295,13 @@ static enum ht_status take(struct stop_curves *curves, struct db *db,
             return HT_OK;
         }
     struct arena *arena = arena_new();
-    const char *latest =
-        trial->latest_metrics == NULL ? "" : trial->latest_metrics;
     *entry = (struct entry){.trial = trial->id,
                             .attempt = trial->attempt,
                             .revision = trial->revision,
-                            .latest = arena_strdup(arena, latest),
-                            .latest_step = trial->latest_step,
+                            .latest = trial->latest,
                             .arena = arena};
+    if (trial->latest.replica != NULL)
+        entry->latest.replica = arena_strdup(arena, trial->latest.replica);
     curves->n++;
     return draw(curves, db, trial, arena, curve, err);
 }

@@ -391,8 +391,9 @@ static enum ht_status store_record(struct vizier_call *call,
     status = db_measurement_insert(db, row, &inserted, err);
     if (status != HT_OK || row->attempt != trial.attempt)
         return status;
-    return db_trial_set_latest(db, study, row->trial, row->step, row->metrics,
-                               err);
+    trial.latest =
+        (struct record_name){row->attempt, row->replica, row->writer, row->seq};
+    return db_trial_set_latest(db, &trial, err);
 }
 
 enum ht_status trial_restore(struct core *core, struct request *req,

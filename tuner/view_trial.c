@@ -141,12 +141,22 @@ static void add_own(cJSON *object, const struct trial_row *trial,
     view_add_ms(own, "createTimeMs", trial->created_ms);
     view_add_ms(own, "startTimeMs", trial->started_ms);
     view_add_ms(own, "endTimeMs", trial->ended_ms);
-    if (trial->latest_metrics != NULL) {
-        cJSON *latest = json_add_object(own, "latest");
-        json_add_int_text(latest, "step", trial->latest_step);
-        cJSON_AddItemToObject(latest, "metrics",
-                              cJSON_CreateRaw(trial->latest_metrics));
-    }
+}
+
+static enum ht_status add_latest(cJSON *object, struct db *db,
+                                 struct arena *arena,
+                                 const struct trial_row *trial,
+                                 struct ht_error *err)
+{
+    struct measurement_row row;
+    const enum ht_status status = db_trial_latest(db, arena, trial, &row, err);
+    if (status != HT_OK || row.metrics == NULL)
+        return status;
+    cJSON *latest = json_add_object(
+        cJSON_GetObjectItemCaseSensitive(object, "hypertune"), "latest");
+    json_add_int_text(latest, "step", row.step);
+    cJSON_AddItemToObject(latest, "metrics", cJSON_CreateRaw(row.metrics));
+    return HT_OK;
 }
 
 static enum ht_status add_measurements(cJSON *object, struct db *db,
@@ -243,11 +253,12 @@ enum ht_status view_trial(struct db *db, struct arena *arena,
     add_parameters(object, &job->space, point);
     add_final(object, arena, study, trial);
     add_own(object, trial, &args, &attempts);
+    status = add_latest(object, db, arena, trial, err);
     if (with_attempts) {
         add_attempts(object, &attempts);
         add_commands(object, arena, job, point, trial->replicate);
     }
-    if (with_attempts || study->kind == JOB_STUDY)
+    if (status == HT_OK && (with_attempts || study->kind == JOB_STUDY))
         status = add_measurements(
             object, db, arena, trial,
             with_attempts ? VIEW_MEASUREMENTS : VIEW_LISTED, err);

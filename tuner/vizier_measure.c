@@ -161,8 +161,8 @@ static enum ht_status store(struct vizier_call *call,
                                        measurement->metrics),
         .checkpoint = ""};
     bool inserted;
-    trial->latest_step = row.step;
-    trial->latest_metrics = row.metrics;
+    trial->latest =
+        (struct record_name){row.attempt, row.replica, row.writer, row.seq};
     return db_measurement_insert(db, &row, &inserted, err);
 }
 
@@ -180,12 +180,9 @@ static enum ht_status store_all(struct vizier_call *call,
     }
     if (status != HT_OK || list->n == 0)
         return status;
-    status =
-        db_trial_set_latest(core_db(call->core), trial->study, trial->id,
-                            trial->latest_step, trial->latest_metrics, err);
-    return status == HT_OK
-               ? report_note_measured(call->core, call->req->arena, trial, err)
-               : status;
+    status = db_trial_set_latest(core_db(call->core), trial, err);
+    return status == HT_OK ? report_note_measured(call->core, trial, err)
+                           : status;
 }
 
 enum ht_status trial_measure(struct core *core, struct request *req,

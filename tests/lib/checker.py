@@ -146,6 +146,24 @@ def check_writers(db, faults):
                       " %d are" % tuple(row))
 
 
+REFERENCES = (("trials", "id", "latest"), ("attempts", "trial", "last"),
+              ("attempts", "trial", "best"), ("events", "trial", "record"))
+
+
+def check_references(db, faults):
+    """The only copy of a record is where others look for it."""
+    for table, trial, name in REFERENCES:
+        for row in db.execute(
+                "SELECT t.study, t.{1} FROM {0} t LEFT JOIN measurements m"
+                " ON m.study = t.study AND m.trial = t.{1} AND"
+                " m.attempt = t.{2}_attempt AND m.replica = t.{2}_replica AND"
+                " m.writer = t.{2}_writer AND m.seq = t.{2}_seq"
+                " WHERE t.{2}_seq IS NOT NULL AND m.seq IS NULL".format(
+                    table, trial, name)):
+            faults.append("%s of trial %d/%d name a record that is not there" %
+                          (table, *row))
+
+
 def check_winners(db, faults):
     for row in db.execute(
             "SELECT t.study, t.id, t.state, coalesce(sum(a.winner), 0) AS n"
@@ -263,6 +281,7 @@ def check(data_dir, journals=None):
     if journals is not None:
         check_reports(db, journal, faults)
     check_writers(db, faults)
+    check_references(db, faults)
     check_winners(db, faults)
     check_states(db, check_events(db, faults), faults)
     check_counts(db, faults)

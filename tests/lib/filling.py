@@ -94,9 +94,10 @@ def one_trial(study, revision, number, state):
     metrics = json.dumps({"accuracy": values[-1]}) if good else None
     reason = "" if state == SUCCEEDED else (
         "stopped by the median rule" if good else "exit 1")
+    latest = (1, "master-0", WRITER, epochs) if good else (None,) * 4
     trial = (study, number, state, json.dumps(point, separators=(",", ":")),
              number - 1, values[-1] if good else None, epochs, metrics,
-             metrics, reason, revision, start - 500, start, end)
+             *latest, reason, revision, start - 500, start, end)
     attempt = (study, number, ATTEMPT_ENDED, OUTCOMES[state],
                "runner", os.urandom(32), 0 if good else 1, reason, int(good),
                start, start, end)
@@ -119,9 +120,11 @@ def write(db, study, trials, states):
             for n in range(1, trials + 1)]
     db.executemany(
         "INSERT INTO trials(study, id, state, params, ordinal, attempt,"
-        " objective, final_step, final_metrics, latest_metrics, reason,"
-        " revision, created_ms, started_ms, ended_ms)"
-        " VALUES(?,?,?,?,?,1,?,?,?,?,?,?,?,?,?)", [row[0] for row in made])
+        " objective, final_step, final_metrics, latest_attempt,"
+        " latest_replica, latest_writer, latest_seq, reason, revision,"
+        " created_ms, started_ms, ended_ms)"
+        " VALUES(?,?,?,?,?,1,?,?,?,?,?,?,?,?,?,?,?,?)",
+        [row[0] for row in made])
     db.executemany(
         "INSERT INTO attempts(study, trial, n, state, outcome, runner, boot,"
         " lease_id, token_hash, exit_code, reason, winner, created_ms,"

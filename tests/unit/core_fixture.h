@@ -269,6 +269,18 @@ static inline struct trial_row fixture_trial(struct fixture *fixture,
     return row;
 }
 
+/* The trial's newest record; NULL metrics without one. */
+static inline struct measurement_row
+fixture_latest(struct fixture *fixture, int64_t study, int64_t trial)
+{
+    struct measurement_row row = {0};
+    const struct trial_row named = fixture_trial(fixture, study, trial);
+    struct db *db = fixture_db(fixture);
+    CHECK(db_trial_latest(db, fixture->arena, &named, &row, NULL) == HT_OK);
+    db_close(db);
+    return row;
+}
+
 static inline void fixture_nap(void)
 {
     nanosleep(&(struct timespec){0, 2000000}, NULL);

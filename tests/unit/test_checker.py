@@ -43,7 +43,13 @@ INSERT INTO events VALUES
     (1, 6, 'attempt.moved', 1, 1, 'DRAINING', 'ENDED', 'exit 0'),
     (1, 7, 'trial.moved', 1, 0, 'ACTIVE', 'SUCCEEDED', 'exit 0'),
     (1, 8, 'study.moved', 0, 0, 'RUNNING', 'SUCCEEDED', 'all trials ended');
-"""
+""" + "".join(
+    "ALTER TABLE {0} ADD COLUMN {1}_attempt; ALTER TABLE {0} ADD COLUMN"
+    " {1}_replica; ALTER TABLE {0} ADD COLUMN {1}_writer; ALTER TABLE {0}"
+    " ADD COLUMN {1}_seq; UPDATE {0} SET {1}_attempt=1,"
+    " {1}_replica='master-0', {1}_writer=99, {1}_seq=1"
+    " WHERE {2}=1;".format(table, name, trial)
+    for table, trial, name in checker.REFERENCES)
 
 
 def entry(call, seq, answer, value=None):
@@ -83,6 +89,12 @@ def a_sound_database_has_no_faults():
     tap.equal(faults_after(), [])
 
 
+def a_record_that_others_name_must_be_there():
+    for table, _, name in checker.REFERENCES:
+        notices("UPDATE %s SET %s_seq = 9" % (table, name),
+                "%s of trial 1/1 name a record that is not there" % table)
+
+
 def a_lost_report_is_noticed():
     notices("DELETE FROM measurements WHERE seq = 2; UPDATE writers SET have=1",
             "acknowledged but not stored: 1/1/1#2")
@@ -118,7 +130,8 @@ def a_writer_told_too_much_is_noticed():
 
 
 def a_second_winner_is_noticed():
-    notices("INSERT INTO attempts VALUES(1, 1, 2, 3, 1)",
+    notices("INSERT INTO attempts(study, trial, n, state, winner)"
+            " VALUES(1, 1, 2, 3, 1)",
             "is SUCCEEDED with 2 winners")
 
 
@@ -159,7 +172,8 @@ def a_wrong_count_is_noticed():
 
 
 def a_point_tried_twice_is_noticed():
-    notices("INSERT INTO trials VALUES(1, 2, 4, '{\"x\":1}', 0, 0)",
+    notices("INSERT INTO trials(study, id, state, params, replicate, attempt)"
+            " VALUES(1, 2, 4, '{\"x\":1}', 0, 0)",
             "tried {\"x\":1} twice")
 
 

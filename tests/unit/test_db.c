@@ -350,6 +350,135 @@ static void a_changed_record_is_noticed(void)
     }
 }
 
+static void put_record(struct db *db, int64_t trial, int64_t seq)
+{
+    bool inserted = false;
+    const char *metrics = seq == 1 ? "{\"a\":0.5}" : "{\"a\":\"NaN\"}";
+    const struct measurement_row row = {.study = 1,
+                                        .trial = trial,
+                                        .attempt = 1,
+                                        .replica = "master-0",
+                                        .writer = UINT64_MAX,
+                                        .seq = seq,
+                                        .step = 10 * seq,
+                                        .metrics = metrics,
+                                        .checkpoint = ""};
+    CHECK(db_measurement_insert(db, &row, &inserted, NULL) == HT_OK);
+    CHECK(inserted);
+}
+
+/* Trial 1 with two records, each told by an event, and trial 2 with one. */
+static void put_told_records(struct db *db)
+{
+    CHECK(db_study_insert(db, &a_study, NULL) == HT_OK);
+    put_runner(db);
+    for (int64_t i = 1; i <= 3; i++) {
+        const int64_t trial = i == 3 ? 2 : 1, seq = i == 3 ? 1 : i;
+        if (seq == 1)
+            put_trial(db, trial, TRIAL_ACTIVE, 0);
+        put_record(db, trial, seq);
+        struct event_row event = {.study = 1,
+                                  .revision = i,
+                                  .kind = "trial.measured",
+                                  .trial = trial,
+                                  .attempt = 1,
+                                  .from = "",
+                                  .to = "",
+                                  .reason = "",
+                                  .data = "",
+                                  .record = {1, "master-0", UINT64_MAX, seq}};
+        CHECK(db_event_insert(db, &event, NULL) == HT_OK);
+    }
+}
+
+static void check_told(struct db *db, struct arena *arena)
+{
+    static const char *const told[] = {
+        "{\"step\":10,\"metrics\":{\"a\":0.5}}",
+        "{\"step\":20,\"metrics\":{\"a\":\"NaN\"}}",
+        "{\"step\":10,\"metrics\":{\"a\":0.5}}"};
+    struct event_list list;
+    CHECK(db_event_list(db, arena, 1, 0, 9, &list, NULL) == HT_OK);
+    CHECK(list.n == 3);
+    for (size_t i = 0; i < list.n; i++)
+        CHECK_TEXT(list.rows[i].data, told[i]);
+}
+
+static void an_event_tells_the_one_copy_of_a_record(void)
+{
+    struct place place;
+    make_place(&place);
+    struct db *db = NULL;
+    struct arena *arena = arena_new();
+    struct trial_row trial;
+    struct measurement_row latest;
+    CHECK(db_open(place.path, &db, NULL) == HT_OK);
+    put_told_records(db);
+    check_told(db, arena);
+    CHECK(ask(db, "SELECT count(*) FROM events WHERE data=''") == 3);
+    CHECK(db_trial_get(db, arena, 1, 1, &trial, NULL) == HT_OK);
+    CHECK(db_trial_latest(db, arena, &trial, &latest, NULL) == HT_OK);
+    CHECK(latest.metrics == NULL);
+    trial.latest = (struct record_name){1, "master-0", UINT64_MAX, 2};
+    CHECK(db_trial_set_latest(db, &trial, NULL) == HT_OK);
+    CHECK(db_trial_get(db, arena, 1, 1, &trial, NULL) == HT_OK);
+    CHECK(db_trial_latest(db, arena, &trial, &latest, NULL) == HT_OK);
+    CHECK(latest.step == 20);
+    CHECK_TEXT(latest.metrics, "{\"a\":\"NaN\"}");
+    /* Its trial goes with it; what was told is not told otherwise. */
+    CHECK(db_trial_erase(db, &trial, NULL) == HT_OK);
+    CHECK(ask(db, "SELECT count(*) FROM measurements") == 1);
+    check_told(db, arena);
+    CHECK(db_measurement_check(db, NULL) == HT_OK);
+    arena_free(arena);
+    db_close(db);
+    remove_place(&place);
+}
+
+static void a_record_that_is_named_and_missing_is_damage(void)
+{
+    static const char *const names[] = {
+        "UPDATE trials SET latest_attempt=1, latest_replica='master-0', "
+        "latest_writer=-1, latest_seq=9 WHERE id=2",
+        "UPDATE attempts SET last_attempt=1, last_replica='master-0', "
+        "last_writer=-1, last_seq=9",
+        "UPDATE attempts SET best_attempt=1, best_replica='master-0', "
+        "best_writer=-1, best_seq=9",
+        "UPDATE events SET record_seq=9 WHERE trial=2"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct place place;
+        make_place(&place);
+        struct db *db = NULL;
+        struct arena *arena = arena_new();
+        struct trial_row trial;
+        struct measurement_row latest;
+        struct attempt_scores scores;
+        struct ht_error err = {0};
+        static const unsigned char hash[TOKEN_HASH_BYTES];
+        const struct attempt_lease lease = {"boot", 1, hash};
+        const struct attempt_row attempt = {
+            .study = 1, .trial = 2, .n = 1, .runner = "r", .reason = ""};
+        CHECK(db_open(place.path, &db, NULL) == HT_OK);
+        put_told_records(db);
+        CHECK(db_attempt_insert(db, &attempt, &lease, NULL) == HT_OK);
+        CHECK(db_measurement_check(db, NULL) == HT_OK);
+        tamper(&place, names[i]);
+        CHECK(db_measurement_check(db, &err) == HT_CORRUPT);
+        CHECK_TEXT(err.text, "a record of trial 2 of study 1 is missing");
+        CHECK(db_trial_get(db, arena, 1, 2, &trial, NULL) == HT_OK);
+        CHECK(db_trial_latest(db, arena, &trial, &latest, NULL) ==
+              (i == 0 ? HT_CORRUPT : HT_OK));
+        CHECK(db_scores_get(db, arena, &attempt, &scores, NULL) ==
+              (i == 1 || i == 2 ? HT_CORRUPT : HT_OK));
+        /* It goes before what names it while its study is removed. */
+        tamper(&place, "UPDATE studies SET state=8");
+        CHECK(db_measurement_check(db, NULL) == HT_OK);
+        arena_free(arena);
+        db_close(db);
+        remove_place(&place);
+    }
+}
+
 static void the_wal_is_measured_and_emptied(void)
 {
     struct place place;
@@ -415,6 +544,8 @@ int main(void)
     RUN(a_trial_has_one_winner_at_most);
     RUN(only_what_ends_or_goes_changes_results);
     RUN(a_changed_record_is_noticed);
+    RUN(an_event_tells_the_one_copy_of_a_record);
+    RUN(a_record_that_is_named_and_missing_is_damage);
     RUN(the_wal_is_measured_and_emptied);
     RUN(studies_are_found_by_number_name_and_kind);
     return check_done();

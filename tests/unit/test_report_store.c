@@ -43,7 +43,7 @@ static void a_repeat_changes_nothing(void)
     const struct measurement_list list = stored(&f);
     CHECK(list.n == 1 && list.rows[0].step == 1);
     CHECK_TEXT(list.rows[0].metrics, "{\"accuracy\":0.5}");
-    CHECK(fixture_trial(&f, 1, 1).latest_step == 1);
+    CHECK(fixture_latest(&f, 1, 1).step == 1);
     fixture_close(&f);
 }
 
@@ -90,7 +90,7 @@ static void one_wrong_record_stores_none(void)
                                     fixture_record(&f, 1, 1, "0.5")));
     CHECK(req->status == HT_INVALID);
     CHECK(stored(&f).n == 0);
-    CHECK(fixture_trial(&f, 1, 1).latest_metrics == NULL);
+    CHECK(fixture_latest(&f, 1, 1).metrics == NULL);
     fixture_close(&f);
 }
 

@@ -82,7 +82,7 @@ static void the_best_of_a_rung_goes_on_from_its_checkpoint(struct fixture *f)
     const struct trial_row best = fixture_trial(f, 1, 2);
     CHECK(best.rungs_passed == 1 && best.state == TRIAL_ACTIVE);
     CHECK_TEXT(best.stop, "");
-    CHECK(best.latest_step == 1); /* it is still there */
+    CHECK(fixture_latest(f, 1, 2).step == 1); /* it is still there */
     report(f, &again, 2, "0.8");
     report(f, &again, 9, "0.9"); /* rung 1 is passed on the way: no other */
     CHECK(fixture_await_trials(f, 1, TRIAL_STOPPING, 1));
@@ -285,7 +285,7 @@ static void a_retried_trial_has_been_nowhere(struct fixture *f)
     const struct trial_row trial = fixture_trial(f, 1, 1);
     CHECK(trial.state == TRIAL_REQUESTED && trial.rungs_passed == 0);
     const struct leased leased = fixture_lease_one(f);
-    CHECK(fixture_trial(f, 1, 1).latest_metrics == NULL);
+    CHECK(fixture_latest(f, 1, 1).metrics == NULL);
     CHECK(fixture_tell(f, "started", &leased.name, "")->status == HT_OK);
     end(f, &leased, "succeeded"); /* nothing was reported */
     CHECK(is_in(f, 1, TRIAL_INFEASIBLE));

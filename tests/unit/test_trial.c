@@ -84,7 +84,7 @@ static void nan_at_the_end_is_infeasible(struct fixture *f)
     const struct trial_row trial = fixture_trial(f, 1, 1);
     CHECK(trial.state == TRIAL_INFEASIBLE && !trial.has_objective);
     CHECK_TEXT(trial.reason, "accuracy was NaN at step 5");
-    CHECK_TEXT(trial.latest_metrics, "{\"accuracy\":\"NaN\"}");
+    CHECK_TEXT(fixture_latest(f, 1, 1).metrics, "{\"accuracy\":\"NaN\"}");
 }
 
 static void
@@ -177,7 +177,7 @@ static void a_retry_measures_anew(struct fixture *f)
     fixture_report(f, leased.token, fixture_record(f, 1, 50, "0.99"));
     fixture_end(f, &leased, "\"outcome\":\"failed\"");
     leased = fixture_lease_one(f);
-    CHECK(fixture_trial(f, 1, 1).latest_metrics == NULL);
+    CHECK(fixture_latest(f, 1, 1).metrics == NULL);
     fixture_succeed(f, &leased, "0.5");
     CHECK(fixture_trial(f, 1, 1).objective == 0.5);
 }
