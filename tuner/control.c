@@ -465,6 +465,7 @@ enum ht_status control_handle(struct core *core, struct request *req,
     struct memory_runner *runner = find_runner(core, req, type == 0, err);
     if (runner == NULL)
         return HT_INVALID;
+    core_act_for(core, arena_printf(req->arena, "runner %s", runner->id));
     /* A held poll is no new sign of life when it is looked at again. */
     if (req->held_until_ms == 0)
         status = presence_see(core, runner, err);

@@ -72,6 +72,16 @@ const struct machines *core_machines(struct core *core)
     return core->machines;
 }
 
+const char *core_actor(const struct core *core)
+{
+    return core->actor;
+}
+
+void core_act_for(struct core *core, const char *actor)
+{
+    core->actor = actor;
+}
+
 int64_t core_group_number(const struct core *core)
 {
     return core->group_number;
@@ -167,6 +177,7 @@ static struct core *make(const struct core_options *options)
     core->data_dir = ht_xstrdup(options->data_dir);
     core->runner_token = ht_xstrdup(options->runner_token);
     core->options = *options;
+    core->actor = CORE_ACTOR;
     core->options.data_dir = core->data_dir;
     core->options.runner_token = core->runner_token;
     core->memory = memory_new();

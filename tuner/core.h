@@ -79,6 +79,11 @@ struct worker *core_search(struct core *core);
 struct worker *core_judge(struct core *core);
 /* What machine types stand for, as the admin's file says now. */
 const struct machines *core_machines(struct core *core);
+/* Who causes the events of now: who asks, while a request is handled, and
+ * otherwise "core". A handler that knows better says so for the rest of its
+ * request; the text lives as long as that. */
+const char *core_actor(const struct core *core);
+void core_act_for(struct core *core, const char *actor);
 /* Number of the transaction at hand. */
 int64_t core_group_number(const struct core *core);
 /* True on the thread that may touch the memory. */

@@ -15,6 +15,9 @@
 
 enum { SERVER_ID_BYTES = 9 };
 
+/* Who causes what nobody asked for. */
+#define CORE_ACTOR "core"
+
 struct core {
     struct core_options options;
     char *path, *runner_token, *report_url, *data_dir;
@@ -39,6 +42,7 @@ struct core {
     int64_t group_number;
     struct queue held; /* answered polls that wait for news */
     int64_t now_ms, wall_ms;
+    const char *actor;      /* of the request at hand, or "core" */
     int64_t wal_limit;      /* pages; beyond, the core empties the WAL itself */
     int64_t quiet_since_ms; /* of the last write; 0: WAL is truncated */
     int64_t reopen_at_ms;

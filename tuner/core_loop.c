@@ -198,7 +198,10 @@ static enum ht_status close_group(struct core *core, int64_t changes,
 
 static void handle_one(struct core *core, struct request *req)
 {
+    if (req->actor != NULL)
+        core_act_for(core, req->actor);
     req->status = in_savepoint(core, work_request, req, &req->err);
+    core_act_for(core, CORE_ACTOR);
     if (req->status != HT_OK)
         req->held_until_ms = 0;
 }
@@ -282,6 +285,7 @@ static void tick_in_group(struct core *core)
             return;
         if (in_savepoint(core, work_tick, &part, &err) != HT_OK)
             log_event(LOG_ERROR, "core.tick", "why=%s", err.text);
+        core_act_for(core, CORE_ACTOR);
     }
 }
 

@@ -10,6 +10,7 @@ static void read_event(sqlite3_stmt *stmt, struct arena *arena, void *row)
         .revision = sqlite3_column_int64(stmt, 1),
         .time_ms = sqlite3_column_int64(stmt, 2),
         .kind = db_column_text(arena, stmt, 3),
+        .actor = db_column_text(arena, stmt, 14),
         .trial = sqlite3_column_int64(stmt, 4),
         .attempt = sqlite3_column_int64(stmt, 5),
         .from = db_column_text(arena, stmt, 6),
@@ -32,7 +33,7 @@ enum ht_status db_event_list(struct db *db, struct arena *arena, int64_t study,
                     "SELECT e.study, revision, e.time_ms, kind, e.trial, "
                     "e.attempt, \"from\", \"to\", reason, record_attempt, "
                     "record_replica, record_writer, record_seq, "
-                    "iif(m.seq IS NULL, data, " DB_MEASURED_DATA ") "
+                    "iif(m.seq IS NULL, data, " DB_MEASURED_DATA "), actor "
                     "FROM events AS e LEFT JOIN measurements AS m "
                     "ON m.study=e.study AND m.trial=e.trial "
                     "AND " DB_IS_RECORD(
@@ -50,11 +51,11 @@ enum ht_status db_event_insert(struct db *db, const struct event_row *row,
     return db_run(db, err,
                   "INSERT INTO events(study, revision, time_ms, kind, trial, "
                   "attempt, \"from\", \"to\", reason, data, record_attempt, "
-                  "record_replica, record_writer, record_seq) "
-                  "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                  "iiisiissssr", row->study, row->revision, row->time_ms,
+                  "record_replica, record_writer, record_seq, actor) "
+                  "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                  "iiisiissssrs", row->study, row->revision, row->time_ms,
                   row->kind, row->trial, row->attempt, row->from, row->to,
-                  row->reason, row->data, &row->record);
+                  row->reason, row->data, &row->record, row->actor);
 }
 
 enum ht_status db_event_step(struct db *db, int64_t study, int64_t revision,

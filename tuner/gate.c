@@ -186,6 +186,34 @@ enum ht_status gate_check_token(const struct gate *gate,
     return HT_OK;
 }
 
+const char *gate_role_name(enum gate_role role)
+{
+    switch (role) {
+    case GATE_ADMIN:
+        return "admin";
+    case GATE_SUBMIT:
+        return "submit";
+    case GATE_READ:
+        return "read";
+    case GATE_RUNNER:
+        return "runner";
+    case GATE_TRIAL:
+        return "trial";
+    case GATE_OPEN:
+    case GATE_ALL:
+        break;
+    }
+    return "client";
+}
+
+const char *gate_actor(const struct gate *gate, unsigned roles)
+{
+    unsigned highest = gate->open_to_all ? GATE_OPEN : GATE_ADMIN;
+    while (highest != GATE_OPEN && (roles & highest) == 0)
+        highest = highest << 1 & (GATE_ALL | GATE_TRIAL);
+    return gate_role_name((enum gate_role)highest);
+}
+
 enum ht_status gate_check_role(unsigned needs, unsigned roles,
                                struct ht_error *err)
 {

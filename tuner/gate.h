@@ -67,6 +67,12 @@ enum ht_status gate_check_token(const struct gate *gate,
                                 const struct gate_request *request,
                                 unsigned *roles, struct ht_error *err);
 
+/* "admin": a role in words. */
+const char *gate_role_name(enum gate_role role);
+/* Who asks, as events tell it: the highest of the roles; "client" where no
+ * token is asked for, so that nobody is known. */
+const char *gate_actor(const struct gate *gate, unsigned roles);
+
 /* HT_DENIED when none of the needed roles is there. */
 enum ht_status gate_check_role(unsigned needs, unsigned roles,
                                struct ht_error *err);

@@ -238,6 +238,7 @@ static enum ht_status pass_gate(struct call *call, const char *method,
         status = gate_check_role(call->route->needs, call->roles, err);
     if (status == HT_OK)
         status = gate_check_type(&asked, err);
+    call->req->actor = gate_actor(gate, call->roles);
     return status;
 }
 

@@ -9,15 +9,11 @@
 
 static void add_roles(cJSON *object, unsigned roles)
 {
-    static const struct {
-        unsigned role;
-        const char *name;
-    } known[] = {
-        {GATE_ADMIN, "admin"}, {GATE_SUBMIT, "submit"}, {GATE_READ, "read"}};
+    static const enum gate_role known[] = {GATE_ADMIN, GATE_SUBMIT, GATE_READ};
     cJSON *array = json_add_array(object, "roles");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if ((roles & known[i].role) != 0)
-            json_push_string(array, known[i].name);
+        if ((roles & known[i]) != 0)
+            json_push_string(array, gate_role_name(known[i]));
 }
 
 enum ht_status login_show(struct login *login, struct ht_error *err)

@@ -49,13 +49,16 @@ struct memory_study {
     struct memory_study *next;
 };
 
+enum { MEMORY_ACTOR_BYTES = 32 }; /* a longer one is cut */
+
 struct memory_trial {
     int64_t study, trial;
     int64_t retry_at_ms;    /* may start again then; 0: at once */
     int64_t measured_at_ms; /* of its last trial.measured event */
     bool measured_due;      /* newer values wait for the next such event */
-    bool judging;           /* the judge is to look at it (early_stop.h) */
-    bool awaited;           /* a held request waits for that */
+    char measured_by[MEMORY_ACTOR_BYTES]; /* who caused them */
+    bool judging; /* the judge is to look at it (early_stop.h) */
+    bool awaited; /* a held request waits for that */
     struct memory_trial *next;
 };
 

@@ -1,5 +1,6 @@
 #include "tuner/report.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ enum { MEASURED_MS = 1000 }; /* between two trial.measured events of a trial */
 struct measured {
     int64_t study, trial, at_ms;
     bool due;
+    char by[MEMORY_ACTOR_BYTES];
 };
 
 static void apply_measured(struct core *core, const void *data)
@@ -30,6 +32,15 @@ static void apply_measured(struct core *core, const void *data)
         memory_trial(core_memory(core), measured->study, measured->trial);
     memory->measured_at_ms = measured->at_ms;
     memory->measured_due = measured->due;
+    memcpy(memory->measured_by, measured->by, sizeof measured->by);
+}
+
+static void defer_measured(struct core *core, const struct trial_row *trial,
+                           int64_t at_ms, bool due)
+{
+    struct measured measured = {trial->study, trial->id, at_ms, due, ""};
+    snprintf(measured.by, sizeof measured.by, "%s", core_actor(core));
+    core_defer(core, apply_measured, &measured, sizeof measured);
 }
 
 static enum ht_status write_measured(struct core *core,
@@ -48,9 +59,7 @@ static enum ht_status write_measured(struct core *core,
     const enum ht_status status = state_event(core, &event, err);
     if (status != HT_OK)
         return status;
-    const struct measured measured = {trial->study, trial->id,
-                                      core_now_ms(core), false};
-    core_defer(core, apply_measured, &measured, sizeof measured);
+    defer_measured(core, trial, core_now_ms(core), false);
     return HT_OK;
 }
 
@@ -63,8 +72,7 @@ enum ht_status report_note_measured(struct core *core,
     const int64_t last = memory == NULL ? 0 : memory->measured_at_ms;
     if (last == 0 || core_now_ms(core) - last >= MEASURED_MS)
         return write_measured(core, trial, err);
-    const struct measured later = {trial->study, trial->id, last, true};
-    core_defer(core, apply_measured, &later, sizeof later);
+    defer_measured(core, trial, last, true);
     return HT_OK;
 }
 
@@ -85,6 +93,7 @@ static void visit_due(void *context, struct memory_trial *memory)
     due->status = db_trial_get(core_db(due->core), due->arena, memory->study,
                                memory->trial, &trial, due->err);
     if (due->status == HT_OK && trial.latest.replica != NULL) {
+        core_act_for(due->core, memory->measured_by);
         due->status = write_measured(due->core, &trial, due->err);
         return;
     }
@@ -213,6 +222,7 @@ enum ht_status report_store(struct core *core, struct request *req,
                             struct ht_error *err)
 {
     struct report_batch batch = {0};
+    core_act_for(core, "trial"); /* also where its runner ships them */
     enum ht_status status = begin_batch(core, req, pair, &batch, err);
     if (status == HT_OK)
         status = add_records(&batch, node_find(req->body, "records"), err);

@@ -35,6 +35,7 @@ struct request {
     request_handler *handle;
     request_answer *answer;
     void *owner;              /* the front's own data */
+    const char *actor;        /* who asks, for events; NULL: the core itself */
     const struct node *body;  /* parsed message or HTTP body; NULL: none */
     struct study_scope scope; /* HTTP path parts, decoded; the path's kinds */
     const char *pattern;      /* of the route; NULL: not over HTTP */

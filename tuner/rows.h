@@ -169,6 +169,8 @@ struct measurement_row {
 
 struct event_row {
     int64_t study, revision, time_ms;
+    const char *actor;      /* who caused it: "core", "runner NAME", "trial",
+                               or who asked over HTTP: see gate_actor() */
     const char *kind;       /* "trial.moved" and so on, see docs/http.md */
     int64_t trial, attempt; /* 0: none */
     const char *from, *to;  /* states or "" */

@@ -81,6 +81,7 @@ enum ht_status state_event(struct core *core, struct event_row *event,
 {
     struct db *db = core_db(core);
     event->time_ms = core_wall_ms(core);
+    event->actor = core_actor(core);
     enum ht_status status = db_study_add_revision(
         db, event->study, &event->time_ms, &event->revision, err);
     if (status == HT_OK)

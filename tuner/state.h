@@ -31,7 +31,7 @@ enum ht_status state_move_attempt(struct core *core, struct attempt_row *row,
                                   struct ht_error *err);
 
 /* Writes an event that is no move (created, changed, measured). Fills study's
- * next revision and the time into *event. */
+ * next revision, the time and who causes it into *event. */
 enum ht_status state_event(struct core *core, struct event_row *event,
                            struct ht_error *err);
 

@@ -23,6 +23,7 @@ cJSON *view_event(const struct event_row *event)
     json_add_int(object, "revision", event->revision);
     json_add_int(object, "timeMs", event->time_ms);
     json_add_string(object, "kind", event->kind);
+    json_add_string(object, "actor", event->actor);
     if (event->trial > 0)
         json_add_int(object, "trial", event->trial);
     if (event->attempt > 0)

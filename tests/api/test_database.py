@@ -10,6 +10,7 @@ import subprocess
 import api  # finds the library of the tests
 import harness
 import tap
+from fake_runner import Runner
 
 OLD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                    "data", "before_release_%s.db")
@@ -90,8 +91,66 @@ def every_page_has_room_for_a_checksum_also_in_a_backup():
             tap.equal(read(path)[RESERVED_AT], 8, name)
 
 
+def told(server, study, *members):
+    events = server.get(api.OURS + "/studies/%s/events" % study)["events"]
+    return [tuple(event.get(member) for member in members)
+            for event in events]
+
+
+def events_tell_who_caused_them():
+    with harness.Server("--runner", "none") as server:
+        tap.equal(server.call("POST", api.JOBS, api.job(
+            "one", maxTrialCount=1, parallelTrialCount=1))[0], 200)
+        with Runner(server, name="r") as runner:
+            runner.one().succeed(0.5)
+        harness.wait_until(
+            lambda: server.get(api.JOBS + "/one")["state"] ==
+            "JOB_STATE_SUCCEEDED", "the end")
+        tap.equal(set(told(server, "one", "kind", "to", "actor")), {
+            ("study.created", "RUNNING", "admin"),
+            ("trial.created", "REQUESTED", "core"),
+            ("attempt.moved", "STARTING", "runner r"),
+            ("trial.moved", "ACTIVE", "runner r"),
+            ("attempt.moved", "RUNNING", "runner r"),
+            ("trial.measured", None, "trial"),
+            ("attempt.moved", "DRAINING", "runner r"),
+            ("attempt.moved", "ENDED", "runner r"),
+            ("trial.moved", "SUCCEEDED", "runner r"),
+            ("study.moved", "SUCCEEDED", "core")})
+
+
+def without_tokens_a_client_is_all_that_is_known():
+    with harness.Server("--runner", "none", "--auth", "none") as server:
+        tap.equal(server.call("POST", api.JOBS, api.job("one"))[0], 200)
+        tap.equal(server.call("POST", api.OURS + "/studies/one:stop", {})[0],
+                  200)
+        tap.equal({who for kind, who in told(server, "one", "kind", "actor")
+                   if kind in ("study.created", "study.moved")} -
+                  {"core"}, {"client"})
+
+
+def a_record_is_stored_once_and_told_as_it_was():
+    with harness.Server("--runner", "none") as server:
+        tap.equal(server.call("POST", api.JOBS, api.job(
+            "one", maxTrialCount=1, parallelTrialCount=1))[0], 200)
+        with Runner(server) as runner:
+            runner.one().started().report(0.734375, step=3)
+            trial, = server.get(api.JOBS + "/one")["trials"]
+            tap.equal(trial["hypertune"]["latest"],
+                      {"step": "3", "metrics": {"accuracy": 0.734375}})
+            tap.equal([data for kind, data in told(server, "one", "kind", "data")
+                       if kind == "trial.measured"],
+                      [{"step": 3, "metrics": {"accuracy": 0.734375}}])
+        server.stop()
+        path = os.path.join(server.data, "hypertune.db")
+        tap.equal(read(path).count(b"0.734375"), 1)
+
+
 tap.run([
     files_of_before_the_release_are_refused_and_left_alone,
     old_letters_are_refused_and_the_server_runs,
     every_page_has_room_for_a_checksum_also_in_a_backup,
+    events_tell_who_caused_them,
+    without_tokens_a_client_is_all_that_is_known,
+    a_record_is_stored_once_and_told_as_it_was,
 ])

@@ -294,6 +294,7 @@ static void only_what_ends_or_goes_changes_results(void)
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
         const struct event_row row = {.study = 1,
                                       .revision = (int64_t)i + 1,
+                                      .actor = "core",
                                       .kind = events[i].kind,
                                       .trial = 1,
                                       .from = events[i].from,
@@ -379,6 +380,7 @@ static void put_told_records(struct db *db)
         put_record(db, trial, seq);
         struct event_row event = {.study = 1,
                                   .revision = i,
+                                  .actor = "trial",
                                   .kind = "trial.measured",
                                   .trial = trial,
                                   .attempt = 1,

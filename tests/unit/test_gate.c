@@ -217,6 +217,20 @@ static void without_tokens_everyone_has_every_role_but_a_trials(void)
     gate_free(gate);
 }
 
+static void who_asks_is_the_highest_role(void)
+{
+    struct gate *gate = gate_new(false), *open = gate_new(true);
+    CHECK_TEXT(gate_actor(gate, GATE_ALL), "admin");
+    CHECK_TEXT(gate_actor(gate, GATE_SUBMIT | GATE_READ), "submit");
+    CHECK_TEXT(gate_actor(gate, GATE_READ), "read");
+    CHECK_TEXT(gate_actor(gate, GATE_RUNNER), "runner");
+    CHECK_TEXT(gate_actor(gate, GATE_TRIAL), "trial");
+    CHECK_TEXT(gate_actor(gate, GATE_OPEN), "client");
+    CHECK_TEXT(gate_actor(open, GATE_ALL), "client");
+    gate_free(gate);
+    gate_free(open);
+}
+
 int main(void)
 {
     RUN(every_route_is_open_to_exactly_its_roles);
@@ -227,5 +241,6 @@ int main(void)
     RUN(on_all_addresses_literals_are_hosts_and_names_are_not);
     RUN(changes_are_json_or_refused);
     RUN(without_tokens_everyone_has_every_role_but_a_trials);
+    RUN(who_asks_is_the_highest_role);
     return check_done();
 }

@@ -117,6 +117,7 @@ static int64_t moment_of(struct core *core, int64_t wall_ms, int64_t *revision)
     const struct event_row event = {.study = 1,
                                     .revision = *revision,
                                     .time_ms = wall_ms,
+                                    .actor = "core",
                                     .kind = "study.changed",
                                     .from = "",
                                     .to = "",

@@ -133,6 +133,7 @@ static void events_leave_out_what_they_do_not_have(void)
 {
     const struct event_row plain = {.revision = 1,
                                     .time_ms = 5,
+                                    .actor = "admin",
                                     .kind = "study.created",
                                     .from = "",
                                     .to = "RUNNING",
@@ -140,9 +141,11 @@ static void events_leave_out_what_they_do_not_have(void)
                                     .data = ""};
     CHECK_TEXT(shown(view_event(&plain)),
                "{\"revision\":1,\"timeMs\":5,\"kind\":\"study.created\","
+               "\"actor\":\"admin\","
                "\"to\":\"RUNNING\",\"reason\":\"submitted\"}");
     const struct event_row full = {.revision = 2,
                                    .time_ms = 6,
+                                   .actor = "runner r",
                                    .kind = "attempt.moved",
                                    .trial = 3,
                                    .attempt = 1,
@@ -152,6 +155,7 @@ static void events_leave_out_what_they_do_not_have(void)
                                    .data = "{\"a\":1}"};
     CHECK_TEXT(shown(view_event(&full)),
                "{\"revision\":2,\"timeMs\":6,\"kind\":\"attempt.moved\","
+               "\"actor\":\"runner r\","
                "\"trial\":3,\"attempt\":1,\"from\":\"STARTING\","
                "\"to\":\"RUNNING\",\"reason\":\"\\u001b\","
                "\"data\":{\"a\":1}}");
