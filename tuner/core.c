@@ -51,6 +51,21 @@ struct memory *core_memory(struct core *core)
     return core->memory;
 }
 
+enum ht_status core_job(struct core *core, int64_t study,
+                        const struct job **job, struct ht_error *err)
+{
+    *job = memory_study(core->memory, study)->job;
+    if (*job != NULL)
+        return HT_OK;
+    struct study_row row;
+    struct arena *arena = arena_new();
+    enum ht_status status = db_study_get(core->db, arena, study, &row, err);
+    if (status == HT_OK)
+        status = memory_job(core->memory, &row, job, err);
+    arena_free(arena);
+    return status;
+}
+
 struct operations *core_operations(struct core *core)
 {
     return core->operations;

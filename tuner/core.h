@@ -16,6 +16,7 @@
 
 struct core;
 struct db;
+struct job;
 struct machines;
 struct memory;
 struct operations;
@@ -74,6 +75,10 @@ int64_t core_wall_ms(const struct core *core); /* the same moment as shown */
 const struct core_options *core_options_of(const struct core *core);
 const char *core_report_url(const struct core *core); /* NULL: none */
 struct memory *core_memory(struct core *core);
+/* The parsed spec of a study, as memory_job(): its row is read only when it is
+ * not there yet. HT_NOT_FOUND */
+enum ht_status core_job(struct core *core, int64_t study,
+                        const struct job **job, struct ht_error *err);
 struct operations *core_operations(struct core *core);
 struct worker *core_search(struct core *core);
 struct worker *core_judge(struct core *core);

@@ -13,15 +13,11 @@ int64_t gpus_needed(struct core *core, const struct job *job)
     return n;
 }
 
-static enum ht_status add_needs(struct core *core, struct arena *arena,
-                                int64_t study, int64_t *n, struct ht_error *err)
+static enum ht_status add_needs(struct core *core, int64_t study, int64_t *n,
+                                struct ht_error *err)
 {
-    struct study_row row;
     const struct job *job;
-    enum ht_status status =
-        db_study_get(core_db(core), arena, study, &row, err);
-    if (status == HT_OK)
-        status = memory_job(core_memory(core), &row, &job, err);
+    const enum ht_status status = core_job(core, study, &job, err);
     if (status == HT_OK)
         *n += gpus_needed(core, job);
     return status;
@@ -41,7 +37,7 @@ enum ht_status gpus_free(struct core *core, struct arena *arena,
         db_attempt_open(core_db(core), arena, runner->id, &open, err);
     for (size_t i = 0; status == HT_OK && i < open.n; i++) {
         if (open.rows[i].state != ATTEMPT_DRAINING)
-            status = add_needs(core, arena, open.rows[i].study, &used, err);
+            status = add_needs(core, open.rows[i].study, &used, err);
     }
     if (status == HT_OK)
         *n = runner->gpus > used ? runner->gpus - used : 0;

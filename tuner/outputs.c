@@ -19,17 +19,6 @@ const char *outputs_folder(struct arena *arena, const struct job *job,
                         (long long)trial);
 }
 
-static enum ht_status find_job(struct core *core, struct arena *arena,
-                               int64_t id, const struct job **job,
-                               struct ht_error *err)
-{
-    struct study_row study;
-    const enum ht_status status =
-        db_study_get(core_db(core), arena, id, &study, err);
-    return status == HT_OK ? memory_job(core_memory(core), &study, job, err)
-                           : status;
-}
-
 /* --- whose outputs are wanted --- */
 
 static bool holds(const int64_t ids[], size_t n, int64_t id)
@@ -86,7 +75,7 @@ enum ht_status outputs_note_end(struct core *core,
 {
     const struct job *job;
     struct arena *arena = arena_new();
-    enum ht_status status = find_job(core, arena, trial->study, &job, err);
+    enum ht_status status = core_job(core, trial->study, &job, err);
     /* A study whose spec is damaged ends all the same. */
     if (status == HT_CORRUPT)
         status = HT_OK;
@@ -129,7 +118,7 @@ enum ht_status outputs_add_unwanted(struct core *core, struct arena *arena,
     for (size_t i = 0; status == HT_OK && i < unwanted.n; i++) {
         const struct outputs_name *name = &unwanted.rows[i];
         const struct job *job;
-        status = find_job(core, arena, name->study, &job, err);
+        status = core_job(core, name->study, &job, err);
         if (status != HT_OK)
             break;
         cJSON *item = json_push_object(list);

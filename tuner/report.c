@@ -172,12 +172,8 @@ static enum ht_status begin_batch(struct core *core, struct request *req,
                                   struct ht_error *err)
 {
     const char *replica = node_get_string(req->body, "replica", "master-0");
-    struct study_row study;
-    const struct job *job = NULL;
-    enum ht_status status =
-        db_study_get(core_db(core), req->arena, pair->trial.study, &study, err);
-    if (status == HT_OK)
-        status = memory_job(core_memory(core), &study, &job, err);
+    const struct job *job;
+    const enum ht_status status = core_job(core, pair->trial.study, &job, err);
     if (status != HT_OK)
         return status;
     if (!is_replica(job, replica))

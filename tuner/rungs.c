@@ -6,7 +6,6 @@
 #include "proto/text.h"
 #include "tuner/db_rungs.h"
 #include "tuner/db_write.h"
-#include "tuner/memory.h"
 #include "tuner/search_method.h"
 #include "tuner/trial_pause.h"
 
@@ -34,14 +33,10 @@ enum ht_status rungs_note(struct core *core, struct arena *arena,
                           const struct stop_verdict *verdict,
                           struct ht_error *err)
 {
-    struct study_row study;
     const struct job *job;
     if (verdict->rung < 0)
         return HT_OK;
-    enum ht_status status =
-        db_study_get(core_db(core), arena, trial->study, &study, err);
-    if (status == HT_OK)
-        status = memory_job(core_memory(core), &study, &job, err);
+    enum ht_status status = core_job(core, trial->study, &job, err);
     if (status != HT_OK)
         return status;
     const struct rung_row row = {.study = trial->study,
