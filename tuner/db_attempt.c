@@ -233,9 +233,9 @@ static enum ht_status read_score(struct db *db, struct arena *arena,
     "SELECT m.study, m.trial, m.attempt, m.replica, m.writer, m.seq, m.step, " \
     "m.time_ms, m.metrics, m.checkpoint FROM attempts AS a "                   \
     "LEFT JOIN measurements AS m ON m.study=a.study AND m.trial=a.trial "      \
-    "AND " DB_IS_RECORD("a." beginning) "WHERE a.study=? AND a.trial=? "       \
-                                        "AND a.n=? AND a." beginning           \
-                                        "_seq IS NOT NULL"
+    "AND " DB_IS_RECORD(                                                       \
+        beginning) "WHERE a.study=? AND a.trial=? AND a.n=? AND " beginning    \
+                   "_seq IS NOT NULL"
 
 enum ht_status db_scores_get(struct db *db, struct arena *arena,
                              const struct attempt_row *row,

@@ -36,9 +36,8 @@ enum ht_status db_event_list(struct db *db, struct arena *arena, int64_t study,
                     "iif(m.seq IS NULL, data, " DB_MEASURED_DATA "), actor "
                     "FROM events AS e LEFT JOIN measurements AS m "
                     "ON m.study=e.study AND m.trial=e.trial "
-                    "AND " DB_IS_RECORD(
-                        "record") "WHERE e.study=? "
-                                  "AND revision>? ORDER BY revision LIMIT ?",
+                    "AND " DB_IS_RECORD_OF_EVENT "WHERE e.study=? "
+                    "AND revision>? ORDER BY revision LIMIT ?",
                     "iii", study, since, (int64_t)limit);
     if (status == HT_OK)
         *list = (struct event_list){found.n, found.items};

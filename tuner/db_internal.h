@@ -89,6 +89,7 @@ const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
 #define DB_IS_RECORD(beginning)                                                \
     "m.attempt=" beginning "_attempt AND m.replica=" beginning                 \
     "_replica AND m.writer=" beginning "_writer AND m.seq=" beginning "_seq "
+#define DB_IS_RECORD_OF_EVENT DB_IS_RECORD("record")
 /* What trial.measured tells of m. */
 #define DB_MEASURED_DATA                                                       \
     "'{\"step\":' || m.step || ',\"metrics\":' || m.metrics || '}'"

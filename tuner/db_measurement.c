@@ -133,42 +133,19 @@ static enum ht_status missing_record(struct ht_error *err, int64_t study,
 }
 
 /* Of a study that is being removed records go before those that name them. */
-#define NAMES(table, trial, beginning)                                         \
-    "SELECT study, " trial " AS trial, " beginning                             \
-    "_attempt AS record_attempt,"                                              \
-    " " beginning "_replica AS record_replica, " beginning                     \
-    "_writer AS record_writer, " beginning "_seq AS record_seq FROM " table    \
-    " WHERE " beginning "_seq IS NOT NULL"
+#define LOST(table, trial, beginning)                                          \
+    "SELECT t.study, t." trial " FROM " table                                  \
+    " AS t JOIN studies AS s ON s.id=t.study AND s." STUDY_IS_SHOWN            \
+    " WHERE t." beginning "_seq IS NOT NULL AND NOT EXISTS("                   \
+    "SELECT 1 FROM measurements AS m WHERE m.study=t.study "                   \
+    "AND m.trial=t." trial " AND " DB_IS_RECORD("t." beginning) ") LIMIT 1"
 
-static enum ht_status check_names(struct db *db, struct ht_error *err)
+static enum ht_status check_named(struct db *db, const char *sql,
+                                  struct ht_error *err)
 {
     sqlite3_stmt *stmt;
     bool row = false;
-    enum ht_status
-        status =
-            db_query(
-                db, &stmt, err,
-                "SELECT n.study, n.trial FROM (" NAMES("trials", "id", "latest") " UNION ALL " NAMES(
-                    "attempts", "trial",
-                    "last") " UNION ALL " NAMES("attempts", "trial",
-                                                "best") " UNION ALL " NAMES("ev"
-                                                                            "en"
-                                                                            "t"
-                                                                            "s",
-                                                                            "tr"
-                                                                            "ia"
-                                                                            "l",
-                                                                            "re"
-                                                                            "co"
-                                                                            "r"
-                                                                            "d") ") AS n "
-                                                                                 "JOIN studies AS s ON s.id=n.study AND s." STUDY_IS_SHOWN
-                                                                                 " "
-                                                                                 "WHERE NOT EXISTS(SELECT 1 FROM measurements AS m "
-                                                                                 "WHERE m.study=n.study AND m.trial=n.trial "
-                                                                                 "AND " DB_IS_RECORD(
-                                                                                     "n.record") ") LIMIT 1",
-                "");
+    enum ht_status status = db_query(db, &stmt, err, sql, "");
     if (status == HT_OK)
         status = db_step(db, stmt, &row, err);
     if (status != HT_OK || !row)
@@ -181,8 +158,13 @@ static enum ht_status check_names(struct db *db, struct ht_error *err)
 
 enum ht_status db_measurement_check(struct db *db, struct ht_error *err)
 {
-    const enum ht_status status = check_sums(db, err);
-    return status == HT_OK ? check_names(db, err) : status;
+    static const char *const lost[] = {
+        LOST("trials", "id", "latest"), LOST("attempts", "trial", "last"),
+        LOST("attempts", "trial", "best"), LOST("events", "trial", "record")};
+    enum ht_status status = check_sums(db, err);
+    for (size_t i = 0; status == HT_OK && i < sizeof lost / sizeof *lost; i++)
+        status = check_named(db, lost[i], err);
+    return status;
 }
 
 enum ht_status db_measurement_value(struct db *db,

@@ -104,7 +104,8 @@ NUMBER_IS_RIGHT(OUTPUTS_KEPT);
 #define STUDY_IS_SHOWN "state<>" SQL(STUDY_DELETING)
 /* Open, and not for a person to say how it goes on. */
 #define STUDY_GOES_ON                                                          \
-    "state<=" SQL(STUDY_CANCELLING) " AND state<>" SQL(STUDY_PAUSED)
+    "state IN (" SQL(STUDY_RUNNING) ", " SQL(STUDY_STOPPING) ", " SQL(         \
+        STUDY_CANCELLING) ")"
 #define STUDY_IS_OURS "kind<>" SQL(JOB_STUDY) /* no client runs its trials */
 #define STUDY_IS_CLIENTS "kind=" SQL(JOB_STUDY)
 

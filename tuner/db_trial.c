@@ -342,15 +342,12 @@ enum ht_status db_trial_erase(struct db *db, const struct trial_row *row,
 {
     static const char *const parts[] = {
         /* What its events tell stays. */
-        "UPDATE events SET data=(SELECT " DB_MEASURED_DATA
+        "UPDATE events SET data=coalesce((SELECT " DB_MEASURED_DATA
         " FROM measurements AS m WHERE m.study=?1 AND m.trial=?2 "
-        "AND " DB_IS_RECORD(
-            "record") "), record_attempt=NULL, "
-                      "record_replica=NULL, record_writer=NULL, "
-                      "record_seq=NULL "
-                      "WHERE study=?1 AND trial=?2 AND record_seq IS NOT NULL "
-                      "AND EXISTS(SELECT 1 FROM measurements WHERE study=?1 "
-                      "AND trial=?2)",
+        "AND " DB_IS_RECORD_OF_EVENT "), ''), record_attempt=NULL, "
+        "record_replica=NULL, record_writer=NULL, record_seq=NULL "
+        "WHERE study=?1 AND trial=?2 AND record_seq IS NOT NULL "
+        "AND EXISTS(SELECT 1 FROM measurements WHERE study=?1 AND trial=?2)",
         "DELETE FROM measurements WHERE study=? AND trial=?",
         "DELETE FROM writers WHERE study=? AND trial=?",
         "DELETE FROM attempts WHERE study=? AND trial=?",
