@@ -1,6 +1,6 @@
 /* hypertune.db. Comments inside the statements are kept in the file: `.schema`
- * of the sqlite3 shell shows them. The numbers of states in them are compared
- * with rows.h by tests/unit/test_db.c, those in conditions by db_states.h. */
+ * of the sqlite3 shell shows them. tests/unit/test_db_schema.c compares the
+ * numbers of states in them with rows.h, db_states.h those in conditions. */
 #include <stddef.h>
 
 #include "tuner/db_file.h"
