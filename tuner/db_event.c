@@ -10,14 +10,13 @@ static void read_event(sqlite3_stmt *stmt, struct arena *arena, void *row)
         .revision = sqlite3_column_int64(stmt, 1),
         .time_ms = sqlite3_column_int64(stmt, 2),
         .kind = db_column_text(arena, stmt, 3),
-        .actor = db_column_text(arena, stmt, 14),
+        .actor = db_column_text(arena, stmt, 10),
         .trial = sqlite3_column_int64(stmt, 4),
         .attempt = sqlite3_column_int64(stmt, 5),
         .from = db_column_text(arena, stmt, 6),
         .to = db_column_text(arena, stmt, 7),
         .reason = db_column_text(arena, stmt, 8),
-        .record = db_column_record(arena, stmt, 9),
-        .data = db_column_text(arena, stmt, 13),
+        .data = db_column_text(arena, stmt, 9),
     };
 }
 
@@ -31,8 +30,7 @@ enum ht_status db_event_list(struct db *db, struct arena *arena, int64_t study,
     const enum ht_status status =
         db_ask_rows(db, &found, err,
                     "SELECT e.study, revision, e.time_ms, kind, e.trial, "
-                    "e.attempt, \"from\", \"to\", reason, record_attempt, "
-                    "record_replica, record_writer, record_seq, "
+                    "e.attempt, \"from\", \"to\", reason, "
                     "iif(m.seq IS NULL, data, " DB_MEASURED_DATA "), actor "
                     "FROM events AS e LEFT JOIN measurements AS m "
                     "ON m.study=e.study AND m.trial=e.trial "

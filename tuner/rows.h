@@ -175,9 +175,9 @@ struct event_row {
     int64_t trial, attempt; /* 0: none */
     const char *from, *to;  /* states or "" */
     const char *reason;
-    const char *data; /* JSON object or ""; read from `record`, when it is
-                         about one */
-    struct record_name record; /* when it is stored: what was measured */
+    const char *data; /* JSON object or "" */
+    /* To be stored: what was measured; read back it is in `data`. */
+    struct record_name record;
 };
 
 struct runner_row {
