@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -216,14 +215,13 @@ static int own_threads(char id[16])
     return n;
 }
 
-/* Makes the folder of all cases; argv[0] tells where the server program is. */
-static bool fixture_begin(const char *program)
+/* Makes the folder of all cases. The server program is a tool of the tests,
+ * found from the folder of the programs. */
+static bool fixture_begin(const char *programs)
 {
     const char *temporary = getenv("TMPDIR");
-    char self[400];
-    snprintf(self, sizeof self, "%s", program);
-    snprintf(rep_server, sizeof rep_server, "%s/../tools/rep_server",
-             dirname(self));
+    snprintf(rep_server, sizeof rep_server, "%s/../tests/tools/rep_server",
+             programs);
     snprintf(root, sizeof root, "%s/ht-reporter-XXXXXX",
              temporary != NULL ? temporary : "/tmp");
     return mkdtemp(root) != NULL;

@@ -234,8 +234,7 @@ static void the_stop_file_asks_to_stop(void)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
-    if (!fixture_begin(argv[0]))
+    if (argc < 2 || !fixture_begin(argv[1]))
         return 1;
     RUN(outside_a_trial_nothing_happens_and_succeeds);
     RUN(reports_go_to_the_file_in_the_documented_form);

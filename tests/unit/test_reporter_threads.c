@@ -218,8 +218,7 @@ static void the_one_thread_takes_no_signal(void)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
-    if (!fixture_begin(argv[0]))
+    if (argc < 2 || !fixture_begin(argv[1]))
         return 1;
     RUN(eight_threads_report_a_thousand_times_each);
     RUN(forked_children_and_their_parent_report_at_once);
