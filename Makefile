@@ -48,23 +48,20 @@ ALGO_LIBS   := -lopenblas -lgsl
 TUNER_LIBS  := -lsqlite3 -lcurl -lmicrohttpd -lnng -lpcre2-8 -lpthread
 RUNNER_LIBS := -lcurl -lnng -lpthread
 CLI_LIBS    := -lcurl -lsqlite3 -lpthread
-# Google's old reporting symbol needs libc and nothing else; the Makefile names
-# the library's objects one by one so that a stray dependency fails the link.
-LIB_NAMES := host_lookup metric_file report_answer report_file report_record \
-  report_sender reporter spreq writer_id
-
-src = $(sort $(wildcard $(1)/*.c))
+# The files of folder $(1) and of its rooms that pattern $(2) matches.
+files = $(sort $(foreach rooms,/ /*/ /*/*/ /*/*/*/ /*/*/*/*/,$(wildcard $(1)$(rooms)$(2))))
+src = $(call files,$(1),*.c)
 PROTO_SRC  := $(call src,proto)
 ALGO_SRC   := $(call src,algorithms)
 TUNER_SRC  := $(filter-out tuner/main.c,$(call src,tuner))
-RUNNER_SRC := $(filter-out runner/main.c runner/shim_main.c,$(call src,runner))
-LIB_SRC    := $(LIB_NAMES:%=hypertune/%.c)
-CLI_SRC    := $(filter-out hypertune/main.c,$(sort $(wildcard hypertune/cli_*.c)))
+RUNNER_SRC := $(filter-out runner/main.c runner/shim/main.c,$(call src,runner))
+# Needs libc and nothing else: the link fails with a stray dependency.
+LIB_SRC    := $(call src,hypertune/lib)
+CLI_SRC    := $(call src,hypertune/cli)
 # The commands of a trial, shared by `hypertune` and the static in-container tool.
-TRIAL_SRC  := $(sort $(wildcard hypertune/trial_*.c))
-TRIAL_SRC  := $(filter-out hypertune/trial_main.c,$(TRIAL_SRC))
-SHIM_SRC   := $(addprefix runner/,shim_main.c shim.c shim_trainer.c shim_log.c \
-  folder.c home.c disk.c procfs.c workdir.c)
+TRIAL_SRC  := $(filter-out hypertune/trial/main.c,$(call src,hypertune/trial))
+SHIM_SRC   := $(call src,runner/shim) $(addprefix runner/base/,folder.c home.c \
+  disk.c procfs.c workdir.c)
 
 # The dashboard: its files and d3 are part of hypertuned.
 D3 := /usr/share/nodejs/d3/dist/d3.min.js
@@ -84,8 +81,8 @@ PYTHON_OPTUNA := $(sort $(wildcard hypertune/python/hypertune/optuna/*.py))
 PYTHON_HOOK := hypertune/python/hook/sitecustomize.py
 KIT := $(B)/kit/.complete
 TRAINERS := $(B)/bin/digits
-TEST_SRC := $(sort $(wildcard tests/unit/test_*.c tests/api/test_*.c \
-  tests/fault/test_*.c tests/e2e/test_*.c))
+TEST_SRC := $(filter $(foreach f,unit api fault e2e,tests/$(f)/%),\
+  $(call files,tests,test_*.c))
 TESTS := $(patsubst tests/%.c,$(B)/tests/%,$(TEST_SRC))
 TEST_LIB_SRC := $(call src,tests/lib)
 BENCHES := $(patsubst bench/%.c,$(B)/bench/%,$(sort $(wildcard bench/bench_*.c)))
@@ -112,7 +109,7 @@ $(B)/obj/%.o: %.c Makefile
 
 # The loops that every suggestion waits for, as vector code. These flags keep
 # each operation and its order, so the numbers do not change.
-$(B)/obj/algorithms/kernel.o $(B)/obj/algorithms/gp_fit.o: \
+$(B)/obj/algorithms/model/kernel.o $(B)/obj/algorithms/model/gp_fit.o: \
   CFLAGS += $(if $(SAN)$(filter coverage,$(MODE)),,-O3 -fno-math-errno \
   -fno-trapping-math -DHT_VECTOR)
 
@@ -157,7 +154,7 @@ $(B)/bin/hypertune-shim: $(call obj,$(SHIM_SRC)) $(call archive,proto)
 	$(Q)$(CC) $(if $(SAN),$(LDFLAGS),-static -s) -o $@ $^ -lm
 
 # The spec's grammar is embedded, `hypertune help spec` prints it.
-$(B)/obj/hypertune/cli_schema.o: proto/native.schema.json
+$(B)/obj/hypertune/cli/frame/schema.o: proto/native.schema.json
 
 $(B)/bin/hypertune: $(call obj,hypertune/main.c) $(call archive,cli) \
   $(call archive,hypertune) $(call archive,proto)
@@ -165,7 +162,7 @@ $(B)/bin/hypertune: $(call obj,hypertune/main.c) $(call archive,cli) \
 
 # Static, so that it runs in any image, and with libc alone: what needs more of
 # proto does not link; the sanitizers cannot be static.
-$(B)/bin/hypertune-trial: $(call obj,hypertune/trial_main.c $(TRIAL_SRC)) \
+$(B)/bin/hypertune-trial: $(call obj,hypertune/trial/main.c $(TRIAL_SRC)) \
   $(call archive,hypertune) $(call archive,proto)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LINK  $@")
@@ -226,10 +223,12 @@ screenshot: all ## the README's picture of the dashboard, in some minutes
 	@tests/env.sh python3 tests/tools/screenshot.py $(B)/bin docs/images/dashboard.png
 
 # Under the thread sanitizer only what has threads is worth its time.
-THREADED := unit/test_core unit/test_endpoint unit/test_logs unit/test_http \
-  unit/test_judge unit/test_offer unit/test_reporter unit/test_req \
-  unit/test_rungs unit/test_runner_relay unit/test_spreq unit/test_worker \
-  api e2e/test_trainers
+THREADED := unit/hypertune/lib/test_reporter unit/hypertune/lib/test_spreq \
+  unit/runner/container/test_relay unit/runner/talk/test_req_socket \
+  unit/tuner/core/test_core unit/tuner/core/test_worker unit/tuner/http/test_http \
+  unit/tuner/logs/test_logs unit/tuner/search/test_stop_worker \
+  unit/tuner/study/test_rungs unit/tuner/study/test_suggestion_stock \
+  unit/tuner/wire/test_nng_socket api e2e/test_trainers
 check-threads: deps-check ## the threaded parts' tests, for SAN=thread
 	@$(MAKE) --no-print-directory test-programs
 	@tests/run.sh $(B) $(THREADED)
@@ -238,8 +237,9 @@ check-threads: deps-check ## the threaded parts' tests, for SAN=thread
 # what they ask of the programs, other tests ask too.
 UNSEEN := browser/ google/test_gcloud e2e/test_client e2e/test_demo \
   e2e/test_documents e2e/test_examples e2e/test_install e2e/test_notebook \
-  e2e/test_optuna e2e/test_recipes e2e/test_tutorial unit/test_checker \
-  unit/test_libhypertune unit/test_man. unit/test_python_
+  e2e/test_optuna e2e/test_recipes e2e/test_tutorial unit/docs \
+  unit/hypertune/lib/test_libhypertune unit/hypertune/python \
+  unit/tests/test_checker
 check: deps-check ## install what the tests need, run them all; see tests/run.sh
 	@$(MAKE) --no-print-directory test-programs
 	@tests/run.sh $(B) $(if $(SAN),$(UNSEEN:%=-%))
@@ -302,23 +302,22 @@ deb: ## a Debian package in build/deb
 	@debian/build.sh build/deb
 
 # ---- lint ----
-SOURCES := $(sort $(wildcard proto/*.[ch] algorithms/*.[ch] tuner/*.[ch] \
-  runner/*.[ch] hypertune/*.[ch] examples/*/*.[ch] tests/*/*.[ch] tests/*.h \
-  bench/*.[ch]))
+SOURCES := $(foreach f,proto algorithms tuner runner hypertune examples tests \
+  bench,$(call files,$(f),*.[ch]))
 HEADERS := $(filter %.h,$(SOURCES))
 
 lint: lint-layers lint-headers lint-format lint-tidy ## all static checks
 
-# Who may include whom: architecture.md section 2, as five greps.
+# Who may include whom: the folders here.
 lint-layers:
-	@! grep -nE '#include "(algorithms|tuner|runner|hypertune|tests)/' proto/*.[ch]
-	@! grep -nE '#include "(tuner|runner|hypertune|tests)/' algorithms/*.[ch]
-	@! grep -nE '#include "(runner|hypertune|tests)/' tuner/*.[ch]
-	@! grep -nE '#include "(algorithms|tuner|hypertune|tests)/' runner/*.[ch]
-	@! grep -nE '#include "(algorithms|tuner|runner|tests)/' hypertune/*.[ch]
+	@! grep -nE '#include "(algorithms|tuner|runner|hypertune|tests)/' $(filter proto/%,$(SOURCES))
+	@! grep -nE '#include "(tuner|runner|hypertune|tests)/' $(filter algorithms/%,$(SOURCES))
+	@! grep -nE '#include "(runner|hypertune|tests)/' $(filter tuner/%,$(SOURCES))
+	@! grep -nE '#include "(algorithms|tuner|hypertune|tests)/' $(filter runner/%,$(SOURCES))
+	@! grep -nE '#include "(algorithms|tuner|runner|tests)/' $(filter hypertune/%,$(SOURCES))
 	@! grep -nE '#include "proto/' $(LIB_SRC) hypertune/hypertune.h
 	@! grep -nE '#include "\.\.' $(SOURCES)
-	@! grep -lE '#include <sqlite3.h>' $(filter-out tuner/db% hypertune/cli_optuna_db% tests/%,$(SOURCES))
+	@! grep -lE '#include <sqlite3.h>' $(filter-out tuner/db/% hypertune/cli/transfer/optuna_db% tests/%,$(SOURCES))
 	@echo "layers: ok"
 
 lint-headers: $(HEADERS:%=$(B)/lint/%.ok)

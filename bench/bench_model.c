@@ -9,10 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "algorithms/algorithm.h"
-#include "algorithms/gp_fit.h"
-#include "algorithms/rng.h"
-#include "proto/arena.h"
+#include "algorithms/base/algorithm.h"
+#include "algorithms/base/rng.h"
+#include "algorithms/model/gp_fit.h"
+#include "proto/base/arena.h"
 
 enum { MOST_DIM = 20, ROUNDS = 5 };
 

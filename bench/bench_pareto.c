@@ -13,10 +13,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "algorithms/algorithm.h"
-#include "algorithms/hypervolume.h"
-#include "algorithms/pareto.h"
-#include "algorithms/rng.h"
+#include "algorithms/base/algorithm.h"
+#include "algorithms/base/rng.h"
+#include "algorithms/model/hypervolume.h"
+#include "algorithms/model/pareto.h"
 #include "bench/pareto_problems.h"
 
 enum { MOST_TRIALS = 200, FIRST_SEED = 300, STAGES = 2 };

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "algorithms/algorithm.h"
+#include "algorithms/base/algorithm.h"
 #include "bench/problems.h"
-#include "proto/limits.h"
+#include "proto/base/limits.h"
 
 enum {
     MOST_TRIALS = 200,

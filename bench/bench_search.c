@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "algorithms/algorithm.h"
-#include "algorithms/rng.h"
-#include "proto/limits.h"
+#include "algorithms/base/algorithm.h"
+#include "algorithms/base/rng.h"
+#include "proto/base/limits.h"
 
 static bool has_none(void *context, const struct value point[])
 {

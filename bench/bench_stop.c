@@ -14,8 +14,8 @@
 
 #include "bench/curves.h"
 
-#include "algorithms/algorithm.h"
-#include "algorithms/rng.h"
+#include "algorithms/base/algorithm.h"
+#include "algorithms/base/rng.h"
 
 enum { TRIALS = 60, SLOTS = 4, ORDERS = 50 };
 

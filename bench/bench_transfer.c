@@ -19,10 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/algorithm.h"
-#include "algorithms/encoding.h"
+#include "algorithms/base/algorithm.h"
+#include "algorithms/space/encoding.h"
 #include "bench/problems.h"
-#include "proto/limits.h"
+#include "proto/base/limits.h"
 
 enum { TRIALS = 40, FIRST_SEED = 700 };
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/early_stop.h"
-#include "proto/arena.h"
+#include "algorithms/stop/early_stop.h"
+#include "proto/base/arena.h"
 
 enum { CURVE_PARAMETERS = 6, CURVE_EPOCHS = 81, CURVE_LINE = 4096 };
 

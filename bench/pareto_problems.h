@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "proto/space.h"
+#include "proto/space/space.h"
 
 enum { PARETO_MAX_DIM = 8, PARETO_MAX_GOALS = 4 };
 

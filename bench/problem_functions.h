@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "algorithms/rng.h"
+#include "algorithms/base/rng.h"
 
 static inline double square(double x)
 {

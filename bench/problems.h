@@ -13,7 +13,7 @@
 
 #include "bench/problem_functions.h"
 #include "bench/rough_problems.h"
-#include "proto/space.h"
+#include "proto/space/space.h"
 
 struct problem {
     const char *name;

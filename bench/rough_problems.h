@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-#include "algorithms/rng.h"
-#include "proto/space.h"
+#include "algorithms/base/rng.h"
+#include "proto/space/space.h"
 
 /* ---- steps ---- */
 

@@ -5,8 +5,8 @@
 
 #include <curl/curl.h>
 
-#include "hypertune/cli_commands.h"
-#include "proto/json.h"
+#include "hypertune/cli/frame/commands.h"
+#include "proto/doc/json.h"
 
 int main(int argc, char *argv[])
 {

@@ -10,14 +10,14 @@
 
 #include <curl/curl.h>
 
-#include "proto/arena.h"
-#include "proto/json.h"
-#include "proto/token.h"
-#include "proto/utf8.h"
-#include "runner/disk.h"
-#include "runner/gpus.h"
+#include "proto/base/arena.h"
+#include "proto/base/token.h"
+#include "proto/base/utf8.h"
+#include "proto/doc/json.h"
+#include "runner/base/disk.h"
+#include "runner/base/gpus.h"
+#include "runner/base/rules.h"
 #include "runner/options.h"
-#include "runner/rules.h"
 #include "runner/supervisor.h"
 
 enum { EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_TOKEN = 4, EXIT_CONFLICT = 5 };

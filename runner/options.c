@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "runner/engine.h"
-#include "runner/rules.h"
+#include "runner/attempt/engine.h"
+#include "runner/base/rules.h"
 
 #define MEMBER(name) offsetof(struct runner_options, name)
 

@@ -10,14 +10,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "proto/clock.h"
-#include "runner/courier.h"
-#include "runner/discard.h"
-#include "runner/fleet.h"
-#include "runner/leasing.h"
-#include "runner/locator.h"
-#include "runner/log.h"
-#include "runner/talk.h"
+#include "proto/base/clock.h"
+#include "runner/attempt/attempts.h"
+#include "runner/attempt/discard.h"
+#include "runner/base/log.h"
+#include "runner/talk/lease_poll.h"
+#include "runner/talk/request_thread.h"
+#include "runner/talk/server_address.h"
+#include "runner/talk/talk.h"
 
 enum {
     SHORT_PATIENCE_MS = 1500, /* of silence before the server is looked for */

@@ -8,10 +8,10 @@
 
 #include <stdbool.h>
 
-#include "proto/error.h"
-#include "runner/engine.h"
-#include "runner/message.h"
-#include "runner/site.h"
+#include "proto/base/error.h"
+#include "runner/attempt/engine.h"
+#include "runner/base/message.h"
+#include "runner/base/site.h"
 
 struct supervisor_settings {
     const struct site *site;

@@ -1,9 +1,9 @@
 #!/bin/sh
 # run.sh BUILD-DIR [NAME...] - runs the tests, some at a time, and counts cases.
 #
-# A test is a program BUILD-DIR/tests/{unit,api,browser,google,fault,e2e}/test_*,
-# or a script tests/{...}/test_*.py or .sh, started with BUILD-DIR/bin as its
-# argument. It runs in the source tree, with TMPDIR, HOME and HYPERTUNE_STATE in
+# A test is a program test_* in BUILD-DIR/tests/{unit,api,browser,google,fault,
+# e2e} or in a folder there, or a script test_*.py or .sh in tests/{...}, started
+# with BUILD-DIR/bin as its argument. It runs in the source tree, with TMPDIR, HOME and HYPERTUNE_STATE in
 # an empty directory of its own, for at most LIMIT seconds, and prints TAP. With
 # NAMEs only tests whose path contains one of them run, and none that contains
 # one written as -NAME. Only failing tests show their output; what a test leaves
@@ -125,10 +125,11 @@ results=$(mktemp)
 trap 'rm -f "$results"' EXIT
 # The long ones first, so that no worker waits alone at the end.
 for kind in fault e2e google browser api unit; do
-    for test in "$build/tests/$kind"/test_* "$source/tests/$kind"/test_*.py \
-        "$source/tests/$kind"/test_*.sh; do
-        [ -f "$test" ] || continue
-        case $test in *.d) continue ;; esac
+    {
+        find "$build/tests/$kind" -type f -name 'test_*' ! -name '*.d'
+        find "tests/$kind" -type f \( -name 'test_*.py' -o -name 'test_*.sh' \) |
+            sed "s#^#$source/#"
+    } 2>/dev/null | sort | while read -r test; do
         is_wanted "$test" "$@" && echo "$test"
     done
 done | xargs -P "$AT_ONCE" -I TEST "$0" --one "$build" "$results" TEST

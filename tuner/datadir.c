@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "proto/arena.h"
-#include "proto/json.h"
-#include "proto/node.h"
+#include "proto/base/arena.h"
+#include "proto/doc/json.h"
+#include "proto/doc/node.h"
 
 static char *join(const char *folder, const char *name)
 {

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "proto/error.h"
-#include "proto/token.h"
+#include "proto/base/error.h"
+#include "proto/base/token.h"
 
 struct datadir {
     char *path;                          /* absolute */

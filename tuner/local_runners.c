@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/arena.h"
+#include "proto/base/arena.h"
 #include "tuner/supervisor.h"
 
 struct local_runners {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "proto/json.h"
-#include "tuner/log.h"
+#include "proto/doc/json.h"
+#include "tuner/base/log.h"
 #include "tuner/options.h"
 #include "tuner/server.h"
 

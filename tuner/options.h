@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/error.h"
-#include "proto/flags.h"
-#include "proto/text.h"
+#include "proto/base/error.h"
+#include "proto/base/flags.h"
+#include "proto/base/text.h"
 
 struct options {
     const char *data;           /* directory; required */

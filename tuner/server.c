@@ -6,21 +6,21 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "proto/clock.h"
-#include "tuner/core.h"
+#include "proto/base/clock.h"
+#include "tuner/base/log.h"
+#include "tuner/core/core.h"
 #include "tuner/datadir.h"
-#include "tuner/endpoint.h"
-#include "tuner/gate.h"
-#include "tuner/http.h"
+#include "tuner/http/gate.h"
+#include "tuner/http/http.h"
+#include "tuner/http/session.h"
+#include "tuner/http/sse.h"
 #include "tuner/local_runners.h"
-#include "tuner/log.h"
-#include "tuner/logs.h"
+#include "tuner/logs/logs.h"
 #include "tuner/notify.h"
-#include "tuner/reader.h"
-#include "tuner/session.h"
-#include "tuner/sightings.h"
-#include "tuner/sse.h"
-#include "tuner/webhooks.h"
+#include "tuner/read/reader.h"
+#include "tuner/runners/last_seen.h"
+#include "tuner/webhook/webhooks.h"
+#include "tuner/wire/nng_socket.h"
 
 enum {
     HOLD_MS = 20000,       /* of a runner's poll */

@@ -3,7 +3,7 @@
 #ifndef HT_TUNER_SERVER_H
 #define HT_TUNER_SERVER_H
 
-#include "proto/error.h"
+#include "proto/base/error.h"
 #include "tuner/options.h"
 
 /* Serves until SIGTERM, SIGINT or the idle time, which must be blocked along

@@ -14,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "proto/arena.h"
-#include "proto/clock.h"
-#include "proto/text.h"
-#include "tuner/log.h"
+#include "proto/base/arena.h"
+#include "proto/base/clock.h"
+#include "proto/base/text.h"
+#include "tuner/base/log.h"
 
 enum {
     FIRST_DELAY_MS = 500, /* before a runner that died is started again */

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-#include "proto/error.h"
-#include "proto/job.h"
+#include "proto/base/error.h"
+#include "proto/job/job.h"
 
 struct supervisor;
 

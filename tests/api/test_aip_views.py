@@ -15,7 +15,7 @@ from aip import IMAGE, INPUT, JOBS, PLAIN
 EUROPE = "/v1/projects/p/locations/europe-west4"
 TUNING = EUROPE + "/hyperparameterTuningJobs"
 CUSTOM = EUROPE + "/customJobs"
-SUCCEEDED, FAILED = 4, 6  # tuner/rows.h
+SUCCEEDED, FAILED = 4, 6  # tuner/db/rows.h
 
 server = None
 

@@ -13,7 +13,7 @@ import tap
 TRIALS = 12000
 JOB = api.JOBS + "/many"
 IDLE, HALF_OPEN = 1000, 200
-SUCCEEDED = 4  # tuner/rows.h
+SUCCEEDED = 4  # tuner/db/rows.h
 
 server = None
 

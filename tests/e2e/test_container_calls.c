@@ -4,9 +4,9 @@
 
 #include <curl/curl.h>
 
-#include "proto/json.h"
-#include "runner/image.h"
-#include "tests/unit/fake_engine.h"
+#include "proto/doc/json.h"
+#include "runner/docker/image.h"
+#include "tests/unit/runner/docker/fake_engine.h"
 
 #define TINY "localhost/tiny:1"
 #define LABEL "hypertune.test.calls"

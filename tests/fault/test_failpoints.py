@@ -9,7 +9,7 @@ import chaos  # noqa: E402
 import harness  # noqa: E402
 import tap  # noqa: E402
 
-EXIT = 86  # FAILPOINT_EXIT of tuner/failpoint.h
+EXIT = 86  # FAILPOINT_EXIT of tuner/base/failpoint.h
 TURNS = (1, 2, 3, 5, 8, 13, 21, 34)
 
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/filter.h"
+#include "tuner/ask/filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/command.h"
-#include "proto/limits.h"
-#include "proto/pattern.h"
+#include "proto/base/limits.h"
+#include "proto/job/command.h"
+#include "proto/job/pattern.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

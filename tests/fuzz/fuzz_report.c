@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/report.h"
+#include "proto/job/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/job_native.h"
-#include "proto/json.h"
-#include "proto/limits.h"
+#include "proto/base/limits.h"
+#include "proto/doc/json.h"
+#include "proto/form/native.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

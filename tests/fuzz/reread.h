@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/json.h"
-#include "proto/limits.h"
-#include "proto/node.h"
+#include "proto/base/limits.h"
+#include "proto/doc/json.h"
+#include "proto/doc/node.h"
 
 typedef struct node *(*reread_reader)(struct arena *, const char *, size_t,
                                       struct diag *);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/json.h"
+#include "proto/doc/json.h"
 
 void document_read(struct document *document, document_reader reader,
                    const char *text, size_t len)

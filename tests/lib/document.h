@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "proto/node.h"
+#include "proto/doc/node.h"
 
 typedef struct node *(*document_reader)(struct arena *, const char *, size_t,
                                         struct diag *);

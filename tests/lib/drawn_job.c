@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "proto/job_notify.h"
-#include "proto/limits.h"
+#include "proto/base/limits.h"
+#include "proto/job/notify.h"
 
 static struct arena *arena; /* of the job that is drawn */
 static uint64_t state;      /* of the generator */

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "proto/arena.h"
-#include "proto/job.h"
+#include "proto/base/arena.h"
+#include "proto/job/job.h"
 
 /* A job in which every field that its kind may have takes any value that the
  * Vertex form can say, with texts full of what JSON escapes and numbers of any

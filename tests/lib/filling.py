@@ -9,7 +9,7 @@ import random
 import sqlite3
 import struct
 
-# tuner/rows.h
+# tuner/db/rows.h
 SUCCEEDED, STOPPED, FAILED = 4, 5, 6
 ENDED = 4  # of a study: SUCCEEDED
 ATTEMPT_ENDED = 3
@@ -55,7 +55,7 @@ CRC_TABLE = make_table()
 
 
 def checksum(study, trial, record):
-    """CRC-32C of a measurement, as tuner/db_measurement.c reads it."""
+    """CRC-32C of a measurement, as tuner/db/measurement.c reads it."""
     replica, seq, step, time_ms, metrics = record
     data = struct.pack("<7q", study, trial, 1, WRITER, seq, step, time_ms)
     data += ("%s\0%s\0\0" % (replica, metrics)).encode()

@@ -129,7 +129,7 @@ class Server:
 
     def start(self, fail=None):
         """Returns the seconds until it was ready. With a failpoint armed
-        (tuner/failpoint.h) it may die before; None then."""
+        (tuner/base/failpoint.h) it may die before; None then."""
         begin = time.monotonic()
         self.process = subprocess.Popen(
             [os.path.join(bin_dir(), "hypertuned"), "--data", self.data,

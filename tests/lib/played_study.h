@@ -3,8 +3,8 @@
 #ifndef HT_TESTS_LIB_PLAYED_STUDY_H
 #define HT_TESTS_LIB_PLAYED_STUDY_H
 
-#include "algorithms/algorithm.h"
-#include "proto/limits.h"
+#include "algorithms/base/algorithm.h"
+#include "proto/base/limits.h"
 
 enum { STUDY_MOST = 168 };
 

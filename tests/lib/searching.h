@@ -3,7 +3,7 @@
 #ifndef HT_TESTS_LIB_SEARCHING_H
 #define HT_TESTS_LIB_SEARCHING_H
 
-#include "algorithms/algorithm.h"
+#include "algorithms/base/algorithm.h"
 
 /* A state for a study with one objective. */
 enum ht_status search_new(const struct algorithm *algorithm,

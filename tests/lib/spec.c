@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/text.h"
+#include "proto/base/text.h"
 
 const char *spec_file(struct arena *arena, const char *path)
 {

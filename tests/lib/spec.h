@@ -2,7 +2,7 @@
 #ifndef HT_TESTS_LIB_SPEC_H
 #define HT_TESTS_LIB_SPEC_H
 
-#include "proto/job.h"
+#include "proto/job/job.h"
 
 /* The file's text, in the arena; a file that cannot be read ends the test
  * program. */

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "proto/arena.h"
+#include "proto/base/arena.h"
 
 static bool is_below(const struct param *param, struct value a, struct value b)
 {

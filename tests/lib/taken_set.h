@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "algorithms/algorithm.h"
+#include "algorithms/base/algorithm.h"
 
 struct taken_set {
     const struct space *space; /* borrowed */

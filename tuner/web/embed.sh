@@ -1,6 +1,7 @@
 #!/bin/sh
-# embed.sh FOLDER FILE... - prints a C file with the table of tuner/page.h: the
-# bytes of each FILE, as they are and packed. FOLDER takes the packed files.
+# embed.sh FOLDER FILE... - prints a C file with the table of
+# tuner/http/dashboard.h: the bytes of each FILE, as they are and packed. FOLDER
+# takes the packed files.
 set -eu
 folder=$1
 shift
@@ -24,7 +25,7 @@ bytes() {
 }
 
 echo '/* Made by tuner/web/embed.sh. */'
-echo '#include "tuner/page.h"'
+echo '#include "tuner/http/dashboard.h"'
 n=0
 rows=
 for file; do

@@ -10,7 +10,7 @@ import {Question} from "./question.js";
 import {describeTrial, drawMarks, shapes} from "./marks.js";
 import {traceLine} from "./pen.js";
 
-const LEAST_RESULTS = 3; // as tuner/insight.c has it
+const LEAST_RESULTS = 3; // as tuner/search/models.c has it
 const SPREAD = 0.35; // of the room of a category, so that its trials are told apart
 const BOX = 14;      // pixels, half of what the model has of a value alone
 

@@ -1,0 +1,57 @@
+/* belief.h - what is believed of a study at one moment: a model of each goal,
+ * one of whether results come out, and the pending points taken for granted.
+ */
+#ifndef HT_ALGORITHMS_MODEL_BELIEF_H
+#define HT_ALGORITHMS_MODEL_BELIEF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "algorithms/base/algorithm.h"
+#include "algorithms/model/acquisition.h"
+#include "algorithms/model/goal_model.h"
+#include "algorithms/model/history.h"
+#include "algorithms/space/candidates.h"
+
+/* Hyperparameters as a study grows, given what its owner said of the noise. */
+struct belief_hyper {
+    struct goal_hyper goals[SETTING_METRICS];
+    struct hyper feasibility;
+};
+void belief_hyper_init(struct belief_hyper *hyper, enum noise noise);
+
+struct belief {
+    const struct setting *setting; /* borrowed */
+    const struct history *history; /* borrowed */
+    size_t n;                      /* goals */
+    struct goal_model goals[SETTING_METRICS];
+    struct gp *feasibility; /* owned; NULL: nothing failed, here or earlier */
+};
+
+/* Of all results, with room for `extra` points. False when a goal has no
+ * model; belief_fini() either way. */
+bool belief_init(struct belief *belief, const struct setting *setting,
+                 const struct history *history, struct belief_hyper *hyper,
+                 size_t extra);
+void belief_fini(struct belief *belief);
+
+/* A pending point comes out as each goal's models foretell. */
+void belief_add(struct belief *belief, const double x[]);
+
+/* How much points promise now, beyond the best that is known or believed of the
+ * part which `encoding` is of; its caller ends it before the belief. */
+void belief_promise(const struct belief *belief,
+                    const struct encoding *encoding,
+                    const struct rng_place *place,
+                    struct acquisition *acquisition);
+
+/* Adds the best known points, moved into the candidates' part, to them and
+ * writes for each coordinate the value it had in the best point where it was
+ * present. Of several
+ * objectives, the points that fewest others beat, which ones of those is drawn
+ * at the place. */
+void belief_known(const struct belief *belief, const struct rng_place *place,
+                  struct candidates *candidates, double fill[]);
+
+#endif

@@ -1,0 +1,25 @@
+/* leave_one_out.h - how well a model foretells each result from all others.
+ *
+ * In closed form, from one inverse (Rasmussen and Williams, "Gaussian
+ * Processes for Machine Learning", 5.4.2); hyperparameters stay as they are,
+ * the mean m of the process is found anew without the result. */
+#ifndef HT_ALGORITHMS_MODEL_LEAVE_ONE_OUT_H
+#define HT_ALGORITHMS_MODEL_LEAVE_ONE_OUT_H
+
+#include <stddef.h>
+
+#include "algorithms/model/gp.h"
+
+/* Writes for each of the n_seen points of a conditioned model what it would
+ * say of the value there (noise included) had it not seen it. */
+void leave_one_out(const struct gp *gp, double mean[], double variance[]);
+
+/* Spearman's correlation of what is foretold with what came out: 1 when the
+ * model knows which of any two results is better, about 0 when it knows
+ * nothing; 0 as well when either has only equal values. */
+double leave_one_out_ranks(const struct gp *gp);
+
+/* The same of any n pairs; equal numbers share the mean of their ranks. */
+double rank_correlation(size_t n, const double a[], const double b[]);
+
+#endif

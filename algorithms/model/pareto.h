@@ -1,0 +1,40 @@
+/* pareto.h - the values that no other ones beat in every objective.
+ *
+ * Larger is better. Of equal ones all stay. Not for several threads. */
+#ifndef HT_ALGORITHMS_MODEL_PARETO_H
+#define HT_ALGORITHMS_MODEL_PARETO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pareto {
+    size_t m;       /* objectives */
+    size_t n, cap;  /* members, in the order they came */
+    double *values; /* owned, a row of m for each */
+    int64_t *ids;   /* owned, the caller's names for them */
+};
+
+void pareto_init(struct pareto *front, size_t m);
+void pareto_fini(struct pareto *front);
+
+/* At least as good in all objectives. */
+bool pareto_covers(size_t m, const double a[], const double b[]);
+/* That, and better in one. */
+bool pareto_dominates(size_t m, const double a[], const double b[]);
+
+/* Of n rows of m finite values: how many of them dominate each. In steps of
+ * n*n*m/64. */
+void pareto_ranks(size_t m, size_t n, const double values[], size_t ranks[]);
+
+/* Whether a member is at least as good in all: the values are nothing new. */
+bool pareto_has(const struct pareto *front, const double values[]);
+
+/* Adds finite values that no member dominates, and drops the members that they
+ * dominate. Returns whether they are in. */
+bool pareto_add(struct pareto *front, const double values[], int64_t id);
+
+/* The values of a member. */
+const double *pareto_values(const struct pareto *front, size_t i);
+
+#endif

@@ -1,0 +1,25 @@
+/* sample.h - points with values, as models that are no Gaussian process learn
+ * from them. */
+#ifndef HT_ALGORITHMS_MODEL_SAMPLE_H
+#define HT_ALGORITHMS_MODEL_SAMPLE_H
+
+#include <stddef.h>
+
+#include "algorithms/model/gp.h"
+
+struct sample {
+    const struct encoding *encoding; /* borrowed */
+    size_t n_seen;                   /* results */
+    size_t n;                        /* with the pending points after them */
+    double *x;                       /* owned, a row of coordinates for each */
+    double *y; /* owned, larger is better; of pending ones what was believed */
+};
+
+/* All that a conditioned process knows or believes. */
+void sample_init(struct sample *sample, const struct gp *gp);
+void sample_fini(struct sample *sample);
+
+/* The coordinates of point i. */
+const double *sample_row(const struct sample *sample, size_t i);
+
+#endif

@@ -1,0 +1,117 @@
+#include "algorithms/space/candidates.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "algorithms/base/rng.h"
+#include "algorithms/base/sequence.h"
+#include "algorithms/space/inside.h"
+
+enum { GLOBAL = 1024, LOCAL = 512, WIDE = 15 };
+
+static void everywhere(const struct candidates *candidates, size_t n,
+                       double x[])
+{
+    const struct encoding *encoding = candidates->encoding;
+    const struct rng_place place = {candidates->seed, candidates->ordinal,
+                                    RNG_GLOBAL};
+    struct sequence sequence;
+    sequence_init(&sequence, encoding->dim, &place);
+    for (size_t j = 0; j < n; j++) {
+        double *row = x + j * encoding->dim;
+        for (size_t c = 0; c < encoding->dim; c++)
+            row[c] = encoding_draw(encoding, c, sequence_at(&sequence, j, c));
+        encoding_settle(encoding, candidates->fill, row);
+    }
+}
+
+/* How many coordinates of many a step changes: enough to move, few enough to
+ * stay near (Regis and Shoemaker's perturbation, as TuRBO has it). */
+static double chance_to_step(size_t dim)
+{
+    const double d = (double)dim;
+    return dim > WIDE ? 6 / d : fmin(1, fmax(2, 0.3 * d) / d);
+}
+
+static double step(const struct encoding *encoding, size_t c, double u,
+                   double size, const struct rng_place *place)
+{
+    const struct coordinate *at = &encoding->at[c];
+    const uint64_t first = 3 * (uint64_t)c + HT_MAX_PARAMETERS;
+    switch (at->kind) {
+    case COORDINATE_CONTINUOUS:
+        return fmin(fmax(u + size * rng_normal(place, first), 0), 1);
+    case COORDINATE_ORDINAL: {
+        const double k = (double)at->levels;
+        const double by =
+            nearbyint(rng_normal(place, first) * fmax(0.7, size * k));
+        const double level = (double)encoding_level_of(encoding, c, u) + by;
+        return encoding_level(encoding, c, (size_t)fmin(fmax(level, 0), k - 1));
+    }
+    case COORDINATE_CATEGORY:
+        break;
+    }
+    return rng_unit(place, 2 * first) < 0.5
+               ? u
+               : floor(rng_unit(place, 2 * first + 1) * (double)at->levels);
+}
+
+/* A step of a size that takes turns from one of the best, the better ones more
+ * often; every fourth moves all the n coordinates that may, the others at least
+ * one. */
+static void nearby(const struct candidates *candidates, size_t j, size_t n,
+                   const size_t moves[], double row[])
+{
+    static const double sizes[] = {0.2, 0.05, 0.01};
+    const struct encoding *encoding = candidates->encoding;
+    const struct rng_place place = {candidates->seed, candidates->ordinal,
+                                    RNG_LOCAL + j};
+    const size_t dim = encoding->dim, last = (size_t)HT_MAX_PARAMETERS * 4;
+    const size_t from =
+        (size_t)((double)candidates->n_known * rng_unit(&place, 4 * last) *
+                 rng_unit(&place, 4 * last + 1));
+    const size_t surely =
+        moves[(size_t)((double)n * rng_unit(&place, 4 * last + 2))];
+    const double chance = j % 4 == 0 ? 1 : chance_to_step(n);
+    memcpy(row, candidates->known[from], dim * sizeof *row);
+    for (size_t i = 0; i < n; i++) {
+        const size_t c = moves[i];
+        if (row[c] != COORDINATE_ABSENT &&
+            (c == surely || rng_unit(&place, c) < chance))
+            row[c] = step(encoding, c, row[c], sizes[j % 3], &place);
+    }
+    encoding_settle(encoding, candidates->fill, row);
+}
+
+/* Leads every row to what is allowed and drops those that do not get there;
+ * returns how many are left. */
+static size_t keep_allowed(const struct candidates *candidates, size_t n,
+                           double x[])
+{
+    const size_t dim = candidates->encoding->dim;
+    const struct inside inside = {candidates->encoding, candidates->constraints,
+                                  candidates->fill};
+    size_t kept = 0;
+    for (size_t j = 0; j < n; j++) {
+        const struct rng_place place = {candidates->seed, candidates->ordinal,
+                                        RNG_INSIDE + j};
+        if (inside_reach(&inside, &place, x + j * dim))
+            memmove(x + kept++ * dim, x + j * dim, dim * sizeof *x);
+    }
+    return kept;
+}
+
+size_t candidates_fill(const struct candidates *candidates, double x[])
+{
+    const size_t dim = candidates->encoding->dim;
+    size_t moves[HT_MAX_PARAMETERS];
+    const size_t n_moves = encoding_list_free(candidates->encoding, moves);
+    const size_t wanted = n_moves > WIDE ? 2 * LOCAL : LOCAL;
+    const size_t local = candidates->n_known > 0 && n_moves > 0 ? wanted : 0;
+    everywhere(candidates, GLOBAL, x);
+    for (size_t j = 0; j < local; j++)
+        nearby(candidates, j, n_moves, moves, x + (GLOBAL + j) * dim);
+    return candidates->constraints == NULL
+               ? GLOBAL + local
+               : keep_allowed(candidates, GLOBAL + local, x);
+}

@@ -1,0 +1,424 @@
+#include "hypertune/cli/frame/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hypertune/cli/frame/commands.h"
+#include "hypertune/cli/frame/runners.h"
+#include "hypertune/cli/frame/server.h"
+#include "hypertune/cli/frame/shell.h"
+#include "proto/base/token.h"
+#include "proto/doc/diag.h"
+
+enum { DEFAULT_WIDTH = 80, MAX_WIDTH = 10000, MAX_ANSWER_LINE = 256 };
+
+void cli_init(struct cli *cli, char *const environment[])
+{
+    *cli = (struct cli){.lasting = arena_new(), .environment = environment};
+    cli->arena = cli->lasting;
+    cli->set = (struct cli_settings){.timeout_ms = CLI_UNSET,
+                                     .trials = CLI_UNSET,
+                                     .parallel = CLI_UNSET,
+                                     .retries = CLI_UNSET,
+                                     .max_failed = CLI_UNSET,
+                                     .trial_timeout_ms = CLI_UNSET,
+                                     .limit = CLI_UNSET,
+                                     .top = CLI_UNSET,
+                                     .seeds = CLI_UNSET,
+                                     .count = CLI_UNSET,
+                                     .gpus = CLI_UNSET,
+                                     .attempt = CLI_UNSET,
+                                     .tail = CLI_UNSET};
+    cli->in_tty = isatty(STDIN_FILENO) == 1;
+    cli->out_tty = isatty(STDOUT_FILENO) == 1;
+    cli->err_tty = isatty(STDERR_FILENO) == 1;
+}
+
+void cli_fini(struct cli *cli)
+{
+    cli_http_free(cli->http);
+    arena_free(cli->lasting);
+}
+
+const char *cli_variable(const struct cli *cli, const char *name)
+{
+    const char *value = shell_value(cli->environment, name);
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+static size_t terminal_width(const struct cli *cli)
+{
+    const char *columns = cli_variable(cli, "COLUMNS");
+    long wanted = columns != NULL ? strtol(columns, NULL, 10) : 0;
+    if (wanted > 0 && wanted <= MAX_WIDTH)
+        return (size_t)wanted;
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return DEFAULT_WIDTH;
+}
+
+const char cli_formats[] = "table wide json jsonl yaml csv name args";
+
+const char *cli_own_formats(const struct cli_command *command)
+{
+    if (command->run == cli_check)
+        return "native vertex aip"; /* forms of specs */
+    if (command->run == cli_export)
+        return "dir";
+    return command->run == cli_gcloud_env ? "sh fish" : "";
+}
+
+const char *cli_own_format(const struct cli *cli)
+{
+    bool own = cli->set.output != NULL && cli->command != NULL &&
+               words_has(cli_own_formats(cli->command), cli->set.output);
+    return own ? cli->set.output : NULL;
+}
+
+static enum ht_status read_format(struct cli *cli, struct ht_error *err)
+{
+    const char *names[FORMAT_ARGS + 2] = {NULL};
+    char *rest = NULL;
+    size_t n = 0;
+    if (cli->set.output == NULL || cli_own_format(cli) != NULL)
+        return HT_OK;
+    for (char *name =
+             strtok_r(arena_strdup(cli->arena, cli_formats), " ", &rest);
+         name != NULL && n <= FORMAT_ARGS; name = strtok_r(NULL, " ", &rest)) {
+        if (strcmp(cli->set.output, name) == 0) {
+            cli->format = (enum cli_format)n;
+            return HT_OK;
+        }
+        names[n++] = name;
+    }
+    const char *near = diag_nearest(cli->set.output, names);
+    if (near != NULL)
+        return ht_fail(err, HT_INVALID,
+                       "no output format \"%s\" (did you mean %s?)",
+                       cli->set.output, near);
+    const char *own = cli->command ? cli_own_formats(cli->command) : "";
+    return ht_fail(err, HT_INVALID, "no output format \"%s\"; there are %s%s%s",
+                   cli->set.output, cli_formats, own[0] != '\0' ? " " : "",
+                   own);
+}
+
+enum ht_status cli_settle(struct cli *cli, struct ht_error *err)
+{
+    const char *term = cli_variable(cli, "TERM");
+    bool dumb = term == NULL || strcmp(term, "dumb") == 0;
+    cli->color = cli->out_tty && !dumb && !cli->set.no_color &&
+                 cli_variable(cli, "NO_COLOR") == NULL;
+    cli->width = cli->out_tty ? terminal_width(cli) : 0;
+    return read_format(cli, err);
+}
+
+/* ---- saying ---- */
+
+static void say(const char *prefix, const char *message)
+{
+    /* The lines of a message are ours, the bytes within may be foreign. */
+    struct text out = {0};
+    text_puts(&out, prefix);
+    while (*message != '\0') {
+        size_t len = strcspn(message, "\n");
+        char *line = strndup(message, len);
+        if (line == NULL)
+            abort();
+        text_escape(&out, line);
+        free(line);
+        text_puts(&out, "\n");
+        message += len + (message[len] == '\n');
+    }
+    fputs(out.data, stderr);
+    text_free(&out);
+}
+
+int cli_fail(struct cli *cli, int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say("hypertune: ", arena_vprintf(cli->arena, format, args));
+    va_end(args);
+    return code;
+}
+
+static int exit_of(enum ht_status status)
+{
+    switch (status) {
+    case HT_OK:
+        return CLI_DONE;
+    case HT_INVALID:
+    case HT_TOO_LARGE:
+    case HT_HEADER_TOO_LARGE:
+        return CLI_USAGE;
+    case HT_NOT_FOUND:
+        return CLI_ABSENT;
+    case HT_UNAUTHENTICATED:
+    case HT_DENIED:
+        return CLI_DENIED;
+    case HT_EXISTS:
+    case HT_CONFLICT:
+        return CLI_CONFLICT;
+    case HT_UNAVAILABLE:
+        return CLI_UNREACHABLE;
+    case HT_TIMEOUT:
+        return CLI_OVERDUE;
+    case HT_PRECONDITION:
+    case HT_NO_METHOD:
+    case HT_UNIMPLEMENTED:
+    case HT_MISDIRECTED:
+    case HT_LIMIT:
+    case HT_EXHAUSTED:
+    case HT_INTERNAL:
+    case HT_IO:
+    case HT_CORRUPT:
+        return CLI_REFUSED;
+    }
+    return CLI_REFUSED;
+}
+
+/* What to do about an error that has one cure. */
+static const char *remedy(const struct ht_error *err)
+{
+    if (strncmp(err->text, "cannot reach ", 13) == 0)
+        return "\n  start a server with \"hypertune serve\", or name one with "
+               "--server or HYPERTUNE_SERVER";
+    if (err->status == HT_UNAUTHENTICATED)
+        return "\n  name the file of the server's token with --token-file or "
+               "HYPERTUNE_TOKEN_FILE";
+    return "";
+}
+
+int cli_fail_error(struct cli *cli, const struct ht_error *err)
+{
+    return cli_fail(cli, exit_of(err->status), "%s%s", err->text, remedy(err));
+}
+
+void cli_say(const struct cli *cli, const char *format, ...)
+{
+    if (cli->set.quiet)
+        return;
+    va_list args;
+    va_start(args, format);
+    say("", arena_vprintf(cli->arena, format, args));
+    va_end(args);
+}
+
+int cli_print_to(FILE *file, struct text *out)
+{
+    size_t written = out->len == 0 ? 0 : fwrite(out->data, 1, out->len, file);
+    bool whole = written == out->len && fflush(file) == 0;
+    int cause = errno;
+    text_free(out);
+    if (whole)
+        return CLI_DONE;
+    if (cause != EPIPE) /* a reader that has seen enough is no fault */
+        fprintf(stderr, "hypertune: cannot write to stdout: %s\n",
+                strerror(cause));
+    return CLI_REFUSED;
+}
+
+int cli_print(struct text *out)
+{
+    return cli_print_to(stdout, out);
+}
+
+bool cli_ask(const struct cli *cli, const char *question, const char *want)
+{
+    if (!cli->in_tty || !cli->err_tty)
+        return false;
+    struct text shown = {0};
+    text_escape(&shown, question);
+    fprintf(stderr, "%s ", shown.data);
+    text_free(&shown);
+    char line[MAX_ANSWER_LINE];
+    if (fgets(line, sizeof line, stdin) == NULL)
+        return false;
+    line[strcspn(line, "\n")] = '\0';
+    return strcmp(line, want) == 0 ||
+           (strcmp(want, "yes") == 0 && strcmp(line, "y") == 0);
+}
+
+const char *cli_where(struct cli *cli)
+{
+    const char *option = cli->set.data != NULL ? "data" : "server";
+    const char *value = cli->set.data ? cli->set.data : cli->set.server;
+    struct text word = {0};
+    if (value == NULL)
+        return "";
+    text_shell_word(&word, value);
+    char *where = arena_printf(cli->arena, " --%s %s", option, word.data);
+    text_free(&word);
+    return where;
+}
+
+/* ---- reaching the server ---- */
+
+static enum ht_status read_token(struct cli *cli, const char *path,
+                                 const char **token, struct ht_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    if (fd < 0 || fstat(fd, &info) != 0) {
+        ht_fail_errno(err, errno, "cannot read the token file %s", path);
+        return ht_wrap(err, HT_DENIED, "not allowed");
+    }
+    if ((info.st_mode & 077) != 0)
+        cli_say(cli, "warning: %s is open to others; chmod 600 %s", path, path);
+    char line[TOKEN_TEXT_BYTES + 2] = "";
+    ssize_t n = read(fd, line, sizeof line - 1);
+    close(fd);
+    line[n > 0 ? n : 0] = '\0';
+    line[strspn(line, "0123456789abcdefABCDEF")] = '\0';
+    if (line[0] == '\0')
+        return ht_fail(err, HT_DENIED, "%s holds no token", path);
+    *token = arena_strdup(cli->lasting, line);
+    return HT_OK;
+}
+
+static enum ht_status use_server(struct cli *cli, const char *url,
+                                 const char *token_file, struct ht_error *err)
+{
+    const char *token = NULL;
+    if (token_file != NULL) {
+        enum ht_status status = read_token(cli, token_file, &token, err);
+        if (status != HT_OK)
+            return status;
+    }
+    cli->token_file = token_file;
+    size_t len = strlen(url);
+    while (len > 0 && url[len - 1] == '/')
+        len--;
+    struct cli_http_settings settings = {
+        .url = arena_strndup(cli->lasting, url, len),
+        .token = token,
+        .timeout_ms = cli->request_ms};
+    cli_http_free(cli->http);
+    cli->http = cli_http_new(&settings);
+    return HT_OK;
+}
+
+const char *cli_state_folder(struct cli *cli)
+{
+    if (cli->set.data != NULL)
+        return cli->set.data;
+    struct cli_server_homes homes = {
+        .own = cli_variable(cli, "HYPERTUNE_STATE"),
+        .state = cli_variable(cli, "XDG_STATE_HOME"),
+        .home = cli_variable(cli, "HOME")};
+    return cli_server_state_folder(cli->lasting, &homes);
+}
+
+/* `log` gets the last words of a server that did not start. */
+static enum ht_status connect_own(struct cli *cli, const char *token_file,
+                                  struct text *log, struct ht_error *err)
+{
+    struct cli_server_info info;
+    bool started;
+    cli->state_folder = cli_state_folder(cli);
+    if (cli->state_folder == NULL)
+        return ht_fail(err, HT_UNAVAILABLE,
+                       "no folder for a server: HOME is not set\n"
+                       "  name one with HYPERTUNE_STATE, or a server with "
+                       "--server or HYPERTUNE_SERVER");
+    if (cli_server_ensure(cli->lasting, cli->state_folder, &info, &started, log,
+                          err) != HT_OK)
+        return err->status = HT_UNAVAILABLE;
+    if (started && cli->set.verbose)
+        cli_say(cli, "started a server at %s, data in %s", info.url,
+                cli->state_folder);
+    cli->server_pid = info.pid;
+    cli_runners_revive(cli, cli->state_folder, info.url);
+    return use_server(cli, info.url, token_file ? token_file : info.token_file,
+                      err);
+}
+
+static const char *named_token_file(const struct cli *cli)
+{
+    return cli->set.token_file ? cli->set.token_file
+                               : cli_variable(cli, "HYPERTUNE_TOKEN_FILE");
+}
+
+const char *cli_named_server(const struct cli *cli)
+{
+    if (cli->set.server != NULL || cli->set.data != NULL)
+        return cli->set.server;
+    return cli_variable(cli, "HYPERTUNE_SERVER");
+}
+
+static enum ht_status reconnect(struct cli *cli, struct text *log,
+                                struct ht_error *err)
+{
+    const char *url = cli_named_server(cli);
+    cli->detached = url != NULL;
+    return cli->detached ? use_server(cli, url, named_token_file(cli), err)
+                         : connect_own(cli, named_token_file(cli), log, err);
+}
+
+int cli_connect(struct cli *cli)
+{
+    struct ht_error err;
+    struct text log = {0};
+    if (cli->http != NULL || reconnect(cli, &log, &err) == HT_OK)
+        return CLI_DONE;
+    int code = cli_fail_error(cli, &err);
+    fputs(log.data != NULL ? log.data : "", stderr);
+    text_free(&log);
+    return code;
+}
+
+bool cli_connect_silently(struct cli *cli, int64_t timeout_ms)
+{
+    struct cli_server_info info = {.url = cli_named_server(cli)};
+    cli->set.quiet = true;
+    cli->detached = true;
+    cli->request_ms = timeout_ms;
+    if (cli->http != NULL)
+        return true;
+    const char *folder = info.url == NULL ? cli_state_folder(cli) : NULL;
+    if (info.url == NULL &&
+        (folder == NULL ||
+         cli_server_find(cli->lasting, folder, &info, NULL) != HT_OK))
+        return false;
+    const char *token = named_token_file(cli);
+    return use_server(cli, info.url, token != NULL ? token : info.token_file,
+                      NULL) == HT_OK;
+}
+
+/* When our own server has died, somebody else's may have got its port: that one
+ * must neither see our token nor be taken for ours. */
+static bool is_server_the_same(struct cli *cli)
+{
+    struct cli_server_info info;
+    return cli->detached || (cli_server_find(cli->arena, cli->state_folder,
+                                             &info, NULL) == HT_OK &&
+                             info.pid == cli->server_pid);
+}
+
+/* Once more when our own server died meanwhile: asking a changed name twice is
+ * safe, the second answer says that it is done. */
+enum ht_status cli_call(struct cli *cli, const char *method, const char *path,
+                        const char *body, struct cli_http_answer *answer,
+                        struct ht_error *err)
+{
+    struct cli_http_request request = {method, path, body};
+    for (bool again = false;; again = true) {
+        struct text log = {0};
+        enum ht_status status =
+            is_server_the_same(cli) ? HT_OK : reconnect(cli, &log, err);
+        text_free(&log);
+        if (status == HT_OK)
+            status =
+                cli_http_call(cli->http, cli->arena, &request, answer, err);
+        if (status == HT_OK || again || is_server_the_same(cli))
+            return status;
+    }
+}

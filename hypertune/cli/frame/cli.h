@@ -1,0 +1,165 @@
+/* cli_context.h - one invocation of `hypertune`: what was asked, where the
+ * server is, and the ways to answer.
+ *
+ * A command gets this struct and returns an exit code; it prints data on
+ * stdout and everything else on stderr. */
+#ifndef HT_HYPERTUNE_CLI_FRAME_CLI_H
+#define HT_HYPERTUNE_CLI_FRAME_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "hypertune/cli/frame/http.h"
+#include "hypertune/cli/frame/options.h"
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/base/text.h"
+#include "proto/doc/node.h"
+
+/* The exit codes that scripts may rely on. */
+enum cli_exit {
+    CLI_DONE = 0,
+    CLI_REFUSED = 1,     /* the server refused, or an internal error */
+    CLI_USAGE = 2,       /* usage, or an invalid spec */
+    CLI_ABSENT = 3,      /* not found, or nothing there yet */
+    CLI_DENIED = 4,      /* token */
+    CLI_CONFLICT = 5,    /* the name is taken by another spec */
+    CLI_UNREACHABLE = 6, /* no server */
+    CLI_FAILED = 7,      /* study or trial failed */
+    CLI_OVERDUE = 8,     /* --timeout passed */
+    CLI_NO_START = 125,  /* local-run: it was not started */
+    CLI_INTERRUPTED = 130,
+    CLI_TERMINATED = 143
+};
+
+enum cli_format {
+    FORMAT_TABLE,
+    FORMAT_WIDE,
+    FORMAT_JSON,
+    FORMAT_JSONL,
+    FORMAT_YAML,
+    FORMAT_CSV,
+    FORMAT_NAME,
+    FORMAT_ARGS
+};
+extern const char cli_formats[]; /* their names in this order, by blanks */
+
+/* Every option of every command; cli_commands.c has the table. Numbers that
+ * were not given are CLI_UNSET. */
+#define CLI_UNSET (-1)
+struct cli_settings {
+    const char *server, *token_file, *data, *output;
+    bool quiet, verbose, no_color, yes, help, version;
+    int64_t timeout_ms;
+    /* submit, run, check, set */
+    const char *name, *maximize, *minimize, *algorithm, *seed, *image;
+    struct words params, until, env, warm_start;
+    int64_t trials, parallel, retries, max_failed, trial_timeout_ms;
+    bool wait, dry_run, resume, replace, if_not_exists, smoke, full, force;
+    /* lists */
+    const char *state, *sort, *where;
+    int64_t limit;
+    /* logs */
+    const char *stream, *replica;
+    int64_t attempt, tail;
+    bool follow, raw;
+    /* add, retry, curves, export */
+    const char *file, *metric, *out;
+    bool failed;
+    /* confirm, replay */
+    int64_t top, seeds, count;
+    const char *from;
+    /* local-run */
+    const char *memory;
+    struct words volumes;
+    int64_t gpus;
+    bool keep;
+    /* import */
+    bool submit;
+    /* ui */
+    bool no_open;
+    /* gcloud-env */
+    const char *project, *region;
+    bool unset;
+};
+
+struct cli_command;
+
+struct cli {
+    struct arena *lasting; /* as long as the program */
+    struct arena *arena;   /* the same, or that of one round of a long watch */
+    char *const *environment;
+    const struct cli_command *command;
+    struct cli_settings set;
+    struct option_result args;
+    enum cli_format format;
+    bool in_tty, out_tty, err_tty, color;
+    size_t width;             /* columns of stdout, 0: not a terminal */
+    struct cli_http *http;    /* NULL until cli_connect() */
+    int64_t request_ms;       /* longest request, 0: the usual */
+    const char *state_folder; /* of this user's own server, or NULL */
+    pid_t server_pid;         /* that server, as it was found */
+    const char *token_file;   /* that cli_connect() took, or NULL */
+    bool detached;            /* the server was named, so never started */
+};
+
+/* Fills `cli` from the environment; every number unset. */
+void cli_init(struct cli *cli, char *const environment[]);
+void cli_fini(struct cli *cli);
+/* Draws conclusions from the global options: format, colour, width.
+ * HT_INVALID  the format is unknown */
+enum ht_status cli_settle(struct cli *cli, struct ht_error *err);
+
+/* What -o may name for one command alone, by blanks; "": nothing. */
+const char *cli_own_formats(const struct cli_command *command);
+/* The one of them that -o names; NULL: none of them. */
+const char *cli_own_format(const struct cli *cli);
+
+/* A variable of the environment, NULL when absent or empty. */
+const char *cli_variable(const struct cli *cli, const char *name);
+
+/* The server that was named; NULL: it is this user's own one. */
+const char *cli_named_server(const struct cli *cli);
+/* Folder of this user's own server, which may not exist; NULL: nothing says
+ * where it would be. */
+const char *cli_state_folder(struct cli *cli);
+
+/* Makes cli->http ready: the named server, or this user's own one, which is
+ * started when it does not run. Returns CLI_DONE, or the exit code after
+ * having said why. */
+int cli_connect(struct cli *cli);
+/* The same for a shell that completes a word: says nothing and starts nothing;
+ * a request may take `timeout_ms`. False when there is no server. */
+bool cli_connect_silently(struct cli *cli, int64_t timeout_ms);
+/* One request to the server that cli_connect() found. When this user's own
+ * server died in between, it is started again once and asked again. */
+enum ht_status cli_call(struct cli *cli, const char *method, const char *path,
+                        const char *body, struct cli_http_answer *answer,
+                        struct ht_error *err);
+
+/* Says "hypertune: ..." on stderr, foreign bytes escaped; returns `code`. */
+__attribute__((format(printf, 3, 4))) int cli_fail(struct cli *cli, int code,
+                                                   const char *format, ...);
+/* The same for an error; the code follows from its status. */
+int cli_fail_error(struct cli *cli, const struct ht_error *err);
+/* Talk on stderr unless --quiet, foreign bytes escaped. */
+__attribute__((format(printf, 2, 3))) void cli_say(const struct cli *cli,
+                                                   const char *format, ...);
+/* Writes the text to stdout and releases it; CLI_DONE, or CLI_REFUSED when
+ * stdout is closed or full. */
+int cli_print(struct text *out);
+/* The same to stdout or stderr. */
+int cli_print_to(FILE *file, struct text *out);
+
+/* Asks on the terminal; true when the answer equals `want` ("yes" also takes
+ * y). False when there is no terminal or the answer is another. */
+bool cli_ask(const struct cli *cli, const char *question, const char *want);
+
+/* What has to be added to a command that is shown as advice, so that it talks
+ * to the same server: "", " --data DIR" or " --server URL". */
+const char *cli_where(struct cli *cli);
+
+#endif

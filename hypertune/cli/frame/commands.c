@@ -1,0 +1,311 @@
+#include "hypertune/cli/frame/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/doc/diag.h"
+
+#define FIELD(name) offsetof(struct cli_settings, name)
+#define GLOBAL(name, letter, kind, field, value, help)                         \
+    {                                                                          \
+        name, letter, true, kind, FIELD(field), value, help                    \
+    }
+#define OWN(name, letter, kind, field, value, help)                            \
+    {                                                                          \
+        name, letter, false, kind, FIELD(field), value, help                   \
+    }
+
+const struct option_spec cli_option_table[] = {
+    GLOBAL("server", 0, OPTION_TEXT, server, "URL",
+           "use this server instead of your own"),
+    GLOBAL("token-file", 0, OPTION_TEXT, token_file, "FILE",
+           "file of the server's token"),
+    GLOBAL("data", 0, OPTION_TEXT, data, "DIR",
+           "your own server keeps everything in DIR"),
+    GLOBAL("output", 'o', OPTION_TEXT, output, "FORMAT",
+           "table, wide, json, jsonl, yaml, csv, name or args"),
+    GLOBAL("timeout", 0, OPTION_SPAN, timeout_ms, "TIME",
+           "give up waiting after this long (exit 8)"),
+    GLOBAL("yes", 0, OPTION_FLAG, yes, NULL, "do not ask"),
+    GLOBAL("quiet", 'q', OPTION_FLAG, quiet, NULL, "no advice on stderr"),
+    GLOBAL("verbose", 'v', OPTION_FLAG, verbose, NULL, "say more"),
+    GLOBAL("no-color", 0, OPTION_FLAG, no_color, NULL, "no colours"),
+    GLOBAL("help", 'h', OPTION_FLAG, help, NULL, "how a command is used"),
+    GLOBAL("version", 0, OPTION_FLAG, version, NULL, "print the version"),
+
+    OWN("name", 0, OPTION_TEXT, name, "NAME", "name of the study"),
+    OWN("trials", 'n', OPTION_WHOLE, trials, "N", "trials to run in all"),
+    OWN("parallel", 'p', OPTION_WHOLE, parallel, "N", "trials at a time"),
+    OWN("maximize", 0, OPTION_TEXT, maximize, "METRIC", "the objective"),
+    OWN("minimize", 0, OPTION_TEXT, minimize, "METRIC", "the objective"),
+    OWN("param", 0, OPTION_LIST, params, "NAME=FORM",
+        "lr=log:1e-5..0.1, layers=1..8, opt=adam,sgd"),
+    OWN("algorithm", 0, OPTION_TEXT, algorithm, "NAME",
+        "bayesian, grid or random"),
+    OWN("seed", 0, OPTION_TEXT, seed, "N", "same seed, same suggestions"),
+    OWN("warm-start", 0, OPTION_LIST, warm_start, "STUDY[,STUDY]",
+        "begin with the results of earlier studies"),
+    OWN("until", 0, OPTION_LIST, until, "WHAT",
+        "target=0.99, time=2h, noProgress=20; watch: state"),
+    OWN("retries", 0, OPTION_WHOLE, retries, "N",
+        "starts after a trial's failed one"),
+    OWN("max-failed", 0, OPTION_WHOLE, max_failed, "N",
+        "end after so many failed trials"),
+    OWN("trial-timeout", 0, OPTION_SPAN, trial_timeout_ms, "TIME",
+        "end a trial after this long"),
+    OWN("image", 0, OPTION_TEXT, image, "IMAGE",
+        "image of the trials; words after -- go to it"),
+    OWN("env", 0, OPTION_LIST, env, "NAME=VALUE", "a variable of the trials"),
+    OWN("wait", 0, OPTION_FLAG, wait, NULL,
+        "wait for the end: 0 a best trial, 7 none"),
+    OWN("dry-run", 0, OPTION_FLAG, dry_run, NULL,
+        "show what would run, create nothing"),
+    OWN("continue", 0, OPTION_FLAG, resume, NULL,
+        "change the study of this name to this spec"),
+    OWN("replace", 0, OPTION_FLAG, replace, NULL,
+        "delete the study of this name first"),
+    OWN("if-not-exists", 0, OPTION_FLAG, if_not_exists, NULL,
+        "fine when the study is there with this spec"),
+    OWN("smoke", 0, OPTION_FLAG, smoke, NULL,
+        "run one trial first and look at what it reports"),
+    OWN("full", 0, OPTION_FLAG, full, NULL,
+        "with --smoke: let that trial end by itself"),
+    OWN("force", 0, OPTION_FLAG, force, NULL, "replace files that are there"),
+
+    OWN("state", 0, OPTION_TEXT, state, "STATE", "only in this state"),
+    OWN("sort", 0, OPTION_TEXT, sort, "KEY",
+        "id, time, metric, parameter; top: name; -KEY: down"),
+    OWN("where", 0, OPTION_TEXT, where, "TEXT",
+        "only matching: 'dropout<0.3 optimizer=adam'"),
+    OWN("limit", 0, OPTION_WHOLE, limit, "N", "at most N rows, 0: all"),
+    OWN("stream", 0, OPTION_TEXT, stream, "NAME",
+        "stdout (default), stderr, runner"),
+    OWN("replica", 0, OPTION_TEXT, replica, "NAME", "such as worker-0"),
+    OWN("attempt", 0, OPTION_WHOLE, attempt, "N", "not the newest attempt"),
+    OWN("tail", 0, OPTION_WHOLE, tail, "BYTES", "only the end"),
+    OWN("follow", 'f', OPTION_FLAG, follow, NULL, "go on until it ends"),
+    OWN("raw", 0, OPTION_FLAG, raw, NULL, "do not escape control bytes"),
+    OWN("file", 0, OPTION_TEXT, file, "FILE",
+        "points as CSV or JSON lines, - is stdin"),
+    OWN("gpus", 0, OPTION_WHOLE, gpus, "N", "GPUs that it gets"),
+    OWN("memory", 0, OPTION_TEXT, memory, "SIZE", "most memory, such as 2Gi"),
+    OWN("volume", 0, OPTION_LIST, volumes, "FOLDER:/FOLDER[:ro]",
+        "a folder that the container sees"),
+    OWN("keep", 0, OPTION_FLAG, keep, NULL, "keep its folder: outputs, logs"),
+    OWN("failed", 0, OPTION_FLAG, failed, NULL,
+        "all that failed, infeasible ones too"),
+    OWN("top", 0, OPTION_WHOLE, top, "N", "so many of the best (3)"),
+    OWN("seeds", 0, OPTION_WHOLE, seeds, "N", "runs of each (5)"),
+    OWN("from", 0, OPTION_TEXT, from, "TRIAL", "begin where it was chosen"),
+    OWN("count", 0, OPTION_WHOLE, count, "N", "points to look ahead (5)"),
+    OWN("metric", 0, OPTION_TEXT, metric, "NAME",
+        "this one; local-run: one that has to come"),
+    OWN("out", 0, OPTION_TEXT, out, "FILE",
+        "write to FILE; -o dir: a new folder"),
+    OWN("project", 0, OPTION_TEXT, project, "ID",
+        "gcloud's project (yours, else local)"),
+    OWN("region", 0, OPTION_TEXT, region, "NAME",
+        "gcloud's region (yours, else us-central1)"),
+    OWN("submit", 0, OPTION_FLAG, submit, NULL,
+        "run the experiment, not only print its spec"),
+    OWN("no-open", 0, OPTION_FLAG, no_open, NULL, "open no browser"),
+    OWN("unset", 0, OPTION_FLAG, unset, NULL, "take it back"),
+    {.name = NULL}};
+
+#define STUDY_FLAGS                                                            \
+    "name trials parallel maximize minimize param algorithm seed "             \
+    "warm-start until retries max-failed trial-timeout image env continue "    \
+    "replace if-not-exists"
+
+const struct cli_command cli_commands[] = {
+    {"submit", cli_submit, STUDY_FLAGS " wait dry-run smoke full", "[SPEC | -]",
+     "create a study and run its trials"},
+    {"run", cli_run_study, STUDY_FLAGS " dry-run",
+     "[SPEC] | --maximize METRIC --param NAME=FORM -- COMMAND...",
+     "submit, watch, and show the best trial"},
+    {"init", cli_write_spec, "force", "[FILE]", "write a commented spec.yaml"},
+    {"check", cli_check, STUDY_FLAGS " smoke full", "[SPEC]",
+     "check a spec and show what would run"},
+    {"local-run", cli_local_run, "env volume gpus memory metric keep",
+     "IMAGE [-- ARGS...] | -- COMMAND...",
+     "run one trial as the service would, and look at it"},
+    {"list", cli_list, "state limit", "", "all studies"},
+    {"describe", cli_describe, "", "STUDY", "everything about one study"},
+    {"trials", cli_trials, "state sort limit where", "STUDY",
+     "the trials of a study"},
+    {"trial", cli_trial, "", "STUDY/ID", "one trial and its attempts"},
+    {"best", cli_best, "metric", "STUDY",
+     "the best trial, or those that no other one beats"},
+    {"confirm", cli_confirm, "top seeds wait", "STUDY",
+     "run the best again with other seeds: which is it?"},
+    {"replay", cli_replay, "algorithm from count", "STUDY",
+     "prove its suggestions; --algorithm: what that would suggest"},
+    {"watch", cli_watch, "until", "STUDY", "live view"},
+    {"top", cli_top, "sort", "", "live view of all studies and runners"},
+    {"ui", cli_ui, "no-open", "[STUDY]",
+     "a link that logs a browser in to the dashboard"},
+    {"logs", cli_logs, "follow stream replica attempt tail raw", "STUDY/ID",
+     "what a trial printed"},
+    {"stop-trial", cli_stop_trial, "", "STUDY/ID...",
+     "end running trials, keep their results"},
+    {"add", cli_add, "file *", "STUDY NAME=VALUE... | STUDY --file FILE",
+     "run trials with parameters of your own, the search chooses the rest"},
+    {"retry", cli_retry, "failed", "STUDY/ID... | STUDY --failed",
+     "run failed trials again"},
+    {"curves", cli_curves, "metric", "STUDY[/ID]...",
+     "every measurement of the objective"},
+    {"importance", cli_importance, "metric", "STUDY",
+     "how much each parameter matters"},
+    {"export", cli_export, "out", "STUDY",
+     "all trials as csv, jsonl or json; -o dir --out FOLDER: the whole study"},
+    {"import", cli_import, "name metric submit", "FILE [STUDY]",
+     "a study exported here, an Optuna database, a Katib experiment"},
+    {"pause", cli_pause, "", "STUDY", "start no more trials for now"},
+    {"resume", cli_resume, "", "STUDY", "go on after pause"},
+    {"stop", cli_stop, "", "STUDY", "end it, keep the results"},
+    {"cancel", cli_cancel, "", "STUDY", "end it, discard running trials"},
+    {"set", cli_set, "trials parallel +", "STUDY [trials=N] [parallel=N]",
+     "change the counts, +N adds; more trials reopen a finished study"},
+    {"delete", cli_delete, "", "STUDY", "remove a study and its results"},
+    {"fetch", cli_fetch, "force", "STUDY/best | STUDY/ID [DIR]",
+     "copy what a trial wrote: model, checkpoints, logs"},
+    {"report", cli_report, NULL, "NAME=VALUE... [--step N]",
+     "in a trial: report metrics"},
+    {"should-stop", cli_should_stop, NULL, "",
+     "in a trial: 0 stop now, 1 go on"},
+    {"params", cli_params, NULL, "[NAME...]",
+     "in a trial: its hyperparameters"},
+    {"serve", cli_serve, NULL, "[FLAGS OF hypertuned]",
+     "run your server in the foreground"},
+    {"runner", cli_runner, NULL, "[FLAGS OF hypertune-runner]",
+     "offer this machine to a server"},
+    {"runners", cli_list_runners, "", "", "who runs the trials"},
+    {"gcloud-env", cli_gcloud_env, "project region unset",
+     "[-o sh | fish | json]",
+     "point gcloud and Google's Python SDK here: eval \"$(...)\""},
+    {"doctor", cli_doctor, "", "", "what this machine can run, and repairs"},
+    {"completion", cli_completion, "", "bash | zsh | fish",
+     "a script that completes commands in your shell"},
+    {"complete", cli_complete, NULL, "WORD...", NULL},
+    {"version", cli_version, "", "", "print the version"},
+    {"help", cli_help, "", "[TOPIC]", "help on a command, or on spec"},
+    {.name = NULL}};
+
+const struct cli_command *cli_command_find(const char *name)
+{
+    for (const struct cli_command *c = cli_commands; c->name != NULL; c++) {
+        if (strcmp(c->name, name) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+const struct option_spec *cli_option_find(const char *name, size_t len)
+{
+    for (const struct option_spec *o = cli_option_table; o->name != NULL; o++) {
+        if (strlen(o->name) == len && strncmp(o->name, name, len) == 0)
+            return o;
+    }
+    return NULL;
+}
+
+static bool show_usage(struct cli *cli)
+{
+    const char *usage = cli->command->usage;
+    cli_fail(cli, CLI_USAGE, "usage: hypertune %s%s%s", cli->command->name,
+             usage[0] != '\0' ? " " : "", usage);
+    return false;
+}
+
+bool cli_wants(struct cli *cli, size_t n)
+{
+    bool right = cli->args.words.n == n && !cli->args.has_rest;
+    return right || show_usage(cli);
+}
+
+bool cli_wants_some(struct cli *cli)
+{
+    bool right = cli->args.words.n > 0 && !cli->args.has_rest;
+    return right || show_usage(cli);
+}
+
+static int refuse_command(struct cli *cli, const char *name)
+{
+    enum { MAX_COMMANDS = 64 };
+    const char *names[MAX_COMMANDS] = {NULL};
+    size_t n = 0;
+    for (const struct cli_command *c = cli_commands;
+         c->name != NULL && n + 1 < MAX_COMMANDS; c++) {
+        if (c->help != NULL)
+            names[n++] = c->name;
+    }
+    const char *near = diag_nearest(name, names);
+    if (near != NULL)
+        return cli_fail(cli, CLI_USAGE, "no command \"%s\" (did you mean %s?)",
+                        name, near);
+    return cli_fail(cli, CLI_USAGE,
+                    "no command \"%s\"; \"hypertune help\" lists them", name);
+}
+
+static enum ht_status read_arguments(struct cli *cli,
+                                     struct options_parser *parser, int argc,
+                                     char *const argv[], struct ht_error *err)
+{
+    if (cli->command->options == NULL) {
+        for (int i = 0; i < argc; i++)
+            words_add(cli->arena, &cli->args.words, argv[i]);
+        return HT_OK;
+    }
+    parser->allowed = cli->command->options;
+    parser->command =
+        arena_printf(cli->arena, "hypertune %s", cli->command->name);
+    return cli_options_parse(parser, argc, argv, &cli->args, err);
+}
+
+static int show_help(struct cli *cli)
+{
+    struct text out = {0};
+    if (cli->command == NULL)
+        cli_help_short(&out);
+    else
+        cli_help_command(cli->command, &out);
+    return cli_print(&out);
+}
+
+static int without_command(struct cli *cli)
+{
+    if (cli->set.version)
+        return cli_version(cli);
+    if (cli->set.help)
+        return show_help(cli);
+    struct text out = {0};
+    cli_help_short(&out);
+    fputs(out.data, stderr);
+    text_free(&out);
+    return CLI_USAGE;
+}
+
+int cli_main(struct cli *cli, int argc, char *const argv[])
+{
+    struct ht_error err;
+    struct options_parser parser = {.arena = cli->arena,
+                                    .table = cli_option_table,
+                                    .target = &cli->set,
+                                    .allowed = "",
+                                    .command = "hypertune"};
+    int used;
+    if (cli_options_parse_leading(&parser, argc, argv, &used, &err) != HT_OK)
+        return cli_fail(cli, CLI_USAGE, "%s", err.text);
+    if (used == argc)
+        return without_command(cli);
+    cli->command = cli_command_find(argv[used]);
+    if (cli->command == NULL)
+        return refuse_command(cli, argv[used]);
+    used++;
+    if (read_arguments(cli, &parser, argc - used, argv + used, &err) != HT_OK ||
+        cli_settle(cli, &err) != HT_OK)
+        return cli_fail(cli, CLI_USAGE, "%s", err.text);
+    if (cli->set.help)
+        return show_help(cli);
+    return cli->command->run(cli);
+}

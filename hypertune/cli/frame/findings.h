@@ -1,0 +1,41 @@
+/* cli_finding.h - what `doctor` found: one line each, with the repair of what
+ * is not as it should be. */
+#ifndef HT_HYPERTUNE_CLI_FRAME_FINDINGS_H
+#define HT_HYPERTUNE_CLI_FRAME_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "hypertune/cli/frame/cli.h"
+
+enum finding_level {
+    FINDING_OK,
+    FINDING_NOTE, /* worth knowing, nothing to repair */
+    FINDING_WARN, /* something will not work, something else does */
+    FINDING_FAIL  /* no trial can run here */
+};
+
+struct finding {
+    enum finding_level level;
+    const char *subject; /* one word: "memory" */
+    const char *text;
+    const char *repair; /* what to do, NULL: nothing */
+};
+
+struct findings {
+    struct cli *cli; /* everything lives in its arena */
+    size_t n;
+    struct finding *items;
+};
+
+/* Adds one; `repair` is copied, too. */
+__attribute__((format(printf, 5, 6))) void
+findings_add(struct findings *findings, enum finding_level level,
+             const char *subject, const char *repair, const char *format, ...);
+bool findings_failed(const struct findings *findings);
+
+/* Prints them in the format that was asked for: a table, or objects with
+ * level, subject, text and repair. Returns an exit code. */
+int findings_print(const struct findings *findings);
+
+#endif

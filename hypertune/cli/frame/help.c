@@ -1,0 +1,146 @@
+#include "hypertune/cli/frame/commands.h"
+
+#include <string.h>
+
+#include "hypertune/cli/frame/output.h"
+#include "hypertune/cli/frame/schema.h"
+#include "hypertune/trial/commands.h"
+
+static void list_commands(const char *title, const char *names,
+                          struct text *out)
+{
+    text_printf(out, "%s\n", title);
+    for (const struct cli_command *c = cli_commands; c->name != NULL; c++) {
+        if (c->help != NULL && words_has(names, c->name))
+            text_printf(out, "  %-12s %s\n", c->name, c->help);
+    }
+    text_puts(out, "\n");
+}
+
+void cli_help_short(struct text *out)
+{
+    text_puts(out,
+              "hypertune - tune hyperparameters and report metrics\n\n"
+              "Common:\n"
+              "  hypertune run spec.yaml               tune, watch, show the "
+              "best\n"
+              "  hypertune submit spec.yaml            create a study and run "
+              "its trials\n"
+              "  hypertune watch STUDY                 live view\n"
+              "  hypertune best STUDY                  the best trial\n"
+              "  hypertune report accuracy=0.93        inside a trial: report "
+              "a metric\n\n");
+    list_commands(
+        "Studies:",
+        "submit run init check local-run list describe watch top pause "
+        "resume stop set cancel delete export import ui",
+        out);
+    list_commands(
+        "Trials:", "trials trial best logs curves fetch stop-trial retry add",
+        out);
+    list_commands("What was learnt:", "importance confirm replay", out);
+    list_commands("In a trial:", "report should-stop params", out);
+    list_commands("Server:", "serve runner runners gcloud-env doctor", out);
+    list_commands("Other:", "completion version help", out);
+    text_puts(out, "Global flags:\n");
+    cli_options_help(cli_option_table, "", true, out);
+}
+
+void cli_help_command(const struct cli_command *command, struct text *out)
+{
+    static const struct {
+        cli_run *run;
+        const char *help;
+    } own[] = {{cli_report, trial_help_report},
+               {cli_should_stop, trial_help_should_stop},
+               {cli_params, trial_help_params}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (own[i].run == command->run) {
+            text_puts(out, own[i].help);
+            return;
+        }
+    }
+    text_printf(out, "usage: hypertune %s%s%s\n  %s\n", command->name,
+                command->usage[0] != '\0' ? " " : "", command->usage,
+                command->help);
+    if (command->options == NULL)
+        return;
+    if (command->options[0] != '\0') {
+        text_puts(out, "\nFlags:\n");
+        cli_options_help(cli_option_table, command->options, false, out);
+    }
+    text_puts(out, "\nGlobal flags:\n");
+    cli_options_help(cli_option_table, "", true, out);
+}
+
+static void help_exit(struct text *out)
+{
+    text_puts(out, "  0  done\n"
+                   "  1  the server refused, or an internal error\n"
+                   "  2  usage, or an invalid spec\n"
+                   "  3  not found, or nothing there yet\n"
+                   "  4  not allowed (token)\n"
+                   "  5  conflict: the name is taken by another spec\n"
+                   "  6  server not reachable\n"
+                   "  7  study or trial failed\n"
+                   "  8  --timeout passed\n"
+                   "125  local-run: not started; else as the trial ended\n"
+                   "130  interrupted    143  terminated\n");
+}
+
+static void help_environment(struct text *out)
+{
+    text_puts(out,
+              "HYPERTUNE_SERVER      URL of a server, instead of your own\n"
+              "HYPERTUNE_TOKEN_FILE  file of its token\n"
+              "HYPERTUNE_STATE       folder of your own server (default\n"
+              "                      $XDG_STATE_HOME/hypertune, "
+              "~/.local/state/hypertune)\n"
+              "DOCKER_HOST           container engine, instead of the usual\n"
+              "                      sockets of Docker and Podman\n"
+              "NO_COLOR              no colours\n"
+              "COLUMNS               width of tables on a terminal\n");
+}
+
+int cli_help(struct cli *cli)
+{
+    static const struct {
+        const char *name;
+        void (*write)(struct text *out);
+    } topics[] = {{"spec", cli_schema_help},
+                  {"exit", help_exit},
+                  {"environment", help_environment}};
+    struct text out = {0};
+    if (cli->args.words.n == 0) {
+        cli_help_short(&out);
+        text_puts(&out, "\nTopics: help COMMAND, help spec, help exit, help "
+                        "environment\n");
+        return cli_print(&out);
+    }
+    const char *topic = cli->args.words.items[0];
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
+        if (strcmp(topics[i].name, topic) == 0) {
+            topics[i].write(&out);
+            return cli_print(&out);
+        }
+    }
+    const struct cli_command *command = cli_command_find(topic);
+    if (command == NULL || command->help == NULL)
+        return cli_fail(cli, CLI_ABSENT,
+                        "no help on \"%s\"; \"hypertune help\" lists the "
+                        "topics",
+                        topic);
+    cli_help_command(command, &out);
+    return cli_print(&out);
+}
+
+int cli_version(struct cli *cli)
+{
+    struct node version = {
+        .kind = NODE_STRING, .key = "version", .text = HT_VERSION};
+    const struct node root = {.kind = NODE_MAP, .first = &version, .count = 1};
+    struct text out = {0};
+    if (!cli_output_resource(cli->format, &root, &out))
+        text_puts(&out, "hypertune " HT_VERSION "\n");
+    return cli_print(&out);
+}

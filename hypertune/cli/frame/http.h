@@ -1,0 +1,57 @@
+/* cli_http.h - one keep-alive HTTP connection to a hypertune server. */
+#ifndef HT_HYPERTUNE_CLI_FRAME_HTTP_H
+#define HT_HYPERTUNE_CLI_FRAME_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/doc/node.h"
+
+struct cli_http;
+
+struct cli_http_settings {
+    const char *url;    /* "http://127.0.0.1:8470", no slash at the end */
+    const char *token;  /* bearer token, NULL: none */
+    int64_t timeout_ms; /* of one request, 0: 30 s */
+};
+
+struct cli_http_request {
+    const char *method, *path;
+    const char *body; /* JSON text or NULL */
+};
+
+struct cli_http_answer {
+    const struct node *root; /* the JSON, NULL when the body is empty */
+    const char *body;        /* as it came, NUL-terminated */
+    size_t len;
+};
+
+/* The settings are copied. Free with cli_http_free(), which accepts NULL. */
+struct cli_http *cli_http_new(const struct cli_http_settings *settings);
+void cli_http_free(struct cli_http *http);
+const char *cli_http_url(const struct cli_http *http);
+
+/* Sends one request and reads the whole JSON answer into `arena`. Server errors
+ * keep the server's sentence and status. HT_UNAVAILABLE  no connection, or it
+ * broke; the sentence names the cause HT_TIMEOUT      no answer within the
+ * timeout HT_CORRUPT      the answer is no JSON */
+enum ht_status cli_http_call(struct cli_http *http, struct arena *arena,
+                             const struct cli_http_request *request,
+                             struct cli_http_answer *answer,
+                             struct ht_error *err);
+
+/* Waits until the server says that some study changed (its event stream), one
+ * of the `n` descriptors (at most CLI_HTTP_MAX_FDS) can be read, or
+ * `timeout_ms` passed. Opens the stream on first use and again when it broke,
+ * so a caller that polls after every return misses nothing. */
+enum { CLI_HTTP_MAX_FDS = 2 };
+void cli_http_wait(struct cli_http *http, size_t n, const int fds[],
+                   int timeout_ms);
+
+/* `name` as one path segment, all but unreserved bytes percent-encoded. */
+char *cli_http_segment(struct arena *arena, const char *name);
+
+#endif

@@ -1,0 +1,91 @@
+#include "hypertune/cli/frame/output.h"
+
+#include "proto/base/clock.h"
+#include "proto/doc/json.h"
+#include "proto/doc/yaml_write.h"
+
+bool cli_output_resource(enum cli_format format, const struct node *resource,
+                         struct text *out)
+{
+    switch (format) {
+    case FORMAT_JSON:
+        json_print_pretty(json_of_node(resource), out);
+        text_puts(out, "\n");
+        return true;
+    case FORMAT_JSONL:
+        json_print(json_of_node(resource), out);
+        text_puts(out, "\n");
+        return true;
+    case FORMAT_YAML:
+        yaml_write(resource, out);
+        return true;
+    case FORMAT_TABLE:
+    case FORMAT_WIDE:
+    case FORMAT_CSV:
+    case FORMAT_NAME:
+    case FORMAT_ARGS:
+        return false;
+    }
+    return false;
+}
+
+void cli_output_object(enum cli_format format, cJSON *object, size_t index,
+                       struct text *out)
+{
+    if (format == FORMAT_JSON)
+        text_puts(out, index == 0 ? "[" : ",\n");
+    json_print(object, out);
+    text_puts(out, format == FORMAT_JSON ? "" : "\n");
+}
+
+bool cli_output_item(enum cli_format format, const struct node *resource,
+                     size_t index, struct text *out)
+{
+    if (format == FORMAT_JSON) {
+        cli_output_object(format, json_of_node(resource), index, out);
+        return true;
+    }
+    if (format == FORMAT_YAML)
+        text_puts(out, "---\n");
+    return cli_output_resource(format, resource, out);
+}
+
+void cli_output_end(enum cli_format format, size_t n, struct text *out)
+{
+    if (format == FORMAT_JSON)
+        text_puts(out, n == 0 ? "[]\n" : "]\n");
+}
+
+void cli_output_age(int64_t then_ms, int64_t now_ms, struct text *out)
+{
+    char span[CLOCK_DURATION_BYTES];
+    if (then_ms <= 0) {
+        text_puts(out, "-");
+        return;
+    }
+    int64_t age = now_ms > then_ms ? now_ms - then_ms : 0;
+    text_puts(out, clock_duration(span, age - age % 1000));
+}
+
+void cli_output_bytes(int64_t bytes, struct text *out)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+    double amount = (double)bytes / 1024;
+    size_t unit = 0;
+    if (bytes < 1024) {
+        text_printf(out, "%lld B", (long long)bytes);
+        return;
+    }
+    for (; amount >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++)
+        amount /= 1024;
+    text_printf(out, amount < 10 ? "%.1f %s" : "%.0f %s", amount, units[unit]);
+}
+
+const char *cli_output_size(struct arena *arena, int64_t bytes)
+{
+    struct text size = {0};
+    cli_output_bytes(bytes, &size);
+    const char *copy = arena_strdup(arena, size.data);
+    text_free(&size);
+    return copy;
+}

@@ -1,0 +1,35 @@
+/* cli_output.h - resources of the server in the formats of -o. */
+#ifndef HT_HYPERTUNE_CLI_FRAME_OUTPUT_H
+#define HT_HYPERTUNE_CLI_FRAME_OUTPUT_H
+
+#include <cjson/cJSON.h>
+
+#include "hypertune/cli/frame/cli.h"
+#include "proto/base/text.h"
+#include "proto/doc/node.h"
+
+/* Appends one resource as JSON (indented), one JSON line, or YAML. True when
+ * the format is one of these; otherwise nothing is appended. */
+bool cli_output_resource(enum cli_format format, const struct node *resource,
+                         struct text *out);
+
+/* The same for one of several resources, `index` counting them from 0: JSON
+ * becomes an array, YAML a stream of documents. After the last one
+ * cli_output_end() closes what has to be closed; n is their number. */
+bool cli_output_item(enum cli_format format, const struct node *resource,
+                     size_t index, struct text *out);
+/* The same for an object that was made here, which is released; -o json and
+ * -o jsonl alone. */
+void cli_output_object(enum cli_format format, cJSON *object, size_t index,
+                       struct text *out);
+void cli_output_end(enum cli_format format, size_t n, struct text *out);
+
+/* "1d", "2h14m": the age of a wall time. */
+void cli_output_age(int64_t then_ms, int64_t now_ms, struct text *out);
+
+/* Appends "512 B", "1.5 MiB": an amount of memory or disk. */
+void cli_output_bytes(int64_t bytes, struct text *out);
+/* The same as a string of the arena. */
+const char *cli_output_size(struct arena *arena, int64_t bytes);
+
+#endif

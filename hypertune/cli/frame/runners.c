@@ -1,0 +1,384 @@
+#include "hypertune/cli/frame/runners.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hypertune/cli/frame/commands.h"
+#include "hypertune/cli/frame/engine.h"
+#include "hypertune/cli/frame/output.h"
+#include "hypertune/cli/frame/server.h"
+#include "hypertune/cli/frame/spawn.h"
+#include "hypertune/cli/frame/table.h"
+#include "proto/base/clock.h"
+
+/* This user's own server starts processes. Its containers have a runner of
+ * their own that ends with the server; it works where one that the server
+ * supervises would, so that there are never two. */
+#define CONTAINERS "runs/docker"
+#define CONTAINERS_LOG "containers.log"
+
+enum { START_MS = 20000, POLL_MS = 50 };
+
+enum ht_status cli_runners_each(struct cli *cli, cli_visitor *visit,
+                                void *context, struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    enum ht_status status =
+        cli_call(cli, "GET", "/hypertune/v1/runners", NULL, &answer, err);
+    if (status != HT_OK)
+        return status;
+    const struct node *list = node_find(answer.root, "runners");
+    for (const struct node *runner = list ? list->first : NULL; runner != NULL;
+         runner = runner->next) {
+        if (!visit(runner, context))
+            break;
+    }
+    return HT_OK;
+}
+
+/* ---- one runner ---- */
+
+static bool is_online(const struct node *runner)
+{
+    return strcmp(node_get_string(runner, "state", ""), "ONLINE") == 0;
+}
+
+/* Does it run images? Else it starts processes. */
+static bool has_images(const struct node *runner)
+{
+    /* Rules come with the first hello; until then the engine tells. */
+    bool likely = strcmp(node_get_string(runner, "engine", ""), "process") != 0;
+    return node_get_bool(node_find(runner, "rules"), "images", likely);
+}
+
+/* The texts of a list, apart by commas; nothing when there are none. */
+static void join(const struct node *list, struct text *out)
+{
+    for (const struct node *item = list ? list->first : NULL; item != NULL;
+         item = item->next) {
+        text_puts(out, item == list->first ? "" : ",");
+        text_escape(out, cli_scalar(item));
+    }
+}
+
+static void add_list(const char *what, const struct node *list,
+                     struct text *out)
+{
+    if (list == NULL || list->first == NULL)
+        return;
+    text_puts(out, what);
+    join(list, out);
+}
+
+void cli_runners_describe(const struct node *runner, struct text *out)
+{
+    const struct node *rules = node_find(runner, "rules");
+    const char *engine = node_get_string(rules, "engine", "");
+    text_escape(out, node_get_string(runner, "engine", "?"));
+    text_puts(out, " on ");
+    text_escape(out, node_get_string(runner, "host", "?"));
+    text_puts(out, engine[0] != '\0' ? ", " : "");
+    text_escape(out, engine);
+    if (!is_online(runner)) {
+        text_puts(out, ", away");
+        return;
+    }
+    text_printf(out, ", %lld of %lld slots busy",
+                (long long)node_get_int(runner, "busy", 0),
+                (long long)node_get_int(runner, "slots", 0));
+    add_list(", GPUs ", node_find(rules, "gpus"), out);
+    add_list(", credentials of ", node_find(rules, "credentials"), out);
+}
+
+/* ---- the list ---- */
+
+struct listing {
+    struct cli *cli;
+    struct table *table;
+    struct text out;
+    size_t n;
+    int64_t now;
+};
+
+static const char *const columns[] = {
+    "RUNNER", "ENGINE", "HOST", "STATE",   "SLOTS", "BUSY",    "GPUS",
+    "IMAGES", "SEEN",   "WITH", "VOLUMES", "ALLOW", "SECRETS", "CREDENTIALS"};
+enum { N_COLUMNS = sizeof columns / sizeof *columns, N_NARROW = 9 };
+
+static void list_cell(struct table *table, const struct node *list)
+{
+    struct text cell = {0};
+    join(list, &cell);
+    table_cell(table, cell.data != NULL ? cell.data : "-");
+    text_free(&cell);
+}
+
+static void add_row(struct listing *listing, const struct node *runner)
+{
+    struct table *table = listing->table;
+    const struct node *rules = node_find(runner, "rules");
+    struct text seen = {0};
+    if (is_online(runner))
+        text_puts(&seen, "now");
+    else
+        cli_output_age(node_get_int(runner, "lastSeenMs", 0), listing->now,
+                       &seen);
+    table_row(table);
+    table_cell(table, node_get_string(runner, "runner", ""));
+    table_cell(table, node_get_string(runner, "engine", ""));
+    table_cell(table, node_get_string(runner, "host", ""));
+    table_cell(table, node_get_string(runner, "state", ""));
+    table_cell(table, cli_scalar(node_find(runner, "slots")));
+    table_cell(table, cli_scalar(node_find(runner, "busy")));
+    list_cell(table, node_find(rules, "gpus"));
+    table_cell(table, has_images(runner) ? "yes" : "no");
+    table_cell(table, seen.data);
+    table_cell(table, node_get_string(rules, "engine", "-"));
+    list_cell(table, node_find(rules, "volumeRoots"));
+    list_cell(table, node_find(rules, "allow"));
+    list_cell(table, node_find(rules, "secrets"));
+    list_cell(table, node_find(rules, "credentials"));
+    text_free(&seen);
+}
+
+static bool list_runner(const struct node *runner, void *context)
+{
+    struct listing *listing = context;
+    struct cli *cli = listing->cli;
+    size_t index = listing->n++;
+    if (cli->format == FORMAT_NAME) {
+        text_escape(&listing->out, node_get_string(runner, "runner", ""));
+        text_puts(&listing->out, "\n");
+    } else if (!cli_output_item(cli->format, runner, index, &listing->out)) {
+        add_row(listing, runner);
+    }
+    return true;
+}
+
+static struct table *new_table(struct cli *cli)
+{
+    bool narrow = cli->format != FORMAT_WIDE && cli->format != FORMAT_CSV;
+    struct table *table = table_new(cli->arena);
+    for (size_t i = 0; i < (narrow ? N_NARROW : N_COLUMNS); i++)
+        table_column(table, columns[i],
+                     words_has("SLOTS BUSY", columns[i]) ? ALIGN_RIGHT
+                                                         : ALIGN_LEFT);
+    return table;
+}
+
+static int print_listing(struct listing *listing)
+{
+    struct cli *cli = listing->cli;
+    if (cli->format == FORMAT_CSV)
+        table_csv(listing->table, &listing->out);
+    else if (table_rows(listing->table) > 0)
+        table_print(listing->table, cli->format == FORMAT_WIDE ? 0 : cli->width,
+                    &listing->out);
+    cli_output_end(cli->format, listing->n, &listing->out);
+    if (listing->n == 0)
+        cli_say(cli, "no runners; \"hypertune runner\" offers this machine");
+    return cli_print(&listing->out);
+}
+
+int cli_list_runners(struct cli *cli)
+{
+    struct ht_error err;
+    if (!cli_wants(cli, 0))
+        return CLI_USAGE;
+    int code = cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    struct listing listing = {
+        .cli = cli, .table = new_table(cli), .now = clock_wall_ms()};
+    if (cli_runners_each(cli, list_runner, &listing, &err) != HT_OK) {
+        text_free(&listing.out);
+        return cli_fail_error(cli, &err);
+    }
+    return print_listing(&listing);
+}
+
+/* ---- the own server's runner of containers ---- */
+
+static bool is_running(struct cli *cli, const char *folder)
+{
+    return cli_server_is_locked(
+        arena_printf(cli->arena, "%s/" CONTAINERS "/runner.lock", folder));
+}
+
+/* Whoever submits to his own server can read his home folder anyway. NULL: the
+ * runner's own variable says it, or there is none. */
+static const char *volume_roots(const struct cli *cli)
+{
+    struct stat info;
+    const char *home = cli_variable(cli, "HOME");
+    if (home == NULL ||
+        cli_variable(cli, "HYPERTUNE_RUNNER_VOLUME_ROOT") != NULL ||
+        strchr(home, ',') != NULL || stat(home, &info) != 0 ||
+        !S_ISDIR(info.st_mode))
+        return NULL;
+    return home;
+}
+
+static enum ht_status start(struct cli *cli, const char *folder,
+                            const char *url, const struct cli_engine *engine,
+                            pid_t *pid, struct ht_error *err)
+{
+    const char *roots = volume_roots(cli);
+    const char *args[] = {"--exit-when-alone",
+                          "--gpus", /* they belong to the runner of processes */
+                          "none",
+                          "--server",
+                          url,
+                          "--token-file",
+                          arena_printf(cli->arena, "%s/runner-token", folder),
+                          "--engine",
+                          "docker",
+                          "--docker-host",
+                          engine->url,
+                          "--state",
+                          arena_printf(cli->arena, "%s/" CONTAINERS, folder),
+                          roots != NULL ? "--volume-root" : NULL,
+                          roots,
+                          NULL};
+    const struct cli_spawn spawn = {.program = "hypertune-runner",
+                                    .args = args,
+                                    .folder = folder,
+                                    .log = CONTAINERS_LOG};
+    return cli_spawn_detached(cli->arena, &spawn, pid, err);
+}
+
+void cli_runners_revive(struct cli *cli, const char *folder, const char *url)
+{
+    struct cli_engine engine;
+    pid_t pid;
+    const char *mark =
+        arena_printf(cli->arena, "%s/" CONTAINERS "/runner-id", folder);
+    if (access(mark, F_OK) == 0 && !is_running(cli, folder) &&
+        cli_engine_find(cli, &engine))
+        start(cli, folder, url, &engine, &pid, NULL);
+}
+
+/* ---- before a job is submitted ---- */
+
+struct census {
+    bool any;    /* some runner is known */
+    bool images; /* one is there that runs images */
+};
+
+static bool count_runner(const struct node *runner, void *context)
+{
+    struct census *census = context;
+    census->any = true;
+    census->images |= is_online(runner) && has_images(runner);
+    return true;
+}
+
+static enum ht_status count(struct cli *cli, struct census *census,
+                            struct ht_error *err)
+{
+    *census = (struct census){0};
+    return cli_runners_each(cli, count_runner, census, err);
+}
+
+/* Waits until the server knows the new runner. `pid` is 0 when it was there
+ * already. */
+static int await_runner(struct cli *cli, const char *folder, pid_t pid)
+{
+    struct ht_error err;
+    struct census census;
+    struct timespec span = {.tv_nsec = POLL_MS * 1000000L};
+    int64_t deadline = clock_monotonic_ms() + START_MS;
+    bool ended = false;
+    while (!ended && clock_monotonic_ms() < deadline) {
+        if (count(cli, &census, &err) != HT_OK)
+            return cli_fail_error(cli, &err);
+        if (census.images)
+            return CLI_DONE;
+        ended = pid != 0 && waitpid(pid, NULL, WNOHANG) == pid;
+        nanosleep(&span, NULL);
+    }
+    struct text log = {0};
+    cli_server_last_words(cli->arena, folder, CONTAINERS_LOG, &log);
+    int code = cli_fail(cli, CLI_REFUSED, "the runner of containers %s\n%s",
+                        ended ? "ended at once" : "is not ready in time",
+                        log.data != NULL ? log.data : "");
+    text_free(&log);
+    return code;
+}
+
+static int start_own(struct cli *cli, const struct cli_engine *engine)
+{
+    struct ht_error err;
+    pid_t pid = 0;
+    char *real = realpath(cli->state_folder, NULL);
+    const char *folder =
+        arena_strdup(cli->arena, real != NULL ? real : cli->state_folder);
+    free(real);
+    if (!is_running(cli, folder) && start(cli, folder, cli_http_url(cli->http),
+                                          engine, &pid, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    int code = await_runner(cli, folder, pid);
+    if (code == CLI_DONE && pid != 0)
+        cli_say(cli, "started a runner of containers (%s)", engine->name);
+    return code;
+}
+
+/* What to write behind "--": the pool's own command, or an example. */
+static const char *own_command(struct cli *cli, const struct pool *pool)
+{
+    struct text words = {0};
+    for (size_t i = 0; i < pool->command.n; i++) {
+        text_puts(&words, i > 0 ? " " : "");
+        text_shell_word(&words, pool->command.items[i]);
+    }
+    const char *command = arena_strdup(
+        cli->arena,
+        words.data != NULL ? words.data : "python3 -m trainer.task");
+    text_free(&words);
+    return command;
+}
+
+static int refuse(struct cli *cli, const struct pool *pool, const char *file)
+{
+    const char *why = cli->detached
+                          ? "but this server's runners start processes"
+                          : "but no container engine answers on this machine "
+                            "(hypertune doctor)";
+    return cli_fail(cli, CLI_USAGE,
+                    "the %s runs in image %s, %s\n"
+                    "  say which command runs it here: hypertune %s %s -- %s",
+                    pool->type, pool->image, why, cli->command->name, file,
+                    own_command(cli, pool));
+}
+
+int cli_runners_offer_images(struct cli *cli, bool *offered)
+{
+    struct ht_error err;
+    struct census census;
+    struct cli_engine engine;
+    if (count(cli, &census, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    *offered = census.images || (cli->detached && !census.any);
+    if (*offered || cli->detached || !cli_engine_find(cli, &engine))
+        return CLI_DONE;
+    *offered = true;
+    return start_own(cli, &engine);
+}
+
+int cli_runners_prepare(struct cli *cli, const struct job *job,
+                        const char *file)
+{
+    bool offered = false;
+    const struct pool *pool = job->pools;
+    const struct pool *end = pool + job->n_pools;
+    while (pool < end && pool->image == NULL)
+        pool++;
+    if (pool == end)
+        return CLI_DONE;
+    int code = cli_runners_offer_images(cli, &offered);
+    return code != CLI_DONE || offered ? code : refuse(cli, pool, file);
+}

@@ -1,0 +1,274 @@
+#include "hypertune/cli/frame/server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hypertune/cli/frame/spawn.h"
+#include "proto/base/clock.h"
+#include "proto/doc/diag.h"
+#include "proto/doc/node.h"
+
+enum {
+    START_MS = 10000,
+    POLL_MS = 20,
+    LOG_TAIL = 2048, /* bytes of server.log that are looked at */
+    LOG_LINES = 5,   /* of them shown */
+    MAX_JSON = 16384
+};
+
+const char *cli_server_state_folder(struct arena *arena,
+                                    const struct cli_server_homes *homes)
+{
+    if (homes->own != NULL && homes->own[0] != '\0')
+        return homes->own;
+    /* The XDG rule: a relative value is ignored. */
+    if (homes->state != NULL && homes->state[0] == '/')
+        return arena_printf(arena, "%s/hypertune", homes->state);
+    if (homes->home != NULL && homes->home[0] == '/')
+        return arena_printf(arena, "%s/.local/state/hypertune", homes->home);
+    return NULL;
+}
+
+/* The first (or last) `max` bytes; NULL when the file cannot be read. */
+static char *read_file(struct arena *arena, const char *path, size_t max,
+                       bool tail)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return NULL;
+    if (tail && lseek(fd, 0, SEEK_END) > (off_t)max)
+        lseek(fd, -(off_t)max, SEEK_END);
+    else
+        lseek(fd, 0, SEEK_SET);
+    char *content = arena_alloc(arena, max + 1, 1);
+    size_t len = 0;
+    ssize_t n;
+    while (len < max && (n = read(fd, content + len, max - len)) > 0)
+        len += (size_t)n;
+    close(fd);
+    return content;
+}
+
+/* A shared lock that can be had means that nobody holds the exclusive one. */
+bool cli_server_is_locked(const char *lock)
+{
+    int fd = open(lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return false;
+    bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return held;
+}
+
+static bool is_loopback(const char *url)
+{
+    enum { HOST_BYTES = 64 };
+    char host[HOST_BYTES];
+    struct in_addr address;
+    if (strncmp(url, "http://[::1]:", 13) == 0)
+        return true;
+    if (strncmp(url, "http://", 7) != 0)
+        return false;
+    size_t len = strcspn(url + 7, ":/");
+    if (len >= sizeof host)
+        return false;
+    memcpy(host, url + 7, len);
+    host[len] = '\0';
+    return strcmp(host, "localhost") == 0 ||
+           (inet_pton(AF_INET, host, &address) == 1 &&
+            ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET);
+}
+
+enum ht_status cli_server_find(struct arena *arena, const char *folder,
+                               struct cli_server_info *info,
+                               struct ht_error *err)
+{
+    /* The lock is probed only once server.json is there: a server that is
+     * just starting must not find our shared lock in its way. */
+    char *path = arena_printf(arena, "%s/server.json", folder);
+    char *json = read_file(arena, path, MAX_JSON, false);
+    if (json == NULL ||
+        !cli_server_is_locked(arena_printf(arena, "%s/lock", folder)))
+        return ht_fail(err, HT_NOT_FOUND, "no server runs in %s", folder);
+    struct diag diag;
+    diag_init(&diag, arena, path, NULL, 0);
+    const struct node *root = node_read_json(arena, json, strlen(json), &diag);
+    const char *url = node_get_string(root, "http", NULL);
+    if (url == NULL)
+        return ht_fail(err, HT_CORRUPT, "%s does not say \"http\"", path);
+    if (!is_loopback(url))
+        return ht_fail(err, HT_CORRUPT,
+                       "%s names %s, which is not this machine; use --server",
+                       path, url);
+    *info = (struct cli_server_info){
+        .url = url,
+        .token_file = arena_printf(arena, "%s/token", folder),
+        .runner_token_file = arena_printf(arena, "%s/runner-token", folder),
+        .pid = (pid_t)node_get_int(root, "pid", 0)};
+    return HT_OK;
+}
+
+enum ht_status cli_server_make_folder(struct arena *arena, const char *folder,
+                                      struct ht_error *err)
+{
+    char *path = arena_strdup(arena, folder);
+    for (char *slash = strchr(path + 1, '/'); slash != NULL;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0700); /* a failure shows at the last level */
+        *slash = '/';
+    }
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return ht_fail_errno(err, errno, "cannot make %s", folder);
+    struct stat info;
+    if (stat(folder, &info) == 0 && !S_ISDIR(info.st_mode))
+        return ht_fail_errno(err, ENOTDIR, "cannot use %s", folder);
+    if (access(folder, W_OK | X_OK) != 0)
+        return ht_fail_errno(err, errno, "cannot write in %s", folder);
+    return HT_OK;
+}
+
+static void pause_ms(long ms)
+{
+    struct timespec span = {.tv_sec = ms / 1000,
+                            .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&span, NULL);
+}
+
+static enum ht_status await_server(struct arena *arena, const char *folder,
+                                   pid_t pid, struct cli_server_info *info,
+                                   struct ht_error *err)
+{
+    int64_t deadline = clock_monotonic_ms() + START_MS;
+    bool ended = false;
+    for (;;) {
+        enum ht_status status = cli_server_find(arena, folder, info, err);
+        if (status != HT_NOT_FOUND)
+            return status;
+        if (ended)
+            return ht_fail(err, HT_UNAVAILABLE,
+                           "the server for %s ended at once", folder);
+        if (clock_monotonic_ms() >= deadline)
+            return ht_fail(err, HT_UNAVAILABLE,
+                           "the server for %s is not ready after %d s", folder,
+                           START_MS / 1000);
+        /* Looked at once more after its end: another one may have won. */
+        ended = waitpid(pid, NULL, WNOHANG) == pid;
+        pause_ms(POLL_MS);
+    }
+}
+
+void cli_server_last_words(struct arena *arena, const char *folder,
+                           const char *name, struct text *log)
+{
+    char *path = arena_printf(arena, "%s/%s", folder, name);
+    char *content = read_file(arena, path, LOG_TAIL, true);
+    if (content == NULL)
+        return;
+    char *start = content + strlen(content);
+    for (int lines = 0; start > content; start--) {
+        if (start[-1] == '\n' && start[0] != '\0' && ++lines == LOG_LINES)
+            break;
+    }
+    char *rest = NULL;
+    for (char *line = strtok_r(start, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        text_puts(log, "  ");
+        text_escape(log, line);
+        text_puts(log, "\n");
+    }
+}
+
+enum ht_status cli_server_start(struct arena *arena, const char *folder,
+                                const char *const flags[],
+                                struct cli_server_info *info,
+                                struct ht_error *err)
+{
+    enum { MOST_FLAGS = 64 };
+    const char *args[MOST_FLAGS + 3] = {"--data", folder};
+    for (size_t i = 0; flags[i] != NULL && i < MOST_FLAGS; i++)
+        args[i + 2] = flags[i];
+    struct cli_spawn spawn = {.program = "hypertuned",
+                              .args = args,
+                              .folder = folder,
+                              .log = "server.log"};
+    pid_t pid;
+    enum ht_status status = cli_spawn_detached(arena, &spawn, &pid, err);
+    return status == HT_OK ? await_server(arena, folder, pid, info, err)
+                           : status;
+}
+
+/* One that stops has taken server.json away and still holds the lock; one that
+ * somebody starts by hand holds it and has no server.json yet. HT_NOT_FOUND: no
+ * server is there any more. */
+static enum ht_status await_other(struct arena *arena, const char *folder,
+                                  struct cli_server_info *info,
+                                  struct ht_error *err)
+{
+    const char *lock = arena_printf(arena, "%s/lock", folder);
+    int64_t deadline = clock_monotonic_ms() + START_MS;
+    for (;;) {
+        bool held = cli_server_is_locked(lock);
+        enum ht_status status = cli_server_find(arena, folder, info, err);
+        if (!held || status != HT_NOT_FOUND)
+            return status;
+        if (clock_monotonic_ms() >= deadline)
+            return ht_fail(err, HT_UNAVAILABLE,
+                           "a server holds %s and is not ready", lock);
+        pause_ms(POLL_MS);
+    }
+}
+
+/* With start.lock held: nobody else starts a server for this folder now. */
+static enum ht_status start_alone(struct arena *arena, const char *folder,
+                                  struct cli_server_info *info, bool *started,
+                                  struct ht_error *err)
+{
+    static const char *const flags[] = {"--on-demand", NULL};
+    enum ht_status status = await_other(arena, folder, info, err);
+    if (status != HT_NOT_FOUND)
+        return status;
+    /* What a dead server left behind must not be taken for the new one's. */
+    unlink(arena_printf(arena, "%s/server.json", folder));
+    status = cli_server_start(arena, folder, flags, info, err);
+    *started = status == HT_OK;
+    return status;
+}
+
+enum ht_status cli_server_ensure(struct arena *arena, const char *folder,
+                                 struct cli_server_info *info, bool *started,
+                                 struct text *log, struct ht_error *err)
+{
+    *started = false;
+    enum ht_status status = cli_server_find(arena, folder, info, err);
+    if (status != HT_NOT_FOUND)
+        return status;
+    status = cli_server_make_folder(arena, folder, err);
+    if (status != HT_OK)
+        return status;
+    char *real = realpath(folder, NULL); /* the server's cwd is another one */
+    if (real == NULL)
+        return ht_fail_errno(err, errno, "cannot use %s", folder);
+    folder = arena_strdup(arena, real);
+    free(real);
+    char *guard = arena_printf(arena, "%s/start.lock", folder);
+    int fd = open(guard, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0 || flock(fd, LOCK_EX) != 0) {
+        status = ht_fail_errno(err, errno, "cannot lock %s", guard);
+    } else {
+        status = start_alone(arena, folder, info, started, err);
+        if (status == HT_UNAVAILABLE)
+            cli_server_last_words(arena, folder, "server.log", log);
+    }
+    if (fd >= 0)
+        close(fd);
+    return status;
+}

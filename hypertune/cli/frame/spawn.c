@@ -1,0 +1,148 @@
+#include "hypertune/cli/frame/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "proto/base/clock.h"
+
+enum { ASK_MS = 5000, ASK_BYTES = 4096, PATH_BYTES = 4096 };
+
+const char *cli_spawn_program(struct arena *arena, const char *name)
+{
+    char self[PATH_BYTES];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0)
+        return name;
+    self[n] = '\0';
+    char *slash = strrchr(self, '/');
+    if (slash == NULL)
+        return name;
+    char *beside =
+        arena_printf(arena, "%.*s/%s", (int)(slash - self), self, name);
+    return access(beside, X_OK) == 0 ? beside : name;
+}
+
+static char **make_argv(struct arena *arena, const char *first,
+                        const char *const rest[])
+{
+    size_t n = 0;
+    while (rest[n] != NULL)
+        n++;
+    char **argv = arena_alloc(arena, n + 2, sizeof *argv);
+    argv[0] = arena_strdup(arena, first);
+    for (size_t i = 0; i < n; i++)
+        argv[i + 1] = arena_strdup(arena, rest[i]);
+    return argv;
+}
+
+/* No mask and no handler of ours, in a session or group of its own. */
+static void init_attributes(posix_spawnattr_t *attributes, short alone)
+{
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_init(attributes);
+    posix_spawnattr_setsigmask(attributes, &none);
+    posix_spawnattr_setsigdefault(attributes, &all);
+    posix_spawnattr_setflags(
+        attributes,
+        (short)(alone | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+}
+
+enum ht_status cli_spawn_detached(struct arena *arena,
+                                  const struct cli_spawn *spawn, pid_t *pid,
+                                  struct ht_error *err)
+{
+    const char *program = cli_spawn_program(arena, spawn->program);
+    char *log = arena_printf(arena, "%s/%s", spawn->folder, spawn->log);
+    char **argv = make_argv(arena, spawn->program, spawn->args);
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 1, log,
+                                     O_WRONLY | O_CREAT | O_APPEND, 0600);
+    posix_spawn_file_actions_adddup2(&files, 1, 2);
+    posix_spawn_file_actions_addclosefrom_np(&files, 3);
+    posix_spawn_file_actions_addchdir_np(&files, spawn->folder);
+    init_attributes(&attributes, POSIX_SPAWN_SETSID);
+    int rc = posix_spawnp(pid, program, &files, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    if (rc != 0)
+        return ht_fail_errno(err, rc, "cannot start %s", program);
+    return HT_OK;
+}
+
+/* ---- asking ---- */
+
+static bool start_asked(const char *const argv[], int out, pid_t *pid)
+{
+    struct arena *arena = arena_new();
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, out, 1);
+    posix_spawn_file_actions_adddup2(&files, out, 2);
+    posix_spawn_file_actions_addclosefrom_np(&files, 3);
+    init_attributes(&attributes, POSIX_SPAWN_SETPGROUP);
+    int rc = posix_spawnp(pid, argv[0], &files, &attributes,
+                          make_argv(arena, argv[0], argv + 1), environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    arena_free(arena);
+    return rc == 0;
+}
+
+/* Reads until the other end is closed; false when the time was up. */
+static bool drain(int fd, char buffer[ASK_BYTES])
+{
+    int64_t deadline = clock_monotonic_ms() + ASK_MS;
+    size_t len = 0;
+    char rest[ASK_BYTES];
+    for (;;) {
+        int64_t left = deadline - clock_monotonic_ms();
+        struct pollfd ready = {.fd = fd, .events = POLLIN};
+        if (left <= 0 || poll(&ready, 1, (int)left) < 0)
+            return false;
+        if (ready.revents == 0)
+            continue;
+        size_t room = ASK_BYTES - 1 - len;
+        ssize_t n = read(fd, room > 0 ? buffer + len : rest,
+                         room > 0 ? room : sizeof rest);
+        if (n <= 0)
+            return true;
+        len += room > 0 ? (size_t)n : 0;
+    }
+}
+
+int cli_spawn_ask(struct arena *arena, const char *const argv[],
+                  const char **said)
+{
+    int ends[2];
+    pid_t pid;
+    char buffer[ASK_BYTES] = "";
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    bool started = start_asked(argv, ends[1], &pid);
+    close(ends[1]);
+    bool whole = started && drain(ends[0], buffer);
+    close(ends[0]);
+    if (!started)
+        return -1;
+    if (!whole)
+        kill(-pid, SIGKILL);
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    *said = arena_strdup(arena, buffer);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}

@@ -1,0 +1,35 @@
+/* cli_spawn.h - other programs: ours, started to outlive this one, and those
+ * of the machine, asked for a line or two. */
+#ifndef HT_HYPERTUNE_CLI_FRAME_SPAWN_H
+#define HT_HYPERTUNE_CLI_FRAME_SPAWN_H
+
+#include <sys/types.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+
+/* Path of a program of ours: beside this executable when it is there, else
+ * the bare name for a search in PATH. */
+const char *cli_spawn_program(struct arena *arena, const char *name);
+
+struct cli_spawn {
+    const char *program;     /* one of ours, by name */
+    const char *const *args; /* behind its name, ended by NULL */
+    const char *folder;      /* absolute: where it works */
+    const char *log;         /* file there that takes what it says, 0600 */
+};
+
+/* Starts it in a session of its own, without any descriptor or signal mask of
+ * ours. It is a child of this process all the same.
+ * HT_IO  it cannot be started */
+enum ht_status cli_spawn_detached(struct arena *arena,
+                                  const struct cli_spawn *spawn, pid_t *pid,
+                                  struct ht_error *err);
+
+/* Runs a program of PATH with nothing to read and takes what it prints, both
+ * streams, at most 4 KiB; after 5 s it is killed. Returns its exit code, 128 +
+ * the signal that ended it, or -1 when it cannot be started. */
+int cli_spawn_ask(struct arena *arena, const char *const argv[],
+                  const char **said);
+
+#endif

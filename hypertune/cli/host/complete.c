@@ -1,0 +1,495 @@
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "hypertune/cli/frame/commands.h"
+#include "hypertune/cli/live/overview.h"
+#include "hypertune/cli/study/parameters.h"
+#include "hypertune/cli/study/study.h"
+
+enum {
+    LIMIT_MS = 280, /* a person waits for the shell meanwhile */
+    MOST_STUDIES = 100,
+    MOST_TRIALS = 1000
+};
+
+/* Candidates for the word before the cursor, one a line, each with a tab and a
+ * description when there is one. ":files" means that file names fit too. The
+ * shells' scripts (cli_completion.c) only hand them over. */
+struct completion {
+    struct cli *cli;
+    struct words before;              /* words before the current one */
+    const char *word;                 /* the current one, as far as typed */
+    const char *kept;                 /* put before each candidate */
+    const struct option_spec *option; /* whose value is typed, or NULL */
+    struct words words;               /* arguments of the command */
+    struct text out;
+};
+
+/* ---- candidates ---- */
+
+static void offer(struct completion *completion, const char *candidate,
+                  const char *about)
+{
+    struct text bare = {0};
+    size_t len = strlen(completion->word);
+    text_shell_word(&bare, candidate);
+    /* What a shell would have to quote is no name of ours. */
+    if (strncmp(candidate, completion->word, len) == 0 &&
+        strcmp(bare.data, candidate) == 0) {
+        text_puts(&completion->out, completion->kept);
+        text_puts(&completion->out, candidate);
+        text_puts(&completion->out, about[0] != '\0' ? "\t" : "");
+        text_escape(&completion->out, about);
+        text_puts(&completion->out, "\n");
+    }
+    text_free(&bare);
+}
+
+static void offer_list(struct completion *completion, const char *names)
+{
+    char *rest = NULL;
+    char *copy = arena_strdup(completion->cli->arena, names);
+    for (char *name = strtok_r(copy, " ", &rest); name != NULL;
+         name = strtok_r(NULL, " ", &rest))
+        offer(completion, name, "");
+}
+
+/* A name in a form such as "-*" or "*=". */
+static void offer_formed(struct completion *completion, const char *form,
+                         const char *name)
+{
+    const int before = (int)strcspn(form, "*");
+    offer(completion,
+          arena_printf(completion->cli->arena, "%.*s%s%s", before, form, name,
+                       form + before + 1),
+          "");
+}
+
+static void offer_files(struct completion *completion)
+{
+    text_puts(&completion->out, ":files\n");
+}
+
+static void offer_commands(struct completion *completion)
+{
+    for (const struct cli_command *c = cli_commands; c->name != NULL; c++) {
+        if (c->help != NULL)
+            offer(completion, c->name, c->help);
+    }
+}
+
+static void offer_options(struct completion *completion)
+{
+    const struct cli_command *command = completion->cli->command;
+    const char *own = command != NULL ? command->options : "";
+    for (const struct option_spec *o = cli_option_table; o->name; o++) {
+        if (own == NULL || (!o->everywhere && !words_has(own, o->name)))
+            continue;
+        offer(completion, arena_printf(completion->cli->arena, "--%s", o->name),
+              o->help);
+    }
+}
+
+/* ---- what the server knows ---- */
+
+struct names {
+    struct completion *completion;
+    const char *prefix, *suffix;
+    struct words seen;
+};
+
+/* Equal names may stand in several places. */
+static bool offer_study(const struct node *job, void *context)
+{
+    struct names *names = context;
+    struct cli *cli = names->completion->cli;
+    struct cli_study study;
+    cli_study_read(job, &study);
+    for (size_t i = 0; i < names->seen.n; i++) {
+        if (strcmp(names->seen.items[i], study.name) == 0)
+            return true;
+    }
+    words_add(cli->lasting, &names->seen,
+              arena_strdup(cli->lasting, study.name));
+    offer(names->completion,
+          arena_printf(cli->arena, "%s%s", study.name, names->suffix),
+          study.state);
+    return names->seen.n < MOST_STUDIES;
+}
+
+static void offer_studies(struct completion *completion, const char *suffix)
+{
+    struct names names = {.completion = completion, .suffix = suffix};
+    struct cli_pages pages = {
+        .path = CLI_OURS, .key = "studies", .size = MOST_STUDIES};
+    if (cli_connect_silently(completion->cli, LIMIT_MS))
+        cli_pages_each(completion->cli, &pages, offer_study, &names, NULL);
+}
+
+static bool offer_trial(const struct node *trial, void *context)
+{
+    struct names *names = context;
+    struct cli *cli = names->completion->cli;
+    offer(names->completion,
+          arena_printf(cli->arena, "%s/%s", names->prefix, cli_trial_id(trial)),
+          cli_trial_state(trial));
+    return true;
+}
+
+static void offer_trials(struct completion *completion, const char *state)
+{
+    struct cli *cli = completion->cli;
+    const char *slash = strrchr(completion->word, '/');
+    if (slash == NULL) {
+        offer_studies(completion, "/");
+        return;
+    }
+    size_t len = (size_t)(slash - completion->word);
+    struct names names = {.completion = completion,
+                          .prefix =
+                              arena_strndup(cli->arena, completion->word, len)};
+    if (!cli_connect_silently(cli, LIMIT_MS))
+        return;
+    struct cli_pages pages = cli_trial_pages(cli, names.prefix, state);
+    pages.size = MOST_TRIALS;
+    cli_pages_each(cli, &pages, offer_trial, &names, NULL);
+}
+
+static bool offer_id(const struct node *trial, void *context)
+{
+    offer(context, cli_trial_id(trial), cli_trial_state(trial));
+    return true;
+}
+
+/* Trials of the study that the words name, without its name. */
+static void offer_ids(struct completion *completion)
+{
+    struct cli *cli = completion->cli;
+    if (completion->words.n == 0 || !cli_connect_silently(cli, LIMIT_MS))
+        return;
+    struct cli_pages pages =
+        cli_trial_pages(cli, completion->words.items[0], NULL);
+    pages.size = MOST_TRIALS;
+    cli_pages_each(cli, &pages, offer_id, completion, NULL);
+}
+
+/* "STUDY/best" and those that succeeded. */
+static void offer_outputs(struct completion *completion)
+{
+    struct arena *arena = completion->cli->arena;
+    const char *slash = strrchr(completion->word, '/');
+    if (slash != NULL)
+        offer(completion,
+              arena_printf(arena, "%.*s/best", (int)(slash - completion->word),
+                           completion->word),
+              "the best trial");
+    offer_trials(completion, "SUCCEEDED");
+}
+
+/* The study that the words before the cursor name. */
+static bool find_study(struct completion *completion, struct cli_study *study)
+{
+    struct cli *cli = completion->cli;
+    if (completion->words.n == 0 || !cli_connect_silently(cli, LIMIT_MS))
+        return false;
+    /* "curves STUDY/7 --metric" names one, too. */
+    const char *name = completion->words.items[0], *trial;
+    cli_study_split(cli, name, &name, &trial);
+    return cli_study_get(cli, name, study, NULL) == HT_OK;
+}
+
+static void offer_parameters(struct completion *completion,
+                             const struct cli_study *study, const char *form)
+{
+    struct cli_parameters parameters;
+    cli_parameters_read(study->job, &parameters);
+    for (size_t i = 0; i < parameters.n; i++)
+        offer_formed(completion, form, parameters.items[i].name);
+}
+
+static void offer_metrics(struct completion *completion,
+                          const struct cli_study *study, const char *form)
+{
+    const struct node *list =
+        node_find(node_find(study->job, "studySpec"), "metrics");
+    for (const struct node *one = list != NULL ? list->first : NULL;
+         one != NULL; one = one->next)
+        offer_formed(completion, form, node_get_string(one, "metricId", ""));
+}
+
+/* What rows of trials can be chosen or sorted by. */
+static void offer_columns(struct completion *completion, const char *form)
+{
+    struct cli_study study;
+    if (!find_study(completion, &study))
+        return;
+    offer_metrics(completion, &study, form);
+    offer_parameters(completion, &study, form);
+}
+
+/* ---- where the cursor is ---- */
+
+static void offer_states(struct completion *completion,
+                         const char *const states[])
+{
+    for (size_t i = 0; states[i] != NULL; i++) {
+        char *state = arena_strdup(completion->cli->arena, states[i]);
+        for (char *s = state; *s != '\0'; s++)
+            *s = (char)(*s | ('a' - 'A'));
+        offer(completion, state, "");
+    }
+}
+
+static void offer_formats(struct completion *completion)
+{
+    offer_list(completion, cli_formats);
+    if (completion->cli->command != NULL)
+        offer_list(completion, cli_own_formats(completion->cli->command));
+}
+
+/* Upwards and, behind a dash, downwards. */
+static void offer_sort_keys(struct completion *completion)
+{
+    static const char *const of_trials[] = {"id", "time", NULL};
+    const char *form = completion->word[0] == '-' ? "-*" : "*";
+    bool top = completion->cli->command != NULL &&
+               completion->cli->command->run == cli_top;
+    for (const char *const *key = top ? overview_orders : of_trials;
+         *key != NULL; key++)
+        offer_formed(completion, form, *key);
+    if (!top)
+        offer_columns(completion, form);
+}
+
+static void offer_streams(struct completion *completion)
+{
+    offer_list(completion, "stdout stderr runner");
+}
+
+static void offer_algorithms(struct completion *completion)
+{
+    offer_list(completion, "bayesian grid random");
+}
+
+static void offer_state(struct completion *completion)
+{
+    const struct cli_command *command = completion->cli->command;
+    bool of_studies = words_has("list watch", command ? command->name : "");
+    offer_states(completion, of_studies ? cli_study_states : cli_trial_states);
+}
+
+static void offer_wheres(struct completion *completion)
+{
+    offer_columns(completion, "*=");
+}
+
+static void offer_prior(struct completion *completion)
+{
+    offer_studies(completion, "");
+}
+
+/* Of the study that the words name; local-run has none. */
+static void offer_metric(struct completion *completion)
+{
+    struct cli_study study;
+    const struct cli_command *command = completion->cli->command;
+    if (command != NULL && strncmp(command->usage, "STUDY", 5) == 0 &&
+        find_study(completion, &study))
+        offer_metrics(completion, &study, "*");
+}
+
+static void offer_values(struct completion *completion)
+{
+    static const struct {
+        const char *option;
+        void (*offer)(struct completion *completion);
+    } sources[] = {{"output", offer_formats},
+                   {"stream", offer_streams},
+                   {"algorithm", offer_algorithms},
+                   {"state", offer_state},
+                   {"until", offer_state},
+                   {"sort", offer_sort_keys},
+                   {"where", offer_wheres},
+                   {"warm-start", offer_prior},
+                   {"from", offer_ids},
+                   {"metric", offer_metric}};
+    if (words_has("FILE DIR", completion->option->value))
+        offer_files(completion);
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        if (strcmp(sources[i].option, completion->option->name) == 0)
+            sources[i].offer(completion);
+}
+
+static bool wants_study(const char *usage, size_t n)
+{
+    return (n == 0 && strncmp(usage, "STUDY", 5) == 0) ||
+           (n == 1 && strncmp(usage, "FILE [STUDY", 11) == 0);
+}
+
+static void offer_words(struct completion *completion)
+{
+    const struct cli_command *command = completion->cli->command;
+    const char *usage = command->usage + strspn(command->usage, "[");
+    bool first = completion->words.n == 0;
+    struct cli_study study;
+    if (command->run == cli_help) {
+        offer_commands(completion);
+        offer_list(completion, "spec exit environment");
+    } else if (command->run == cli_completion) {
+        offer_list(completion, "bash zsh fish");
+    } else if (command->run == cli_stop_trial) {
+        offer_trials(completion, "ACTIVE");
+    } else if (command->run == cli_retry) {
+        offer_trials(completion, "FAILED");
+    } else if (command->run == cli_fetch) {
+        if (first)
+            offer_outputs(completion);
+        else
+            offer_files(completion);
+    } else if (strncmp(usage, "STUDY/ID", 8) == 0 ||
+               (command->run == cli_curves &&
+                strchr(completion->word, '/') != NULL)) {
+        offer_trials(completion, NULL);
+    } else if (command->run == cli_add && !first) {
+        if (find_study(completion, &study))
+            offer_parameters(completion, &study, "*=");
+    } else if (command->run == cli_set && !first) {
+        offer_list(completion, "trials= parallel=");
+    } else if (wants_study(usage, completion->words.n)) {
+        offer_studies(completion, "");
+    } else if (strstr(usage, "SPEC") != NULL ||
+               (strncmp(usage, "FILE", 4) == 0 && first)) {
+        offer_files(completion);
+    }
+}
+
+/* bash gives "--state", "=", "run" where the others have one word. */
+static void join_words(struct completion *completion, const struct words *given)
+{
+    struct arena *arena = completion->cli->arena;
+    struct words joined = {0};
+    bool split = false;
+    for (size_t i = 0; i < given->n; i++) {
+        split = strcmp(given->items[i], "=") == 0 && joined.n > 0;
+        if (!split) {
+            words_add(arena, &joined, given->items[i]);
+            continue;
+        }
+        const char **last = &joined.items[joined.n - 1];
+        bool has_value = i + 1 < given->n;
+        *last = arena_printf(arena, "%s=%s", *last,
+                             has_value ? given->items[i + 1] : "");
+        i += has_value;
+    }
+    completion->word = joined.n > 0 ? joined.items[joined.n - 1] : "";
+    completion->before = joined;
+    completion->before.n -= joined.n > 0;
+    completion->kept = "";
+    const char *equals = strchr(completion->word, '=');
+    if (equals == NULL || strncmp(completion->word, "--", 2) != 0)
+        return;
+    size_t len = (size_t)(equals - completion->word);
+    completion->option = cli_option_find(completion->word + 2, len - 2);
+    if (!split)
+        completion->kept = arena_strndup(arena, completion->word, len + 1);
+    completion->word = equals + 1;
+}
+
+/* "--state" before the cursor wants its value there. */
+static void find_option(struct completion *completion)
+{
+    struct words *before = &completion->before;
+    const char *last = before->n > 0 ? before->items[before->n - 1] : "";
+    const struct option_spec *option = NULL;
+    if (completion->option != NULL)
+        return;
+    if (strncmp(last, "--", 2) == 0 && strchr(last, '=') == NULL)
+        option = cli_option_find(last + 2, strlen(last + 2));
+    for (const struct option_spec *o = cli_option_table;
+         option == NULL && o->name != NULL; o++) {
+        if (o->letter != 0 && last[0] == '-' && last[1] == o->letter &&
+            last[2] == '\0')
+            option = o;
+    }
+    if (option == NULL || option->value == NULL)
+        return;
+    completion->option = option;
+    before->n--;
+}
+
+/* Finds the command and its words; options that name a server are read on the
+ * way, as far as they make sense. */
+static void find_command(struct completion *completion)
+{
+    struct cli *cli = completion->cli;
+    struct option_result result;
+    struct options_parser parser = {.arena = cli->arena,
+                                    .table = cli_option_table,
+                                    .target = &cli->set,
+                                    .allowed = "",
+                                    .command = "hypertune"};
+    int n = (int)completion->before.n, used;
+    char **argv = arena_alloc(cli->arena, (size_t)n + 1, sizeof *argv);
+    for (int i = 0; i < n; i++)
+        argv[i] = arena_strdup(cli->arena, completion->before.items[i]);
+    cli->command = NULL;
+    if (cli_options_parse_leading(&parser, n, argv, &used, NULL) != HT_OK ||
+        used == n)
+        return;
+    cli->command = cli_command_find(argv[used]);
+    if (cli->command == NULL || cli->command->options == NULL)
+        return;
+    parser.allowed = cli->command->options;
+    if (cli_options_parse(&parser, n - used - 1, argv + used + 1, &result,
+                          NULL) != HT_OK)
+        return;
+    completion->words = result.words;
+    if (result.has_rest)
+        completion->words.n = 0;
+}
+
+static void out_of_time(int signal)
+{
+    (void)signal;
+    _exit(CLI_DONE);
+}
+
+static void limit_time(void)
+{
+    struct itimerval limit = {.it_value = {.tv_usec = LIMIT_MS * 1000L}};
+    signal(SIGALRM, out_of_time);
+    setitimer(ITIMER_REAL, &limit, NULL);
+}
+
+static bool behind_dashes(const struct completion *completion)
+{
+    for (size_t i = 0; i < completion->before.n; i++) {
+        if (strcmp(completion->before.items[i], "--") == 0)
+            return true;
+    }
+    return false;
+}
+
+int cli_complete(struct cli *cli)
+{
+    struct completion completion = {.cli = cli};
+    limit_time();
+    join_words(&completion, &cli->args.words);
+    find_option(&completion);
+    find_command(&completion);
+    if (completion.option != NULL)
+        offer_values(&completion);
+    else if (behind_dashes(&completion))
+        offer_files(&completion);
+    else if (completion.word[0] == '-')
+        offer_options(&completion);
+    else if (cli->command != NULL)
+        offer_words(&completion);
+    else if (completion.before.n == 0 ||
+             completion.before.items[completion.before.n - 1][0] == '-')
+        offer_commands(&completion);
+    return cli_print(&completion.out);
+}

@@ -1,0 +1,35 @@
+/* cli_live.h - the live view of a study on a terminal, redrawn in place.
+ *
+ * Between open and close the terminal gives single keys without echo; close
+ * (and every way out of the program that goes through it) restores it, and so
+ * does a stop by Ctrl-Z until the process is continued. */
+#ifndef HT_HYPERTUNE_CLI_LIVE_LIVE_H
+#define HT_HYPERTUNE_CLI_LIVE_LIVE_H
+
+#include <stdbool.h>
+
+#include "hypertune/cli/study/follow.h"
+
+struct cli_live;
+
+/* Borrows `follow`, which must outlive it. */
+struct cli_live *cli_live_open(struct cli_follow *follow);
+void cli_live_close(struct cli_live *live); /* accepts NULL */
+
+/* Takes the news of one round and draws, at most 4 times a second. */
+void cli_live_round(struct cli_live *live, const struct cli_study *study,
+                    const struct node *events);
+/* The server did not answer: draws the newest study (NULL: none was seen) and
+ * says so. */
+void cli_live_away(struct cli_live *live, const struct cli_study *study);
+/* What a signal means for the terminal: Ctrl-Z, a new size. */
+void cli_live_signal(struct cli_live *live, int signal);
+/* Reads keys: pause, resume, stop, logs, best, quit. False when the person
+ * wants to leave. */
+bool cli_live_keys(struct cli_live *live);
+bool cli_live_has_quit(const struct cli_live *live); /* by the q key */
+
+int cli_live_input(const struct cli_live *live);    /* descriptor of keys */
+int cli_live_pause_ms(const struct cli_live *live); /* to the next drawing */
+
+#endif

@@ -1,0 +1,285 @@
+#include "hypertune/cli/live/overview.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hypertune/cli/frame/runners.h"
+#include "hypertune/cli/study/study.h"
+#include "proto/base/clock.h"
+
+enum { STUDIES_A_PAGE = 100 };
+
+struct gathering {
+    struct overview *overview;
+    struct arena *arena; /* what is gathered stays here */
+    const struct overview_study *study;
+};
+
+static const char *keep(const struct gathering *gathering, const char *text)
+{
+    return arena_strdup(gathering->arena, text);
+}
+
+/* Room for one more of n items, grown at each power of two. */
+static void *grown(struct arena *arena, void *items, size_t n, size_t size)
+{
+    if ((n & (n - 1)) != 0)
+        return items;
+    void *more = arena_alloc(arena, n == 0 ? 1 : 2 * n, size);
+    if (n > 0)
+        memcpy(more, items, n * size);
+    return more;
+}
+
+/* ---- studies ---- */
+
+static bool take_study(const struct node *job, void *context)
+{
+    struct gathering *gathering = context;
+    struct overview *overview = gathering->overview;
+    struct cli_study study;
+    struct text outcome = {0};
+    cli_study_read(job, &study);
+    cli_study_outcome(&study, &outcome);
+    const struct node *best = node_find(study.status, "best");
+    overview->studies = grown(gathering->arena, overview->studies,
+                              overview->n_studies, sizeof *overview->studies);
+    overview->studies[overview->n_studies++] = (struct overview_study){
+        .name = keep(gathering, study.name),
+        .id = keep(gathering, study.id),
+        .kind = study.home->kind_name,
+        .state = keep(gathering, study.state),
+        .outcome = keep(gathering, outcome.data),
+        .reason = keep(gathering, node_get_string(study.status, "reason", "")),
+        .metric = keep(gathering, study.metric),
+        .best_trial = best ? keep(gathering, cli_trial_id(best)) : NULL,
+        .front = cli_study_has_front(&study)
+                     ? arena_printf(gathering->arena, " of %zu",
+                                    cli_study_front(&study))
+                     : "",
+        .best = node_get_double(node_find(best, "hypertune"), "objective", NAN),
+        .ended = cli_study_ended(&study),
+        .limit = cli_study_limit(&study),
+        .running = cli_study_count(&study, "active") +
+                   cli_study_count(&study, "stopping"),
+        .waiting = cli_study_count(&study, "requested"),
+        .failed = cli_study_count(&study, "failed"),
+        .create_ms = node_get_int(study.status, "createTimeMs", 0),
+        .left_ms = cli_study_left_ms(&study, overview->asked_ms)};
+    text_free(&outcome);
+    return true;
+}
+
+/* ---- runners and what runs on them ---- */
+
+static bool take_runner(const struct node *runner, void *context)
+{
+    struct gathering *gathering = context;
+    struct overview *overview = gathering->overview;
+    const char *state = node_get_string(runner, "state", "");
+    overview->runners = grown(gathering->arena, overview->runners,
+                              overview->n_runners, sizeof *overview->runners);
+    overview->runners[overview->n_runners++] = (struct overview_runner){
+        .id = keep(gathering, node_get_string(runner, "runner", "")),
+        .engine = keep(gathering, node_get_string(runner, "engine", "")),
+        .host = keep(gathering, node_get_string(runner, "host", "")),
+        .state = keep(gathering, state),
+        .slots = node_get_int(runner, "slots", 0),
+        .busy = node_get_int(runner, "busy", 0),
+        .online = strcmp(state, "ONLINE") == 0};
+    return true;
+}
+
+/* The objective's newest value, of a job without one any metric's. */
+static void take_latest(const struct gathering *gathering,
+                        const struct node *latest, struct overview_trial *trial)
+{
+    const struct node *metrics = node_find(latest, "metrics");
+    const struct node *shown = node_find(metrics, gathering->study->metric);
+    if (shown == NULL && metrics != NULL)
+        shown = metrics->first;
+    if (shown == NULL)
+        return;
+    trial->metric = keep(gathering, shown->key);
+    trial->step = keep(gathering, cli_scalar(node_find(latest, "step")));
+    node_double(shown, &trial->value);
+}
+
+static bool take_trial(const struct node *resource, void *context)
+{
+    struct gathering *gathering = context;
+    struct overview *overview = gathering->overview;
+    const struct overview_study *study = gathering->study;
+    const struct node *ours = node_find(resource, "hypertune");
+    struct overview_trial trial = {
+        .name = strcmp(study->kind, "custom job") == 0
+                    ? study->name
+                    : arena_printf(gathering->arena, "%s/%s", study->name,
+                                   cli_trial_id(resource)),
+        .runner = keep(gathering, node_get_string(ours, "runner", "")),
+        .metric = "",
+        .step = "",
+        .value = NAN,
+        .start_ms = node_get_int(ours, "startTimeMs", 0)};
+    take_latest(gathering, node_find(ours, "latest"), &trial);
+    overview->trials = grown(gathering->arena, overview->trials,
+                             overview->n_trials, sizeof *overview->trials);
+    overview->trials[overview->n_trials++] = trial;
+    return true;
+}
+
+/* What clients evaluate runs on no runner. */
+static enum ht_status get_trials(struct cli *cli, struct gathering *gathering,
+                                 struct ht_error *err)
+{
+    const struct overview *overview = gathering->overview;
+    for (size_t i = 0; i < overview->n_studies; i++) {
+        gathering->study = &overview->studies[i];
+        if (gathering->study->running == 0 ||
+            strcmp(gathering->study->kind, "study") == 0)
+            continue;
+        struct cli_pages pages = {
+            .path = arena_printf(
+                cli->arena,
+                CLI_OURS "/%s/trials?filter=state%%3D%%22ACTIVE%%22%%20OR%%20"
+                         "state%%3D%%22STOPPING%%22",
+                gathering->study->id),
+            .key = "trials"};
+        enum ht_status status =
+            cli_pages_each(cli, &pages, take_trial, gathering, err);
+        /* It may have been deleted since it was listed. */
+        if (status != HT_OK && status != HT_NOT_FOUND)
+            return status;
+    }
+    return HT_OK;
+}
+
+/* ---- all of it ---- */
+
+static enum ht_status get_server(struct cli *cli, struct overview *overview,
+                                 struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    enum ht_status status =
+        cli_call(cli, "GET", "/hypertune/v1/server", NULL, &answer, err);
+    if (status != HT_OK)
+        return status;
+    const struct node *disk = node_find(answer.root, "disk");
+    overview->version = node_get_string(answer.root, "version", "");
+    overview->read_only = node_get_string(answer.root, "readOnlyReason", "");
+    overview->uptime_ms = node_get_int(answer.root, "uptimeMs", 0);
+    overview->database_bytes = node_get_int(answer.root, "databaseBytes", 0);
+    overview->disk_free = node_get_int(disk, "freeBytes", 0);
+    overview->disk_total = node_get_int(disk, "totalBytes", 0);
+    return HT_OK;
+}
+
+enum ht_status overview_get(struct cli *cli, struct overview *overview,
+                            struct ht_error *err)
+{
+    const struct cli_pages pages = {
+        .path = CLI_OURS, .key = "studies", .size = STUDIES_A_PAGE};
+    struct overview made = {.asked_ms = clock_wall_ms()};
+    struct gathering gathering = {.overview = &made, .arena = cli->arena};
+    enum ht_status status = get_server(cli, &made, err);
+    if (status == HT_OK)
+        status = cli_pages_each(cli, &pages, take_study, &gathering, err);
+    if (status == HT_OK)
+        status = cli_runners_each(cli, take_runner, &gathering, err);
+    if (status == HT_OK)
+        status = get_trials(cli, &gathering, err);
+    if (status == HT_OK)
+        *overview = made;
+    return status;
+}
+
+int64_t overview_slots(const struct overview *overview, int64_t *busy)
+{
+    int64_t slots = 0;
+    *busy = 0;
+    for (size_t i = 0; i < overview->n_runners; i++) {
+        if (!overview->runners[i].online)
+            continue;
+        slots += overview->runners[i].slots;
+        *busy += overview->runners[i].busy;
+    }
+    return slots;
+}
+
+/* ---- orders ---- */
+
+/* What a study is ordered by, the least first. */
+typedef int64_t study_key(const struct overview_study *study);
+
+static int64_t rank_key(const struct overview_study *study)
+{
+    int64_t rank = 0;
+    while (cli_study_states[rank] != NULL &&
+           strcmp(cli_study_states[rank], study->state) != 0)
+        rank++;
+    return rank;
+}
+
+static int64_t trials_key(const struct overview_study *study)
+{
+    return -study->ended;
+}
+
+static int64_t running_key(const struct overview_study *study)
+{
+    return -study->running;
+}
+
+static int64_t failed_key(const struct overview_study *study)
+{
+    return -study->failed;
+}
+
+/* What ends next first; what nobody can tell last. */
+static int64_t left_key(const struct overview_study *study)
+{
+    return study->left_ms < 0 ? INT64_MAX : study->left_ms;
+}
+
+/* The newest first; ids grow, times may be equal. */
+static int64_t age_key(const struct overview_study *study)
+{
+    return -strtoll(study->id, NULL, 10);
+}
+
+const char *const overview_orders[] = {"state",  "name", "trials", "running",
+                                       "failed", "left", "age",    NULL};
+static study_key *const keys[] = {rank_key,   NULL, /* the name itself */
+                                  trials_key, running_key, failed_key,
+                                  left_key,   age_key};
+
+static int compare(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_studies(const void *a, const void *b, void *context)
+{
+    study_key *const *key = context;
+    const struct overview_study *x = a, *y = b;
+    const int order =
+        *key == NULL ? strcmp(x->name, y->name) : compare((*key)(x), (*key)(y));
+    return order != 0 ? order : compare(age_key(x), age_key(y));
+}
+
+void overview_sort(struct overview *overview, const char *order, bool reversed)
+{
+    size_t n = overview->n_studies, at = 0;
+    while (strcmp(overview_orders[at], order) != 0)
+        at++;
+    study_key *key = keys[at];
+    if (n > 0)
+        qsort_r(overview->studies, n, sizeof *overview->studies,
+                compare_studies, &key);
+    for (size_t i = 0; reversed && i < n / 2; i++) {
+        struct overview_study other = overview->studies[i];
+        overview->studies[i] = overview->studies[n - 1 - i];
+        overview->studies[n - 1 - i] = other;
+    }
+}

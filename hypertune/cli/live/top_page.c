@@ -1,0 +1,274 @@
+#include "hypertune/cli/live/top_page.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "hypertune/cli/frame/output.h"
+#include "hypertune/cli/frame/page.h"
+#include "hypertune/cli/frame/spark.h"
+#include "proto/base/clock.h"
+
+enum {
+    BAR = 12,
+    GAP = 3,
+    KEYS_WIDE = 78, /* columns from which the keys are words */
+    TITLED = 3      /* lines of a table with one row and a blank before it */
+};
+
+/* ---- tables ---- */
+
+static void span_cell(struct table *table, int64_t ms)
+{
+    char span[CLOCK_DURATION_BYTES];
+    table_cell(table, ms >= 0 ? clock_duration(span, ms / 1000 * 1000) : "-");
+}
+
+static void add_progress(struct table *table,
+                         const struct overview_study *study)
+{
+    struct text bar = {0};
+    if (study->limit > 0) {
+        spark_bar(study->ended, study->limit, BAR, &bar);
+        table_cell(table, bar.data);
+        table_cell_printf(table, "%lld/%lld", study->ended, study->limit);
+    } else {
+        table_cell(table, "");
+        table_cell_printf(table, "%lld", study->ended);
+    }
+    text_free(&bar);
+}
+
+static void add_study(struct table *table, const struct overview_study *study,
+                      int64_t now, bool wide)
+{
+    struct text age = {0};
+    table_row(table);
+    table_cell(table, study->name);
+    table_cell(table, study->outcome);
+    add_progress(table, study);
+    table_cell_printf(table, "%lld", study->running);
+    table_cell_printf(table, "%lld", study->failed);
+    if (isnan(study->best))
+        table_cell(table, "-");
+    else
+        table_cell_printf(table, "%s=%.6g%s", study->metric, study->best,
+                          study->front);
+    span_cell(table, study->left_ms);
+    if (wide) {
+        cli_output_age(study->create_ms, now, &age);
+        table_cell(table, age.data);
+        table_cell(table, study->kind);
+        table_cell(table, study->id);
+        table_cell(table, study->reason);
+    }
+    text_free(&age);
+}
+
+struct table *top_page_studies(struct arena *arena,
+                               const struct overview *overview, size_t first,
+                               size_t most, bool wide)
+{
+    static const char *const titles[] = {
+        "STUDY", "STATE", "PROGRESS", "TRIALS", "RUN", "FAIL",
+        "BEST",  "LEFT",  "AGE",      "KIND",   "ID",  "REASON"};
+    enum { TITLES = sizeof titles / sizeof *titles, NARROW = 8 };
+    struct table *table = table_new(arena);
+    for (size_t i = 0; i < (wide ? TITLES : NARROW); i++)
+        table_column(table, titles[i],
+                     words_has("TRIALS RUN FAIL ID", titles[i]) ? ALIGN_RIGHT
+                                                                : ALIGN_LEFT);
+    table_spare(table, "PROGRESS LEFT BEST RUN");
+    for (size_t i = first; i < overview->n_studies && i - first < most; i++)
+        add_study(table, &overview->studies[i], overview->asked_ms, wide);
+    return table;
+}
+
+static void add_trial(struct table *table, const struct overview_trial *trial,
+                      int64_t now)
+{
+    table_cell(table, trial->name);
+    span_cell(table, trial->start_ms > 0 ? now - trial->start_ms : -1);
+    table_cell(table, trial->step);
+    if (trial->metric[0] == '\0')
+        table_cell(table, "-");
+    else
+        table_cell_printf(table, "%s=%.6g", trial->metric, trial->value);
+}
+
+/* The runner's own cells stand in the row of its first trial. */
+static void add_runner(struct table *table, const struct overview *overview,
+                       const struct overview_runner *runner, size_t most)
+{
+    bool first = true;
+    for (size_t i = 0; i <= overview->n_trials && table_rows(table) < most;
+         i++) {
+        bool end = i == overview->n_trials;
+        const struct overview_trial *trial = &overview->trials[i];
+        if (end ? !first : strcmp(trial->runner, runner->id) != 0)
+            continue;
+        table_row(table);
+        table_cell(table, first ? runner->id : "");
+        table_cell(table, first ? runner->engine : "");
+        table_cell(table, first ? runner->host : "");
+        if (!first)
+            table_cell(table, "");
+        else if (runner->online)
+            table_cell_printf(table, "%lld/%lld", (long long)runner->busy,
+                              (long long)runner->slots);
+        else
+            table_cell(table, runner->state);
+        if (!end)
+            add_trial(table, trial, overview->asked_ms);
+        first = false;
+    }
+}
+
+struct table *top_page_runners(struct arena *arena,
+                               const struct overview *overview, size_t most)
+{
+    static const char *const titles[] = {"RUNNER", "ENGINE", "HOST", "BUSY",
+                                         "TRIAL",  "TIME",   "STEP", "NEWEST"};
+    struct table *table = table_new(arena);
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        table_column(table, titles[i],
+                     words_has("BUSY STEP", titles[i]) ? ALIGN_RIGHT
+                     : words_has("TRIAL", titles[i])   ? ALIGN_TAIL
+                                                       : ALIGN_LEFT);
+    table_spare(table, "ENGINE HOST STEP TIME BUSY");
+    for (size_t i = 0; i < overview->n_runners; i++)
+        add_runner(table, overview, &overview->runners[i], most);
+    return table;
+}
+
+/* ---- the picture ---- */
+
+static void add_server(struct page *page, struct arena *arena,
+                       const struct overview *overview,
+                       const struct top_look *look)
+{
+    char span[CLOCK_DURATION_BYTES];
+    struct text right = {0};
+    text_puts(&page->line, "hypertune ");
+    text_escape(&page->line, overview->version);
+    text_puts(&page->line, "  ");
+    text_escape(&page->line, look->url);
+    text_printf(&right, "up %s",
+                clock_duration(span, overview->uptime_ms / 1000 * 1000));
+    page_join(page, right.data, GAP, true);
+    text_clear(&right);
+    text_printf(&right, "database %s",
+                cli_output_size(arena, overview->database_bytes));
+    page_join(page, right.data, GAP, true);
+    text_clear(&right);
+    text_printf(&right, "disk %s of %s free",
+                cli_output_size(arena, overview->disk_free),
+                cli_output_size(arena, overview->disk_total));
+    page_join(page, right.data, GAP, true);
+    page_end(page, true);
+    text_free(&right);
+    if (overview->read_only[0] == '\0')
+        return;
+    text_puts(&page->line, "takes no changes: ");
+    text_escape(&page->line, overview->read_only);
+    page_end(page, true);
+}
+
+static void add_counts(struct page *page, const struct overview *overview)
+{
+    int64_t busy;
+    long long running = 0, paused = 0, trials = 0, waiting = 0;
+    struct text slots = {0};
+    const int64_t all = overview_slots(overview, &busy);
+    for (size_t i = 0; i < overview->n_studies; i++) {
+        const struct overview_study *study = &overview->studies[i];
+        running += strcmp(study->state, "RUNNING") == 0;
+        paused += strcmp(study->state, "PAUSED") == 0;
+        trials += study->running;
+        waiting += study->waiting;
+    }
+    text_printf(
+        &page->line, "%zu %s: %lld running, %lld paused", overview->n_studies,
+        overview->n_studies == 1 ? "study" : "studies", running, paused);
+    text_printf(&slots, "%lld slots: %lld busy", (long long)all,
+                (long long)busy);
+    page_join(page, slots.data, GAP, false);
+    text_clear(&slots);
+    text_printf(&slots, "trials: %lld running, %lld waiting", trials, waiting);
+    page_join(page, slots.data, GAP, false);
+    page_end(page, false);
+    text_free(&slots);
+}
+
+static void add_table(struct page *page, const struct table *table)
+{
+    struct text lines = {0};
+    page_end(page, false);
+    table_print(table, page->width > 1 ? page->width - 1 : 1, &lines);
+    page_lines(page, lines.data);
+    text_free(&lines);
+}
+
+static void add_keys(struct page *page, const struct overview *overview,
+                     const struct top_look *look, size_t shown)
+{
+    const size_t n = overview->n_studies;
+    if (look->away) {
+        text_puts(&page->line, " server away, trying again   [q]uit");
+        page_end(page, true);
+        return;
+    }
+    if (shown < n)
+        text_printf(&page->line, " %zu to %zu of %zu, arrows scroll",
+                    look->first + 1, look->first + shown, n);
+    page_end(page, false);
+    text_printf(&page->line,
+                look->width >= KEYS_WIDE
+                    ? " by %s%s  [s]tate [n]ame [t]rials [r]unning [f]ailed "
+                      "[l]eft [a]ge  [q]uit"
+                    : " by %s%s  s n t r f l a  [q]uit",
+                look->reversed ? "-" : "", look->order);
+    page_end(page, false);
+}
+
+/* Lines for the studies: runners get a third at least, if that is enough for
+ * one, and all that the studies do not need. */
+static size_t share(const struct overview *overview, size_t room,
+                    size_t runner_lines)
+{
+    const size_t wanted = overview->n_studies + TITLED - 1;
+    const size_t third = room / 3 >= TITLED ? room / 3 : 0;
+    const size_t least = runner_lines < third ? runner_lines : third;
+    return wanted < room - least ? wanted : room - least;
+}
+
+size_t top_page_print(struct arena *arena, const struct overview *overview,
+                      const struct top_look *look, struct text *out)
+{
+    enum { FOOT = 2 };
+    struct page page = {.width = look->width,
+                        .height = look->height > 1 ? look->height - 1 : 1,
+                        .color = look->color,
+                        .out = out};
+    add_server(&page, arena, overview, look);
+    add_counts(&page, overview);
+    const size_t used = page.lines + FOOT;
+    const size_t room = page.height > used ? page.height - used : 0;
+    struct table *runners = top_page_runners(arena, overview, page.height);
+    const size_t studies =
+        share(overview, room, table_rows(runners) + TITLED - 1);
+    size_t shown = 0;
+    if (studies >= TITLED) {
+        shown = studies - TITLED + 1;
+        if (shown > overview->n_studies - look->first)
+            shown = overview->n_studies - look->first;
+        add_table(&page,
+                  top_page_studies(arena, overview, look->first, shown, false));
+    }
+    const size_t end = used - FOOT + room;
+    if (overview->n_runners > 0 && end >= page.lines + TITLED)
+        add_table(&page, top_page_runners(arena, overview,
+                                          end - page.lines - (TITLED - 1)));
+    add_keys(&page, overview, look, shown);
+    page_fini(&page);
+    return page.lines;
+}

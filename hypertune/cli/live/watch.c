@@ -1,0 +1,291 @@
+#include "hypertune/cli/live/watch.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hypertune/cli/frame/commands.h"
+#include "hypertune/cli/live/live.h"
+#include "hypertune/cli/live/screen.h"
+#include "hypertune/cli/study/control.h"
+#include "hypertune/cli/study/event.h"
+#include "hypertune/cli/study/follow.h"
+#include "hypertune/cli/study/study.h"
+#include "proto/base/clock.h"
+
+enum {
+    QUIET_POLL_MS = 1000, /* without news; the event stream wakes earlier */
+    SECOND_MS = 3000      /* for the second Ctrl-C of `run` */
+};
+
+/* How a study is shown while it is followed. */
+enum view { VIEW_NONE, VIEW_LINES, VIEW_LIVE };
+
+struct watch {
+    struct cli_follow follow;
+    enum view view;
+    const char *until;      /* state that ends the watch, NULL: any end */
+    struct cli_live *live;  /* with VIEW_LIVE */
+    struct cli_study study; /* as the newest round had it */
+    int64_t id;             /* its number, 0 before the first round */
+    bool away;              /* the server did not answer */
+    bool waits;             /* nobody looks: a study that the server has paused
+                               for a fault is not waited for */
+};
+
+/* Paused by the server, which asks a person to look at it. */
+static bool is_held(const struct watch *watch)
+{
+    return watch->waits &&
+           cli_control_held(watch->follow.cli, &watch->study) != NULL &&
+           cli_study_count(&watch->study, "active") +
+                   cli_study_count(&watch->study, "stopping") ==
+               0;
+}
+
+static bool reached(const struct watch *watch)
+{
+    const char *state = watch->study.state;
+    if (watch->until != NULL && strcasecmp(state, watch->until) == 0)
+        return true;
+    return cli_study_is_over(state) || is_held(watch);
+}
+
+/* The end as --until sees it: another end than the wanted one is a failure. */
+static int verdict(const struct watch *watch)
+{
+    if (watch->until != NULL)
+        return strcasecmp(watch->study.state, watch->until) == 0 ? CLI_DONE
+                                                                 : CLI_FAILED;
+    if (is_held(watch))
+        return cli_fail(watch->follow.cli, CLI_FAILED, "%s",
+                        cli_control_held(watch->follow.cli, &watch->study));
+    return cli_study_verdict(&watch->study);
+}
+
+static int show_lines(struct watch *watch, const struct node *events)
+{
+    struct text out = {0};
+    for (const struct node *event = events ? events->first : NULL;
+         event != NULL; event = event->next)
+        cli_event_line(watch->follow.cli, &watch->study, event, &out);
+    return cli_print(&out);
+}
+
+/* Shows one round; CLI_DONE, or why watching has to end. */
+static int show(struct watch *watch, const struct node *events)
+{
+    switch (watch->view) {
+    case VIEW_NONE:
+        return CLI_DONE;
+    case VIEW_LINES:
+        return show_lines(watch, events);
+    case VIEW_LIVE:
+        cli_live_round(watch->live, &watch->study, events);
+        return CLI_DONE;
+    }
+    return CLI_DONE;
+}
+
+enum wake { WAKE_ROUND, WAKE_DETACH, WAKE_TERMINATE, WAKE_OVERDUE };
+
+/* Waits for the next thing to do; what happened meanwhile on the terminal is
+ * for the live view to see. */
+static enum wake await(struct watch *watch)
+{
+    int fd = watch->live != NULL ? cli_live_input(watch->live) : -1;
+    int pause =
+        watch->live != NULL ? cli_live_pause_ms(watch->live) : QUIET_POLL_MS;
+    int signal = cli_follow_wait(&watch->follow, fd, pause);
+    if (signal == SIGINT)
+        return WAKE_DETACH;
+    if (signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT)
+        return WAKE_TERMINATE;
+    if (watch->live != NULL)
+        cli_live_signal(watch->live, signal);
+    if (watch->live != NULL && !cli_live_keys(watch->live))
+        return WAKE_DETACH;
+    return cli_follow_overdue(&watch->follow) ? WAKE_OVERDUE : WAKE_ROUND;
+}
+
+/* Everything that goes wrong with a round but an absent server ends it. */
+static int give_up(struct watch *watch, struct ht_error *err)
+{
+    struct cli *cli = watch->follow.cli;
+    cli_live_close(watch->live);
+    watch->live = NULL;
+    if (err->status == HT_NOT_FOUND && watch->id != 0)
+        return cli_fail(cli, CLI_ABSENT,
+                        "study %s was deleted while it was watched",
+                        watch->follow.study);
+    return cli_fail_error(cli, err);
+}
+
+/* Said once each time, on the screen as long as it lasts. */
+static void show_away(struct watch *watch)
+{
+    if (watch->live != NULL)
+        cli_live_away(watch->live, watch->id != 0 ? &watch->study : NULL);
+    else if (!watch->away)
+        cli_say(watch->follow.cli, "server away, trying again");
+    watch->away = true;
+}
+
+/* One round; CLI_DONE with *over when there is nothing more to wait for. */
+static int do_round(struct watch *watch, bool *more, bool *over)
+{
+    struct ht_error err;
+    const struct node *events = NULL;
+    enum ht_status status =
+        cli_follow_round(&watch->follow, &watch->study, &events, &err);
+    *more = *over = false;
+    if (status == HT_UNAVAILABLE) {
+        show_away(watch);
+        return CLI_DONE;
+    }
+    int64_t id = status == HT_OK ? strtoll(watch->study.id, NULL, 10) : 0;
+    /* Another study may have got the name of one that was deleted. */
+    if (status == HT_OK && watch->id != 0 && id != watch->id)
+        status = ht_fail(&err, HT_NOT_FOUND, "another study");
+    if (status != HT_OK)
+        return give_up(watch, &err);
+    if (watch->away && watch->live == NULL)
+        cli_say(watch->follow.cli, "the server is back");
+    watch->id = id;
+    watch->away = false;
+    *more = events != NULL && events->count > 0;
+    int code = show(watch, events);
+    *over = code != CLI_DONE || (!*more && reached(watch));
+    return code != CLI_DONE || !*over ? code : verdict(watch);
+}
+
+/* Rounds until the study is over, somebody interrupts, or time is up. */
+static int rounds(struct watch *watch, enum wake *woken)
+{
+    for (;;) {
+        bool more, over;
+        int code = do_round(watch, &more, &over);
+        if (over || code != CLI_DONE)
+            return code;
+        if (more)
+            continue;
+        *woken = await(watch);
+        if (*woken != WAKE_ROUND)
+            return CLI_INTERRUPTED;
+    }
+}
+
+static void advise(struct cli *cli, const char *study)
+{
+    cli_say(cli,
+            "study %s goes on\n"
+            "  follow: hypertune watch %s%s   stop: hypertune stop %s%s",
+            study, study, cli_where(cli), study, cli_where(cli));
+}
+
+/* After the first Ctrl-C of `run`: a second one stops the study. */
+static int detach(struct watch *watch)
+{
+    struct ht_error err;
+    struct cli *cli = watch->follow.cli;
+    const char *study = watch->follow.study;
+    advise(cli, study);
+    cli_say(cli, "  Ctrl-C again within %d s stops it", SECOND_MS / 1000);
+    int64_t deadline = clock_monotonic_ms() + SECOND_MS;
+    for (;;) {
+        int64_t left = deadline - clock_monotonic_ms();
+        if (left <= 0)
+            return CLI_INTERRUPTED;
+        int signal = cli_follow_wait(&watch->follow, -1, (int)left);
+        if (signal == SIGTERM || signal == SIGHUP)
+            return CLI_TERMINATED;
+        if (signal == SIGINT)
+            break;
+    }
+    if (cli_control_post(cli, study, "stop", &err) != HT_OK)
+        cli_fail_error(cli, &err);
+    else
+        cli_say(cli, "study %s stops; its results are kept", study);
+    return CLI_INTERRUPTED;
+}
+
+static int leave(struct watch *watch, enum wake woken, bool second)
+{
+    struct cli *cli = watch->follow.cli;
+    switch (woken) {
+    case WAKE_ROUND:
+        return CLI_DONE;
+    case WAKE_TERMINATE:
+        return CLI_TERMINATED;
+    case WAKE_OVERDUE:
+        return cli_fail(cli, CLI_OVERDUE,
+                        "study %s is not over in time; it goes on",
+                        watch->follow.study);
+    case WAKE_DETACH:
+        if (second)
+            return detach(watch);
+        advise(cli, watch->follow.study);
+        return CLI_INTERRUPTED;
+    }
+    return CLI_DONE;
+}
+
+/* Follows `study`; events before `since` are not shown. */
+static int watch_study(struct cli *cli, const char *study, struct watch *watch,
+                       int64_t since, bool second)
+{
+    enum wake woken = WAKE_ROUND;
+    cli_follow_open(&watch->follow, cli, study, since);
+    if (watch->view == VIEW_LIVE)
+        watch->live = cli_live_open(&watch->follow);
+    int code = rounds(watch, &woken);
+    bool quit = watch->live != NULL && cli_live_has_quit(watch->live);
+    cli_live_close(watch->live);
+    if (woken != WAKE_ROUND)
+        code = leave(watch, woken, second && !quit);
+    cli_follow_close(&watch->follow);
+    return quit ? CLI_DONE : code;
+}
+
+int cli_watch_wait(struct cli *cli, const char *study)
+{
+    struct watch watch = {.view = VIEW_NONE, .waits = true};
+    return watch_study(cli, study, &watch, INT64_MAX, false);
+}
+
+int cli_watch_run(struct cli *cli, const char *study)
+{
+    struct watch watch = {.view =
+                              screen_is_there(cli) ? VIEW_LIVE : VIEW_LINES};
+    watch.waits = watch.view == VIEW_LINES;
+    return watch_study(cli, study, &watch, 0, true);
+}
+
+static int read_until(struct cli *cli, const char **until)
+{
+    const struct words *said = &cli->set.until;
+    *until = said->n > 0 ? said->items[said->n - 1] : NULL;
+    return cli_study_check_state(cli, *until, cli_study_states);
+}
+
+int cli_watch(struct cli *cli)
+{
+    struct cli_study study;
+    struct watch watch = {.view =
+                              screen_is_there(cli) ? VIEW_LIVE : VIEW_LINES};
+    if (!cli_wants(cli, 1))
+        return CLI_USAGE;
+    int code = read_until(cli, &watch.until);
+    if (code == CLI_DONE)
+        code = cli_study_open(cli, cli->args.words.items[0], &study);
+    if (code != CLI_DONE)
+        return code;
+    /* The whole story when it is over, else what is new. */
+    int64_t since = cli_study_is_over(study.state)
+                        ? 0
+                        : node_get_int(study.status, "revision", 0);
+    const char *held = cli_control_held(cli, &study);
+    if (held != NULL && watch.view == VIEW_LINES)
+        cli_say(cli, "%s", held);
+    return watch_study(cli, study.name, &watch, since, false);
+}

@@ -1,0 +1,171 @@
+#include "hypertune/cli/spec/best.h"
+
+#include <string.h>
+
+#include "hypertune/cli/frame/commands.h"
+#include "hypertune/cli/frame/output.h"
+#include "hypertune/cli/spec/confirm.h"
+#include "hypertune/cli/spec/summary.h"
+#include "hypertune/cli/study/trial_table.h"
+#include "proto/doc/diag.h"
+
+/* ---- one best trial ---- */
+
+static int print_one(struct cli *cli, const struct cli_study *study,
+                     const struct node *best)
+{
+    struct text out = {0};
+    int code = CLI_DONE;
+    if (!cli_trial_table_fields(cli, study, best, &out)) {
+        struct ht_error err;
+        cli_summary_best(study, best, &out);
+        if (cli_confirm_verdict(cli, study, &out, &err) != HT_OK)
+            code = cli_fail_error(cli, &err);
+    }
+    const int printed = cli_print(&out);
+    return printed != CLI_DONE ? printed : code;
+}
+
+/* ---- trials that no other one beats ---- */
+
+struct front {
+    size_t n;
+    const struct node **trials;
+};
+
+static enum ht_status get_front(struct cli *cli, const struct cli_study *study,
+                                struct front *front, struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    const char *path = arena_printf(
+        cli->arena, CLI_OURS "/%s/trials:listOptimalTrials", study->id);
+    const enum ht_status status =
+        cli_call(cli, "POST", path, "{}", &answer, err);
+    if (status != HT_OK)
+        return status;
+    const struct node *list = node_find(answer.root, "optimalTrials");
+    const size_t room = list == NULL ? 0 : list->count;
+    *front = (struct front){.trials = arena_alloc(cli->arena, room + 1,
+                                                  sizeof(const struct node *))};
+    for (const struct node *trial = list == NULL ? NULL : list->first;
+         trial != NULL; trial = trial->next)
+        front->trials[front->n++] = trial;
+    return HT_OK;
+}
+
+/* Best first by one metric, older first among equals. */
+static void sort_front(struct front *front, const char *metric, bool maximize)
+{
+    for (size_t i = 1; i < front->n; i++) {
+        const struct node *trial = front->trials[i];
+        const double value = cli_trial_value(trial, metric);
+        size_t at = i;
+        for (; at > 0; at--) {
+            const double before =
+                cli_trial_value(front->trials[at - 1], metric);
+            if (!(maximize ? value > before : value < before))
+                break;
+            front->trials[at] = front->trials[at - 1];
+        }
+        front->trials[at] = trial;
+    }
+}
+
+/* The metric that --metric names; NULL after saying which is meant. */
+static const struct node *find_metric(struct cli *cli,
+                                      const struct cli_study *study)
+{
+    const struct node *list =
+        node_find(node_find(study->job, "studySpec"), "metrics");
+    const char **names =
+        arena_alloc(cli->arena, list->count + 1, sizeof *names);
+    size_t n = 0;
+    for (const struct node *metric = list->first; metric != NULL;
+         metric = metric->next) {
+        names[n++] = node_get_string(metric, "metricId", "");
+        if (strcmp(names[n - 1], cli->set.metric) == 0)
+            return metric;
+    }
+    const char *near = diag_nearest(cli->set.metric, names);
+    cli_fail(cli, CLI_USAGE, "study %s has no metric \"%s\"%s%s%s", study->name,
+             cli->set.metric, near ? " (did you mean " : "", near ? near : "",
+             near ? "?)" : "");
+    return NULL;
+}
+
+static int print_chosen(struct cli *cli, const struct cli_study *study,
+                        struct front *front)
+{
+    const struct node *metric = find_metric(cli, study);
+    if (metric == NULL)
+        return CLI_USAGE;
+    sort_front(front, cli->set.metric,
+               strcmp(node_get_string(metric, "goal", ""), "MINIMIZE") != 0);
+    return print_one(cli, study, front->trials[0]);
+}
+
+/* Why there is none. */
+static int fail_without(struct cli *cli, const struct cli_study *study)
+{
+    const long long ended =
+        cli_study_count(study, "succeeded") + cli_study_count(study, "stopped");
+    if (ended > 0)
+        return cli_fail(cli, CLI_ABSENT,
+                        "study \"%s\" has no trial within its bounds (%lld "
+                        "succeeded outside)",
+                        study->name, ended);
+    return cli_fail(cli, CLI_ABSENT,
+                    "study \"%s\" has no succeeded trial yet (%lld running)",
+                    study->name, cli_study_count(study, "active"));
+}
+
+int cli_best_front(struct cli *cli, const struct cli_study *study)
+{
+    struct front front;
+    struct ht_error err;
+    if (get_front(cli, study, &front, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    if (front.n == 0)
+        return fail_without(cli, study);
+    if (cli->set.metric != NULL)
+        return print_chosen(cli, study, &front);
+    if (cli->format == FORMAT_ARGS && front.n > 1)
+        return cli_fail(cli, CLI_USAGE,
+                        "no other trial beats any of these %zu: choose one "
+                        "with --metric NAME, the best in that",
+                        front.n);
+    sort_front(&front, study->metric, study->maximize);
+    return cli_trial_table_print(cli, study, front.n, front.trials);
+}
+
+static int print_best(struct cli *cli, const struct cli_study *study)
+{
+    const struct node *best = node_find(study->status, "best");
+    if (best == NULL)
+        return fail_without(cli, study);
+    if (cli_study_has_front(study))
+        return cli_best_front(cli, study);
+    if (cli->set.metric != NULL && strcmp(cli->set.metric, study->metric) != 0)
+        return cli_fail(cli, CLI_USAGE, "study %s has one goal, %s",
+                        study->name, study->metric);
+    return print_one(cli, study, best);
+}
+
+/* The best of few is less than it looks like. */
+int cli_best(struct cli *cli)
+{
+    struct cli_study study;
+    if (!cli_wants(cli, 1))
+        return CLI_USAGE;
+    int code = cli_study_open_trials(cli, cli->args.words.items[0], &study);
+    if (code != CLI_DONE)
+        return code;
+    code = print_best(cli, &study);
+    if (code == CLI_DONE && cli_study_failed_mostly(&study)) {
+        struct text failures = {0};
+        cli_study_failures(&study, ", ", &failures);
+        cli_say(cli, "study %s %s%s", study.name, study.state, failures.data);
+        text_free(&failures);
+    }
+    return code;
+}

@@ -1,0 +1,318 @@
+/* hypertune confirm STUDY: runs the best points again with other seeds. */
+#include "hypertune/cli/spec/confirm.h"
+
+#include <signal.h>
+
+#include "hypertune/cli/frame/commands.h"
+#include "hypertune/cli/frame/output.h"
+#include "hypertune/cli/frame/table.h"
+#include "hypertune/cli/study/follow.h"
+
+enum { POLL_MS = 1000 }; /* without news; the event stream wakes earlier */
+
+/* ---- the table ---- */
+
+static void figure_cell(struct cli *cli, struct table *table,
+                        const struct node *item, const char *key)
+{
+    const struct node *value = node_find(item, key);
+    if (value == NULL)
+        table_cell(table, "-");
+    else if (cli->format == FORMAT_CSV)
+        table_cell(table, cli_scalar(value));
+    else
+        table_cell_printf(table, "%.5g", node_get_double(item, key, 0));
+}
+
+static void chance_cell(struct cli *cli, struct table *table,
+                        const struct node *item)
+{
+    if (cli->format == FORMAT_CSV || node_find(item, "probability") == NULL)
+        figure_cell(cli, table, item, "probability");
+    else
+        table_cell_printf(table, "%.1f %%",
+                          100 * node_get_double(item, "probability", 0));
+}
+
+static struct table *make_table(struct cli *cli, const struct node *answer)
+{
+    static const struct {
+        const char *title, *key;
+    } figures[] = {{"FOUND", "found"},
+                   {"MEAN", "mean"},
+                   {"SD", "sd"},
+                   {"LOW", "low"},
+                   {"HIGH", "high"}};
+    enum { N_FIGURES = sizeof figures / sizeof *figures };
+    struct table *table = table_new(cli->arena);
+    table_column(table, "TRIAL", ALIGN_LEFT);
+    table_column(table, "RUNS", ALIGN_RIGHT);
+    table_column(table, "OPEN", ALIGN_RIGHT);
+    table_column(table, "LOST", ALIGN_RIGHT);
+    for (size_t i = 0; i < N_FIGURES; i++)
+        table_column(table, figures[i].title, ALIGN_RIGHT);
+    table_column(table, "BEST", ALIGN_RIGHT);
+    const struct node *list = node_find(answer, "finalists");
+    for (const struct node *item = list ? list->first : NULL; item != NULL;
+         item = item->next) {
+        table_row(table);
+        table_cell(table, node_get_string(item, "trial", ""));
+        table_cell(table, cli_scalar(node_find(item, "n")));
+        table_cell(table, cli_scalar(node_find(item, "open")));
+        table_cell(table, cli_scalar(node_find(item, "lost")));
+        for (size_t i = 0; i < N_FIGURES; i++)
+            figure_cell(cli, table, item, figures[i].key);
+        chance_cell(cli, table, item);
+    }
+    return table;
+}
+
+/* ---- the verdict ---- */
+
+static const struct node *first_of(const struct node *answer)
+{
+    const struct node *list = node_find(answer, "finalists");
+    return list != NULL ? list->first : NULL;
+}
+
+static bool has_chance(const struct node *item)
+{
+    return item != NULL && node_find(item, "probability") != NULL;
+}
+
+static void add_verdict(const struct node *answer, struct text *out)
+{
+    bool sure = false;
+    const struct node *first = first_of(answer);
+    const struct node *second = first != NULL ? first->next : NULL;
+    const char *take = node_get_string(answer, "take", "");
+    const double percent = 100 * node_get_double(first, "probability", 0);
+    if (take[0] == '\0')
+        return;
+    (void)node_bool(node_find(answer, "sure"), &sure);
+    if (!has_chance(first))
+        text_printf(out, "trial %s leads after one run\n", take);
+    else if (!has_chance(second))
+        text_printf(out, "take trial %s\n", take);
+    else if (sure)
+        text_printf(out, "take trial %s: the best with %.1f %%\n", take,
+                    percent);
+    else
+        text_printf(out,
+                    "take trial %s, the best with %.1f %%; it cannot be told "
+                    "from trial %s (%.1f %%)\n",
+                    take, percent, node_get_string(second, "trial", ""),
+                    100 * node_get_double(second, "probability", 0));
+}
+
+/* A trainer that ignores the seed does the same again and again. */
+static bool runs_are_equal(const struct node *answer)
+{
+    const struct node *first = first_of(answer);
+    return has_chance(first) && node_get_double(first, "sd", 1) == 0;
+}
+
+static bool is_of_clients(const struct cli_study *study)
+{
+    return study->home->kind == JOB_STUDY;
+}
+
+static void say_rest(struct cli *cli, const struct cli_study *study,
+                     const struct node *answer)
+{
+    const int64_t open = node_get_int(answer, "open", 0);
+    if (open > 0 && is_of_clients(study) && cli_study_is_over(study->state))
+        cli_say(cli, "%lld runs were left when the study ended",
+                (long long)open);
+    else if (open > 0 && is_of_clients(study))
+        cli_say(cli, "%lld runs are still to come, once clients ask for them",
+                (long long)open);
+    else if (open > 0)
+        cli_say(cli,
+                "%lld runs are still to come; wait for them: hypertune confirm "
+                "%s --wait%s",
+                (long long)open, study->name, cli_where(cli));
+    else if (runs_are_equal(answer))
+        cli_say(cli,
+                "all runs of trial %s came out alike: does the trainer "
+                "begin with HYPERTUNE_SEED?",
+                node_get_string(first_of(answer), "trial", ""));
+}
+
+static bool is_for_people(const struct cli *cli)
+{
+    return cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE;
+}
+
+static int print_answer(struct cli *cli, const struct cli_study *study,
+                        const struct node *answer)
+{
+    struct text out = {0};
+    const char *take = node_get_string(answer, "take", "");
+    if (cli->format == FORMAT_NAME && take[0] == '\0')
+        return cli_fail(cli, CLI_ABSENT, "no run of study %s has a result yet",
+                        study->name);
+    if (cli->format == FORMAT_NAME) {
+        text_escape(&out, study->name);
+        text_printf(&out, "/%s\n", take);
+    } else if (cli->format == FORMAT_CSV) {
+        table_csv(make_table(cli, answer), &out);
+    } else if (!cli_output_resource(cli->format, answer, &out)) {
+        table_print(make_table(cli, answer),
+                    cli->format == FORMAT_WIDE ? 0 : cli->width, &out);
+        add_verdict(answer, &out);
+    }
+    const int code = cli_print(&out);
+    if (code == CLI_DONE && is_for_people(cli))
+        say_rest(cli, study, answer);
+    return code;
+}
+
+/* ---- asking ---- */
+
+static enum ht_status ask(struct cli *cli, const char *study,
+                          const struct node **answer, struct ht_error *err)
+{
+    struct cli_http_answer got;
+    const enum ht_status status =
+        cli_call(cli, "GET",
+                 arena_printf(cli->arena, CLI_OURS "/%s/confirmation",
+                              cli_http_segment(cli->arena, study)),
+                 NULL, &got, err);
+    if (status == HT_OK)
+        *answer = got.root;
+    return status;
+}
+
+static enum ht_status begin(struct cli *cli, const char *study,
+                            const struct node **answer, struct ht_error *err)
+{
+    struct cli_http_answer got;
+    struct text body = {0};
+    const char *comma = "";
+    text_puts(&body, "{");
+    if (cli->set.top != CLI_UNSET) {
+        text_printf(&body, "\"top\":%lld", (long long)cli->set.top);
+        comma = ",";
+    }
+    if (cli->set.seeds != CLI_UNSET)
+        text_printf(&body, "%s\"seeds\":%lld", comma,
+                    (long long)cli->set.seeds);
+    text_puts(&body, "}");
+    const enum ht_status status =
+        cli_call(cli, "POST",
+                 arena_printf(cli->arena, CLI_OURS "/%s:confirm",
+                              cli_http_segment(cli->arena, study)),
+                 body.data, &got, err);
+    text_free(&body);
+    if (status == HT_OK)
+        *answer = got.root;
+    return status;
+}
+
+/* Who says nothing of how much wants to see what there is, if there is any. */
+static enum ht_status begin_or_show(struct cli *cli, const char *study,
+                                    const struct node **answer,
+                                    struct ht_error *err)
+{
+    if (cli->set.top == CLI_UNSET && cli->set.seeds == CLI_UNSET) {
+        const enum ht_status status = ask(cli, study, answer, err);
+        if (status != HT_NOT_FOUND)
+            return status;
+    }
+    return begin(cli, study, answer, err);
+}
+
+static int leave(struct cli *cli, const char *study, int signal)
+{
+    if (signal != SIGINT)
+        return CLI_TERMINATED;
+    cli_say(cli, "the runs go on; hypertune confirm %s%s shows them", study,
+            cli_where(cli));
+    return CLI_INTERRUPTED;
+}
+
+/* Until no run is open; a server that is away is waited for. Only the newest
+ * answer is kept. */
+static int await(struct cli *cli, const char *study, struct cli_follow *follow,
+                 const struct node **answer)
+{
+    struct ht_error err;
+    int64_t open = node_get_int(*answer, "open", 0);
+    while (open > 0) {
+        const int signal = cli_follow_wait(follow, -1, POLL_MS);
+        if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP ||
+            signal == SIGQUIT)
+            return leave(cli, study, signal);
+        if (cli_follow_overdue(follow))
+            return cli_fail(cli, CLI_OVERDUE,
+                            "study %s is not confirmed in time; its runs go on",
+                            study);
+        arena_reset(cli->arena);
+        const enum ht_status status = ask(cli, study, answer, &err);
+        if (status == HT_OK)
+            open = node_get_int(*answer, "open", 0);
+        else if (status != HT_UNAVAILABLE)
+            return cli_fail_error(cli, &err);
+    }
+    return CLI_DONE;
+}
+
+/* Clients may never ask; of what has ended nothing comes any more. */
+static int check_wait(struct cli *cli, const struct cli_study *study)
+{
+    if (!is_of_clients(study) || cli->set.timeout_ms != CLI_UNSET)
+        return CLI_DONE;
+    return cli_fail(cli, CLI_USAGE,
+                    "the trials of study %s run when clients ask for them; say "
+                    "how long to wait, too: --wait --timeout 1h",
+                    study->name);
+}
+
+static int wait_and_print(struct cli *cli, const struct cli_study *study,
+                          const struct node *answer)
+{
+    struct cli_follow follow;
+    cli_follow_open(&follow, cli, study->name, 0);
+    int code = await(cli, study->name, &follow, &answer);
+    if (code == CLI_DONE)
+        code = print_answer(cli, study, answer);
+    if (code == CLI_DONE && node_find(answer, "take") == NULL)
+        code = CLI_FAILED;
+    cli_follow_close(&follow);
+    return code;
+}
+
+int cli_confirm(struct cli *cli)
+{
+    struct ht_error err;
+    struct cli_study study;
+    const struct node *answer;
+    if (!cli_wants(cli, 1))
+        return CLI_USAGE;
+    int code = cli_study_open_trials(cli, cli->args.words.items[0], &study);
+    if (code == CLI_DONE && cli->set.wait)
+        code = check_wait(cli, &study);
+    if (code != CLI_DONE)
+        return code;
+    if (begin_or_show(cli, study.name, &answer, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    return cli->set.wait ? wait_and_print(cli, &study, answer)
+                         : print_answer(cli, &study, answer);
+}
+
+enum ht_status cli_confirm_verdict(struct cli *cli,
+                                   const struct cli_study *study,
+                                   struct text *out, struct ht_error *err)
+{
+    const struct node *answer;
+    if (node_find(study->status, "confirming") == NULL)
+        return HT_OK;
+    const enum ht_status status = ask(cli, study->name, &answer, err);
+    if (status != HT_OK) /* all of them were deleted */
+        return status == HT_NOT_FOUND ? HT_OK : status;
+    if (node_find(answer, "take") != NULL)
+        text_puts(out, "confirmed: ");
+    add_verdict(answer, out);
+    return HT_OK;
+}

@@ -1,0 +1,433 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hypertune/cli/frame/commands.h"
+#include "hypertune/cli/frame/engine.h"
+#include "hypertune/cli/spec/launch.h"
+#include "hypertune/cli/spec/private.h"
+#include "hypertune/cli/spec/submit.h"
+#include "hypertune/cli/study/control.h"
+#include "hypertune/cli/study/follow.h"
+#include "hypertune/cli/study/logs.h"
+#include "hypertune/cli/study/study.h"
+#include "proto/base/clock.h"
+#include "proto/base/number.h"
+#include "proto/doc/json.h"
+
+static const char job_name[] = "local-run";
+
+enum {
+    GRACE_MS = 10000, /* as long as `docker stop` waits */
+    PATIENCE_MS = 30000 /* for what the grace does not end */,
+    POLL_MS = 500,
+    STREAMS = 3
+};
+
+/* One run: what was asked, and the server that runs it. */
+struct local_run {
+    struct cli *cli;
+    const char *image; /* NULL: a process */
+    struct strings words;
+    struct cli_engine engine; /* with an image */
+    struct cli_private private;
+    struct cli_follow follow;
+    int broken; /* CLI_DONE, or why it was broken off */
+};
+
+/* ---- what is asked ---- */
+
+static int read_words(struct local_run *run)
+{
+    struct cli *cli = run->cli;
+    const struct words *words = &cli->args.words;
+    const struct words *rest = &cli->args.rest;
+    struct words all = {0};
+    if (words->n == 0 && rest->n == 0) {
+        cli_wants(cli, 1);
+        return CLI_USAGE;
+    }
+    run->image = words->n > 0 ? words->items[0] : NULL;
+    for (size_t i = 1; i < words->n; i++)
+        words_add(cli->lasting, &all, words->items[i]);
+    for (size_t i = 0; i < rest->n; i++)
+        words_add(cli->lasting, &all, rest->items[i]);
+    run->words = (struct strings){all.n, all.items};
+    if (run->image == NULL && cli->set.volumes.n > 0)
+        return cli_fail(cli, CLI_USAGE, "--volume is for images");
+    if (run->image != NULL && !cli_engine_find(cli, &run->engine))
+        return cli_fail(cli, CLI_NO_START,
+                        "no container engine answers on this machine; "
+                        "hypertune doctor says more");
+    return CLI_DONE;
+}
+
+/* "SOURCE:TARGET[:ro]" with an absolute source; its folder is added to the
+ * roots below which volumes may lie. */
+static int read_volume(struct local_run *run, const char *text,
+                       const char **volume, struct text *roots)
+{
+    struct cli *cli = run->cli;
+    struct stat info;
+    const char *colon = strchr(text, ':');
+    if (colon == NULL || colon == text || colon[1] != '/')
+        return cli_fail(cli, CLI_USAGE,
+                        "--volume needs FOLDER:/FOLDER[:ro], not \"%s\"", text);
+    char *real = realpath(
+        arena_strndup(cli->lasting, text, (size_t)(colon - text)), NULL);
+    if (real == NULL || stat(real, &info) != 0) {
+        free(real);
+        return cli_fail(cli, CLI_USAGE, "--volume %s: %s", text,
+                        strerror(errno));
+    }
+    *volume = arena_printf(cli->lasting, "%s%s", real, colon);
+    if (!S_ISDIR(info.st_mode))
+        strrchr(real, '/')[strrchr(real, '/') == real] = '\0';
+    bool clean = strchr(real, ',') == NULL;
+    text_printf(roots, "%s%s", roots->len > 0 ? "," : "", real);
+    free(real);
+    return clean ? CLI_DONE
+                 : cli_fail(cli, CLI_USAGE,
+                            "--volume %s: a comma in a folder's name is not "
+                            "possible",
+                            text);
+}
+
+static int read_volumes(struct local_run *run, struct strings *volumes,
+                        const char **roots)
+{
+    struct cli *cli = run->cli;
+    const struct words *asked = &cli->set.volumes;
+    const char **items = arena_alloc(cli->lasting, asked->n + 1, sizeof *items);
+    struct text list = {0};
+    int code = CLI_DONE;
+    for (size_t i = 0; i < asked->n && code == CLI_DONE; i++)
+        code = read_volume(run, asked->items[i], &items[i], &list);
+    *volumes = (struct strings){asked->n, items};
+    *roots = list.len > 0 ? arena_strdup(cli->lasting, list.data) : NULL;
+    text_free(&list);
+    return code;
+}
+
+static int read_env(struct cli *cli, struct pairs *env)
+{
+    const struct words *asked = &cli->set.env;
+    struct pair *items = arena_alloc(cli->lasting, asked->n + 1, sizeof *items);
+    for (size_t i = 0; i < asked->n; i++) {
+        const char *equals = strchr(asked->items[i], '=');
+        if (equals == NULL || equals == asked->items[i])
+            return cli_fail(cli, CLI_USAGE,
+                            "--env needs NAME=VALUE, not \"%s\"",
+                            asked->items[i]);
+        items[i].name = arena_strndup(cli->lasting, asked->items[i],
+                                      (size_t)(equals - asked->items[i]));
+        items[i].value = equals + 1;
+    }
+    *env = (struct pairs){asked->n, items};
+    return CLI_DONE;
+}
+
+/* ---- the job ---- */
+
+/* With --metric it is the one trial of a study, as a trainer that is to be
+ * tuned would be started; its one parameter is no argument. */
+static void make_study(struct cli *cli, struct job *job)
+{
+    struct param *param = arena_alloc(cli->lasting, 1, sizeof *param);
+    struct metric_goal *goal = arena_alloc(cli->lasting, 1, sizeof *goal);
+    double *one = arena_alloc(cli->lasting, 1, sizeof *one);
+    *one = 1;
+    *param = (struct param){
+        .name = "trial", .type = PARAM_DISCRETE, .n_values = 1, .numbers = one};
+    *goal = (struct metric_goal){.name = cli->set.metric, .maximize = true};
+    job->kind = JOB_TUNING;
+    job->space = (struct space){.n = 1, .params = param};
+    job->metrics = goal;
+    job->n_metrics = 1;
+    job->args_mode = ARGS_NONE;
+}
+
+/* What only this shell knows; complains as `check` does. */
+static int settle(struct cli *cli, struct job *job)
+{
+    struct diag diag;
+    struct text out = {0};
+    char *cwd = getcwd(NULL, 0);
+    diag_init(&diag, cli->lasting, "command line", NULL, 0);
+    const struct cli_launch launch = {
+        .cli = cli,
+        .diag = &diag,
+        .folder = arena_strdup(cli->lasting, cwd != NULL ? cwd : "/")};
+    free(cwd);
+    cli_launch_settle(&launch, job);
+    diag_print(&diag, &out);
+    fputs(out.data != NULL ? out.data : "", stderr);
+    text_free(&out);
+    return diag.errors == 0 ? CLI_DONE : CLI_USAGE;
+}
+
+static int make_job(struct local_run *run, struct pool *pool, struct job *job)
+{
+    struct cli *cli = run->cli;
+    *pool = (struct pool){.type = "master",
+                          .count = 1,
+                          .image = run->image,
+                          .gpus = cli->set.gpus > 0 ? cli->set.gpus : 0};
+    *(run->image != NULL ? &pool->args : &pool->command) = run->words;
+    *job = (struct job){.kind = JOB_CUSTOM,
+                        .name = job_name,
+                        .display = job_name,
+                        .max_trials = 1,
+                        .parallel = 1,
+                        .grace_ms = GRACE_MS,
+                        .n_pools = 1,
+                        .pools = pool};
+    if (cli->set.metric != NULL)
+        make_study(cli, job);
+    if (cli->set.memory != NULL &&
+        !number_bytes(cli->set.memory, &job->memory_bytes))
+        return cli_fail(cli, CLI_USAGE,
+                        "--memory needs a size such as 2Gi, not \"%s\"",
+                        cli->set.memory);
+    int code = read_env(cli, &pool->env);
+    return code == CLI_DONE ? settle(cli, job) : code;
+}
+
+static int submit(struct cli *cli, const struct job *job)
+{
+    struct ht_error err;
+    struct text body = {0};
+    struct cli_http_answer answer;
+    const struct cli_collection *home = cli_collections;
+    while (home->kind != job->kind)
+        home++;
+    json_print(job_write_vertex(job), &body);
+    enum ht_status status =
+        cli_call(cli, "POST", home->path, body.data, &answer, &err);
+    text_free(&body);
+    if (status != HT_OK)
+        return cli_fail_error(cli, &err);
+    struct cli_study study;
+    cli_study_read(answer.root, &study);
+    cli_submit_say_warnings(cli, &study);
+    return CLI_DONE;
+}
+
+/* ---- the run ---- */
+
+static int start_server(struct local_run *run, const char *roots)
+{
+    struct cli *cli = run->cli;
+    const char *gpus = "none";
+    if (cli->set.gpus > 0)
+        gpus = arena_printf(cli->lasting, "%lld", (long long)cli->set.gpus);
+    const char *flags[16] = {"--slots", "1", "--gpus", gpus, "--runner"};
+    size_t n = 5;
+    flags[n++] = run->image != NULL ? "docker" : "process";
+    if (run->image != NULL) {
+        flags[n++] = "--docker-host";
+        flags[n++] = run->engine.url;
+    }
+    if (roots != NULL) {
+        flags[n++] = "--volume-root";
+        flags[n++] = roots;
+    }
+    return cli_private_start(cli, flags, &run->private);
+}
+
+/* From now on it ends: by Ctrl-C, or because --timeout has passed. */
+static void break_off(struct local_run *run, int why)
+{
+    if (run->broken != CLI_DONE)
+        return;
+    run->broken = why;
+    cli_say(run->cli, "stopping it...");
+    cli_control_post(run->cli, job_name, "stop", NULL);
+    run->follow.deadline_ms = clock_monotonic_ms() + GRACE_MS + PATIENCE_MS;
+}
+
+/* Prints what has come; *over: nothing more will. */
+static int print_news(struct cli *cli, struct cli_log logs[STREAMS], bool *over)
+{
+    bool ended = true;
+    *over = true;
+    for (size_t i = 0; i < STREAMS; i++) {
+        int code = cli_log_print(cli, &logs[i]);
+        if (code != CLI_DONE)
+            return code;
+        ended = ended && logs[i].ended;
+        *over = *over && logs[i].over;
+    }
+    for (size_t i = 0; ended && !*over && i < STREAMS; i++)
+        cli_log_next(&logs[i]);
+    return CLI_DONE;
+}
+
+static int follow(struct local_run *run)
+{
+    struct cli *cli = run->cli;
+    struct cli_log logs[STREAMS] = {
+        cli_log_of(job_name, "1", "stdout", stdout),
+        cli_log_of(job_name, "1", "stderr", stderr),
+        cli_log_of(job_name, "1", "runner", stderr)};
+    for (;;) {
+        bool over;
+        int code = print_news(cli, logs, &over);
+        if (code != CLI_DONE || over)
+            return code;
+        int signal = cli_follow_wait(&run->follow, -1, POLL_MS);
+        if (signal == SIGINT)
+            break_off(run, CLI_INTERRUPTED);
+        else if (signal == SIGTERM || signal == SIGHUP)
+            break_off(run, CLI_TERMINATED);
+        if (cli_follow_overdue(&run->follow) && run->broken != CLI_DONE)
+            return cli_fail(cli, CLI_REFUSED, "it does not end");
+        if (cli_follow_overdue(&run->follow))
+            break_off(run, CLI_OVERDUE);
+        arena_reset(run->follow.round);
+    }
+}
+
+/* ---- how it went ---- */
+
+struct last_value {
+    const char *name;
+    const char *value, *step;
+};
+
+/* The newest value of each metric, in the order of their first reports. */
+static size_t read_metrics(struct cli *cli, struct last_value values[],
+                           size_t most, size_t *reports)
+{
+    struct cli_http_answer answer;
+    size_t n = 0;
+    char *path =
+        arena_printf(cli->arena, CLI_OURS "/%s/measurements?trial=1", job_name);
+    *reports = 0;
+    if (cli_call(cli, "GET", path, NULL, &answer, NULL) != HT_OK)
+        return 0;
+    const struct node *list = node_find(answer.root, "measurements");
+    for (const struct node *one = list ? list->first : NULL; one != NULL;
+         one = one->next, ++*reports) {
+        const struct node *metrics = node_find(one, "metrics");
+        for (const struct node *metric = metrics ? metrics->first : NULL;
+             metric != NULL; metric = metric->next) {
+            size_t i = 0;
+            while (i < n && strcmp(values[i].name, metric->key) != 0)
+                i++;
+            if (i == most)
+                continue;
+            n += i == n;
+            values[i] = (struct last_value){metric->key, cli_scalar(metric),
+                                            cli_scalar(node_find(one, "step"))};
+        }
+    }
+    return n;
+}
+
+/* Says what was reported; false when --metric was asked for and is missing. */
+static bool say_metrics(struct cli *cli)
+{
+    enum { MOST = 16 };
+    struct last_value values[MOST];
+    size_t reports;
+    size_t n = read_metrics(cli, values, MOST, &reports);
+    bool seen = cli->set.metric == NULL;
+    struct text line = {0};
+    for (size_t i = 0; i < n; i++) {
+        seen = seen || strcmp(values[i].name, cli->set.metric) == 0;
+        text_printf(&line, "%s%s=%s (step %s)", i > 0 ? ", " : "",
+                    values[i].name, values[i].value, values[i].step);
+    }
+    if (n > 0)
+        cli_say(cli, "reported: %s; %zu measurement%s", line.data, reports,
+                reports == 1 ? "" : "s");
+    else
+        cli_say(cli, "reported: nothing");
+    text_free(&line);
+    return seen;
+}
+
+/* The newest attempt of the one trial; NULL: there was none. */
+static const struct node *find_attempt(struct cli *cli)
+{
+    struct ht_error err;
+    const struct node *trial;
+    if (cli_trial_get(cli, job_name, "1", &trial, &err) != HT_OK)
+        return NULL;
+    const struct node *attempt =
+        node_find(node_find(trial, "hypertune"), "attempts");
+    attempt = attempt != NULL ? attempt->first : NULL;
+    while (attempt != NULL && attempt->next != NULL)
+        attempt = attempt->next;
+    return attempt;
+}
+
+/* The exit code that its process had, as a shell counts. */
+static int code_of(const struct node *attempt)
+{
+    int64_t signal = node_get_int(attempt, "signal", 0);
+    int64_t code = node_get_int(attempt, "exit", -1);
+    if (signal > 0)
+        return 128 + (int)signal;
+    if (code >= 0)
+        return (int)code;
+    return strcmp(node_get_string(attempt, "outcome", ""), "succeeded") == 0
+               ? CLI_DONE
+               : CLI_NO_START;
+}
+
+static int judge(struct local_run *run)
+{
+    struct cli *cli = run->cli;
+    char span[CLOCK_DURATION_BYTES];
+    const struct node *attempt = find_attempt(cli);
+    bool seen = say_metrics(cli);
+    int64_t start = node_get_int(attempt, "startTimeMs", 0);
+    int64_t end = node_get_int(attempt, "endTimeMs", 0);
+    const char *reason = node_get_string(attempt, "reason", "");
+    if (reason[0] == '\0')
+        reason = node_get_string(attempt, "outcome", "it was not started");
+    if (start > 0 && end > start)
+        cli_say(cli, "%s, after %s", reason, clock_duration(span, end - start));
+    else
+        cli_say(cli, "%s", reason);
+    if (run->broken != CLI_DONE)
+        return run->broken;
+    int code = code_of(attempt);
+    if (code == CLI_DONE && !seen)
+        return cli_fail(cli, CLI_FAILED, "the metric \"%s\" was not reported",
+                        cli->set.metric);
+    return code;
+}
+
+int cli_local_run(struct cli *cli)
+{
+    struct local_run run = {.cli = cli};
+    struct pool pool;
+    struct job job;
+    const char *roots;
+    int code = read_words(&run);
+    if (code == CLI_DONE)
+        code = make_job(&run, &pool, &job);
+    if (code == CLI_DONE)
+        code = read_volumes(&run, &job.volumes, &roots);
+    if (code != CLI_DONE)
+        return code;
+    /* Signals wait from here on, so that nothing is left behind. */
+    cli_follow_open(&run.follow, cli, job_name, 0);
+    code = start_server(&run, roots);
+    if (code == CLI_DONE) {
+        code = submit(cli, &job);
+        if (code == CLI_DONE)
+            code = follow(&run);
+        if (code == CLI_DONE)
+            code = judge(&run);
+        cli_private_stop(cli, &run.private, cli->set.keep);
+    }
+    cli_follow_close(&run.follow);
+    return code;
+}

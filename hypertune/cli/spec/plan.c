@@ -1,0 +1,153 @@
+#include "hypertune/cli/spec/spec.h"
+
+#include "hypertune/cli/frame/table.h"
+#include "proto/form/plan.h"
+
+enum { EXAMPLES = 3 }; /* of a plan */
+
+static void describe_parameters(struct cli *cli, const struct space *space,
+                                struct text *out)
+{
+    struct table *table = table_new(cli->arena);
+    table_column(table, "  parameters", ALIGN_LEFT);
+    table_column(table, "", ALIGN_LEFT);
+    table_column(table, "", ALIGN_LEFT); /* its values */
+    table_column(table, "", ALIGN_LEFT); /* its condition */
+    for (size_t i = 0; i < space->n; i++) {
+        struct text range = {0}, when = {0};
+        job_plan_range(&space->params[i], &range);
+        job_plan_condition(space, &space->params[i], &when);
+        table_row(table);
+        table_cell_printf(table, "    %s", space->params[i].name);
+        table_cell(table, job_plan_type(space->params[i].type));
+        table_cell(table, range.data);
+        table_cell(table, when.data != NULL ? when.data : "");
+        text_free(&range);
+        text_free(&when);
+    }
+    table_print(table, cli->width, out);
+}
+
+/* "  goal        maximize accuracy"; nothing without words. */
+static void add_labelled(const char *label, struct text *words,
+                         struct text *out)
+{
+    if (words->len > 0) {
+        text_printf(out, "  %-11s ", label);
+        text_escape(out, words->data);
+        text_puts(out, "\n");
+    }
+    text_free(words);
+}
+
+static void describe_goals(const struct job *job, bool safety, struct text *out)
+{
+    struct text words = {0};
+    job_plan_goals(job, safety, &words);
+    add_labelled(safety ? "safety" : "goal", &words, out);
+}
+
+static void describe_constraints(const struct job *job, struct text *out)
+{
+    for (size_t i = 0; i < job->constraints.n; i++) {
+        text_puts(out, i == 0 ? "  constraints " : "              ");
+        text_escape(out, job->constraints.items[i]);
+        text_puts(out, "\n");
+    }
+}
+
+static void describe_search(const struct job *job, struct text *out)
+{
+    struct text words = {0};
+    job_plan_search(job, &words);
+    add_labelled("search", &words, out);
+}
+
+static void add_words(const struct strings *words, struct text *out)
+{
+    for (size_t i = 0; i < words->n; i++) {
+        struct text word = {0};
+        text_shell_word(&word, words->items[i]);
+        text_puts(out, i > 0 ? " " : "");
+        text_escape(out, word.data);
+        text_free(&word);
+    }
+    text_puts(out, "\n");
+}
+
+static void add_line(const char *label, const char *value, struct text *out)
+{
+    text_printf(out, "  %-11s ", label);
+    text_escape(out, value != NULL ? value : "");
+    text_puts(out, "\n");
+}
+
+static void describe_replicas(const struct job *job, struct text *out)
+{
+    if (job->n_pools < 2)
+        return;
+    text_puts(out, "  replicas    ");
+    for (size_t i = 0; i < job->n_pools; i++)
+        text_printf(out, "%s%d %s", i > 0 ? ", " : "", job->pools[i].count,
+                    job->pools[i].type);
+    text_puts(out, "\n");
+}
+
+static void describe_examples(struct cli *cli, const struct job *job, size_t n,
+                              struct text *out)
+{
+    struct strings lines[EXAMPLES];
+    const bool search = job->kind != JOB_CUSTOM;
+    n = search ? n : 1;
+    job_plan_examples(cli->arena, job, n, lines);
+    for (size_t i = 0; i < n; i++) {
+        text_printf(out, "  %-11s ",
+                    i > 0    ? ""
+                    : search ? "for example"
+                             : "command");
+        add_words(&lines[i], out);
+    }
+}
+
+static void describe_body(struct cli *cli, const struct job *job,
+                          size_t examples, struct text *out)
+{
+    if (job->kind != JOB_CUSTOM) {
+        describe_goals(job, false, out);
+        describe_goals(job, true, out);
+        describe_parameters(cli, &job->space, out);
+        describe_constraints(job, out);
+        describe_search(job, out);
+    }
+    if (job->kind == JOB_STUDY)
+        return; /* others run its trials */
+    describe_replicas(job, out);
+    describe_examples(cli, job, examples, out);
+    if (job->pools[0].image != NULL)
+        add_line("image", job->pools[0].image, out);
+    else
+        add_line("folder",
+                 job->own_workdir
+                     ? arena_printf(cli->arena, "%s, a copy for each trial",
+                                    job->workdir)
+                     : job->workdir,
+                 out);
+    if (job->service_account != NULL)
+        add_line("account", job->service_account, out);
+}
+
+void cli_spec_body(struct cli *cli, const struct job *job, struct text *out)
+{
+    describe_body(cli, job, 1, out);
+}
+
+void cli_spec_describe(struct cli *cli, const struct cli_spec *spec,
+                       struct text *out)
+{
+    text_escape(out, spec->file);
+    text_puts(out, " is valid\n");
+    add_line("name", spec->job->name, out);
+    describe_body(cli, spec->job, EXAMPLES, out);
+    if (spec->program != NULL)
+        add_line("program", spec->program, out);
+}

@@ -1,0 +1,385 @@
+#include "hypertune/cli/spec/spec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hypertune/cli/spec/flags.h"
+#include "hypertune/cli/spec/launch.h"
+#include "hypertune/cli/spec/name.h"
+#include "proto/base/limits.h"
+#include "proto/doc/diag.h"
+#include "proto/doc/json.h"
+#include "proto/job/check.h"
+#include "proto/job/container_words.h"
+
+/* One document on its way to a job. */
+struct source {
+    struct diag diag;
+    const struct node *root; /* NULL: there was a fault */
+    const char *path;        /* of the file, "-", or NULL for flags */
+    const char *folder;      /* absolute: the file's, or the current one */
+};
+
+static int report_faults(struct cli *cli, const struct source *source)
+{
+    const struct diag *diag = &source->diag;
+    struct text out = {0};
+    if (source->path == NULL) {
+        /* Places in the document made of flags would mean nothing. */
+        for (struct diag_item *i = diag->first; i != NULL; i = i->next)
+            i->line = i->column = 0;
+    }
+    diag_print(diag, &out);
+    if (diag->errors > 0 || !cli->set.quiet)
+        fputs(out.data ? out.data : "", stderr);
+    text_free(&out);
+    if (diag->errors == 0)
+        return CLI_DONE;
+    fprintf(stderr, "%zu error%s, nothing was created\n", diag->errors,
+            diag->errors == 1 ? "" : "s");
+    return CLI_USAGE;
+}
+
+/* ---- reading ---- */
+
+/* One byte beyond the limit is read, so that the reader can refuse it. */
+static char *read_all(struct cli *cli, int fd, size_t *len)
+{
+    struct text content = {0};
+    char block[16384];
+    ssize_t n;
+    while (content.len <= HT_MAX_SPEC &&
+           (n = read(fd, block, sizeof block)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            text_free(&content);
+            return NULL;
+        }
+        text_append(&content, block, (size_t)n);
+    }
+    char *copy = arena_strndup(cli->arena, content.data ? content.data : "",
+                               content.len);
+    *len = content.len;
+    text_free(&content);
+    return copy;
+}
+
+static const char *current_folder(struct cli *cli)
+{
+    char *cwd = getcwd(NULL, 0);
+    const char *folder = arena_strdup(cli->arena, cwd != NULL ? cwd : "/");
+    free(cwd);
+    return folder;
+}
+
+static const char *folder_of(struct cli *cli, const char *path)
+{
+    char *real = realpath(path, NULL);
+    if (real == NULL)
+        return current_folder(cli);
+    char *slash = strrchr(real, '/');
+    const char *folder =
+        slash == real ? "/"
+                      : arena_strndup(cli->arena, real, (size_t)(slash - real));
+    free(real);
+    return folder;
+}
+
+static int read_file(struct cli *cli, const char *path, struct source *source)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    size_t len = 0;
+    char *content = fd < 0 ? NULL : read_all(cli, fd, &len);
+    int code = errno;
+    if (fd >= 0 && !is_stdin)
+        close(fd);
+    if (content == NULL && code == ENOENT)
+        return cli_fail(cli, CLI_ABSENT,
+                        "no file %s\n  \"hypertune init\" writes one", path);
+    if (content == NULL)
+        return cli_fail(cli, CLI_USAGE, "cannot read %s: %s", path,
+                        strerror(code));
+    source->path = path;
+    source->folder = is_stdin ? current_folder(cli) : folder_of(cli, path);
+    diag_init(&source->diag, cli->arena, is_stdin ? "<stdin>" : path, content,
+              len);
+    source->root = node_read(cli->arena, content, len, &source->diag);
+    return CLI_DONE;
+}
+
+static int read_flags(struct cli *cli, struct source *source)
+{
+    struct ht_error err;
+    cJSON *spec;
+    if (cli_flags_spec(&cli->set, &cli->args.rest, &spec, &err) != HT_OK)
+        return cli_fail(cli, CLI_USAGE, "%s", err.text);
+    struct text json = {0};
+    json_print(spec, &json);
+    source->folder = current_folder(cli);
+    diag_init(&source->diag, cli->arena, "command line", NULL, 0);
+    source->root =
+        node_read_json(cli->arena, json.data, json.len, &source->diag);
+    text_free(&json);
+    return CLI_DONE;
+}
+
+/* Flags that only make sense where there is no spec file. */
+static const char *superfluous(const struct cli_settings *set)
+{
+    if (set->maximize != NULL)
+        return "--maximize";
+    if (set->minimize != NULL)
+        return "--minimize";
+    if (set->algorithm != NULL)
+        return "--algorithm";
+    if (set->until.n > 0)
+        return "--until";
+    return set->env.n > 0 ? "--env" : NULL;
+}
+
+static int read_path(struct cli *cli, const char *path, struct source *source)
+{
+    const char *flag = superfluous(&cli->set);
+    if (flag != NULL)
+        return cli_fail(cli, CLI_USAGE,
+                        "%s belongs into %s, or to a study all in flags", flag,
+                        path);
+    return read_file(cli, path, source);
+}
+
+static int read_source(struct cli *cli, struct source *source)
+{
+    const struct words *words = &cli->args.words;
+    if (words->n > 1)
+        return cli_fail(cli, CLI_USAGE, "one spec at a time, not %zu",
+                        words->n);
+    if (words->n == 1 && cli->set.params.n > 0)
+        return cli_fail(cli, CLI_USAGE, "either %s or --param, not both",
+                        words->items[0]);
+    if (words->n == 1)
+        return read_path(cli, words->items[0], source);
+    if (cli->args.has_rest || cli->set.params.n > 0)
+        return read_flags(cli, source);
+    if (access("spec.yaml", F_OK) == 0)
+        return read_path(cli, "spec.yaml", source);
+    return cli_fail(cli, CLI_USAGE,
+                    "name a spec file, or say it all in flags:\n"
+                    "  hypertune run --maximize accuracy --param "
+                    "lr=log:1e-5..0.1 -n 20 -- python3 train.py\n"
+                    "  \"hypertune init\" writes a spec.yaml");
+}
+
+/* ---- flags ---- */
+
+/* A count that a flag puts in place of the spec's. */
+struct override {
+    const char *flag;
+    int64_t given, *field;
+    int64_t least, most;
+    bool search; /* has a meaning for trials of a search only */
+};
+
+static void apply_count(struct source *source, const struct job *job,
+                        const struct override *one)
+{
+    if (one->given == CLI_UNSET)
+        return;
+    if (one->search && job->kind == JOB_CUSTOM)
+        diag_error(&source->diag, 0, 0, one->flag,
+                   "has no meaning for a job without hyperparameters");
+    else if (one->given < one->least || one->given > one->most)
+        diag_error(&source->diag, 0, 0, one->flag,
+                   "must be %lld to %lld, is %lld", (long long)one->least,
+                   (long long)one->most, (long long)one->given);
+    *one->field = one->given;
+}
+
+static void apply_counts(struct cli *cli, struct source *source,
+                         struct job *job)
+{
+    const struct cli_settings *set = &cli->set;
+    struct override overrides[] = {
+        {"--trials", set->trials, &job->max_trials, 1, HT_MAX_TRIALS, true},
+        {"--parallel", set->parallel, &job->parallel, 1, HT_MAX_PARALLEL, true},
+        {"--retries", set->retries, &job->retries, 0, HT_MAX_RETRIES, false},
+        {"--max-failed", set->max_failed, &job->max_failed, 0, HT_MAX_TRIALS,
+         true},
+        {"--trial-timeout", set->trial_timeout_ms, &job->trial_timeout_ms, 1,
+         INT64_MAX, false}};
+    for (size_t i = 0; i < sizeof overrides / sizeof *overrides; i++)
+        apply_count(source, job, &overrides[i]);
+}
+
+/* The rule of the spec's own name, so that a bad one is refused before a
+ * server is asked. */
+static void check_name(struct cli *cli, struct source *source)
+{
+    static const struct field row = {.name = "name"};
+    const struct field_reader reader = {.diag = &source->diag,
+                                        .arena = cli->arena};
+    const struct node word = {.kind = NODE_STRING,
+                              .text = arena_strdup(cli->arena, cli->set.name)};
+    const char *name;
+    job_new_name(&reader, (struct place){&word, "--name"}, &row, &name);
+}
+
+static void apply_flags(struct cli *cli, struct source *source, struct job *job)
+{
+    const struct cli_settings *set = &cli->set;
+    if (source->path == NULL)
+        return; /* the flags are the spec */
+    apply_counts(cli, source, job);
+    if (set->name != NULL) {
+        if (job->display == job->name)
+            job->display = set->name;
+        job->name = set->name;
+        check_name(cli, source);
+    }
+    if (set->seed != NULL) {
+        char *end;
+        errno = 0;
+        job->seed = strtoll(set->seed, &end, 10);
+        job->has_seed = true;
+        if (end == set->seed || *end != '\0' || errno != 0 || job->seed < 0)
+            diag_error(&source->diag, 0, 0, "--seed",
+                       "must be a whole number from 0, is \"%s\"", set->seed);
+    }
+}
+
+/* All studies of all the flags, in place of the spec's. */
+static void apply_warm_start(struct cli *cli, struct source *source,
+                             struct job *job)
+{
+    const struct words *given = &cli->set.warm_start;
+    struct words names = {0};
+    for (size_t i = 0; i < given->n; i++) {
+        char *rest = arena_strdup(cli->arena, given->items[i]), *name;
+        while ((name = strsep(&rest, ",")) != NULL)
+            words_add(cli->arena, &names, name);
+    }
+    if (names.n == 0)
+        return;
+    job->warm_start = (struct strings){names.n, names.items};
+    if (job->kind == JOB_CUSTOM)
+        diag_error(&source->diag, 0, 0, "--warm-start",
+                   "has no meaning for a job without hyperparameters");
+    else if (names.n > HT_MAX_PRIORS)
+        diag_error(&source->diag, 0, 0, "--warm-start",
+                   "at most %d studies, not %zu", HT_MAX_PRIORS, names.n);
+}
+
+static bool same_words(const struct strings *a, const struct strings *b)
+{
+    for (size_t i = 0; i < a->n && a->n == b->n; i++)
+        if (strcmp(a->items[i], b->items[i]) != 0)
+            return false;
+    return a->n == b->n;
+}
+
+/* As Google's own command line has it: the job's file leaves the image to a
+ * flag, and what stands after "--" goes to its entry point. */
+static void apply_image(struct cli *cli, struct source *source, struct job *job)
+{
+    const struct words *rest = &cli->args.rest;
+    const char *image = cli->set.image, *fault = container_image_fault(image);
+    bool taken = source->path == NULL; /* the flags are the spec */
+    if (fault != NULL)
+        diag_error(&source->diag, 0, 0, "--image", "\"%s\" %s", image, fault);
+    for (size_t i = 0; i < job->n_pools; i++) {
+        struct pool *pool = &job->pools[i];
+        taken |= pool->image == NULL;
+        pool->image = pool->image ? pool->image : image;
+        if (rest->n > 0)
+            pool->args = (struct strings){rest->n, rest->items};
+    }
+    if (!taken)
+        diag_error(&source->diag, 0, 0, "--image",
+                   "every replica has an image of its own already");
+}
+
+/* The command after "--" is what the master runs, and every pool that has no
+ * other command than the master's; images have no part in it any more. */
+static void apply_command(struct cli *cli, const struct source *source,
+                          struct job *job)
+{
+    const struct words *rest = &cli->args.rest;
+    if (source->path == NULL || rest->n == 0)
+        return; /* no command, or the spec is made of it */
+    const struct strings old = job->pools[0].command;
+    for (size_t i = 0; i < job->n_pools; i++) {
+        struct pool *pool = &job->pools[i];
+        if (pool->command.n == 0 || same_words(&pool->command, &old))
+            pool->command = (struct strings){rest->n, rest->items};
+        pool->image = NULL;
+    }
+}
+
+/* ---- completing ---- */
+
+static void derive_name(struct cli *cli, const struct source *source,
+                        struct job *job)
+{
+    if (job->name != NULL)
+        return;
+    if (source->path != NULL)
+        job->name = cli_name_of_file(cli->arena, source->path, source->folder);
+    else if (cli->set.image != NULL)
+        job->name = cli_name_of_image(cli->arena, cli->set.image);
+    else
+        job->name = cli_name_of_command(cli->arena, &job->pools[0].command);
+    if (job->display == NULL)
+        job->display = job->name;
+}
+
+/* Reads the spec and applies the flags; spec->job is NULL after a fault that
+ * was not yet told. */
+static int read_spec(struct cli *cli, struct source *source,
+                     struct cli_spec *spec)
+{
+    int code = read_source(cli, source);
+    if (code != CLI_DONE)
+        return code;
+    *spec = (struct cli_spec){.file = source->diag.file};
+    if (source->root != NULL)
+        spec->job = job_read(source->root, &source->diag);
+    if (spec->job == NULL)
+        return CLI_DONE;
+    apply_flags(cli, source, spec->job);
+    apply_warm_start(cli, source, spec->job);
+    if (cli->set.image != NULL)
+        apply_image(cli, source, spec->job);
+    else
+        apply_command(cli, source, spec->job);
+    spec->named = spec->job->name != NULL;
+    return CLI_DONE;
+}
+
+int cli_spec_read(struct cli *cli, struct cli_spec *spec)
+{
+    struct source source = {0};
+    int code = read_spec(cli, &source, spec);
+    return code == CLI_DONE ? report_faults(cli, &source) : code;
+}
+
+int cli_spec_load(struct cli *cli, struct cli_spec *spec)
+{
+    struct source source = {0};
+    int code = read_spec(cli, &source, spec);
+    if (code != CLI_DONE)
+        return code;
+    if (spec->job != NULL) {
+        struct cli_launch launch = {.cli = cli,
+                                    .diag = &source.diag,
+                                    .root = source.root,
+                                    .folder = source.folder};
+        derive_name(cli, &source, spec->job);
+        spec->program = cli_launch_settle(&launch, spec->job);
+    }
+    return report_faults(cli, &source);
+}

@@ -1,0 +1,291 @@
+#include "hypertune/cli/study/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hypertune/cli/frame/commands.h"
+#include "proto/base/limits.h"
+#include "proto/doc/json.h"
+
+enum ht_status cli_control_post(struct cli *cli, const char *study,
+                                const char *verb, struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    char *path = arena_printf(cli->arena, CLI_OURS "/%s:%s",
+                              cli_http_segment(cli->arena, study), verb);
+    return cli_call(cli, "POST", path, "{}", &answer, err);
+}
+
+/* Asks before something that cannot be taken back. */
+static int consent(struct cli *cli, const char *what, const char *question,
+                   const char *want)
+{
+    if (cli->set.yes)
+        return CLI_DONE;
+    if (!cli->in_tty || !cli->err_tty)
+        return cli_fail(cli, CLI_USAGE,
+                        "%s; say --yes when there is no terminal to ask on",
+                        what);
+    if (cli_ask(cli, question, want))
+        return CLI_DONE;
+    return cli_fail(cli, CLI_REFUSED, "nothing was changed");
+}
+
+/* What is asked of a study that has not ended. */
+struct order {
+    const char *verb, *done;
+    const char *aim; /* the state that it leads to; NULL: one that goes on */
+};
+
+/* What has ended already has not been stopped or cancelled now; where it has
+ * come to just that, there is no refusal. */
+static int tell_over(struct cli *cli, const struct cli_study *study,
+                     const struct order *order)
+{
+    if (order->aim == NULL || strcmp(study->state, order->aim) != 0)
+        return cli_fail(cli, CLI_REFUSED,
+                        "study %s had already ended: %s; nothing to %s",
+                        study->name, study->state, order->verb);
+    cli_say(cli, "study %s was already %s", study->name, study->state);
+    return CLI_DONE;
+}
+
+static int give_order(struct cli *cli, const struct cli_study *study,
+                      const struct order *order)
+{
+    struct ht_error err;
+    if (cli_control_post(cli, study->name, order->verb, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    cli_say(cli, "study %s %s", study->name, order->done);
+    return CLI_DONE;
+}
+
+/* Orders that end running trials are asked about when there are some. */
+static int consent_to(struct cli *cli, const struct cli_study *study,
+                      const struct order *order)
+{
+    const long long running =
+        cli_study_count(study, "active") + cli_study_count(study, "stopping");
+    if (order->aim == NULL || running == 0)
+        return CLI_DONE;
+    const char *what =
+        arena_printf(cli->arena, "%s ends %lld running trial%s", order->verb,
+                     running, running == 1 ? "" : "s");
+    return consent(cli, what,
+                   arena_printf(cli->arena, "%s; go on? [y/N]", what), "yes");
+}
+
+static int change_state(struct cli *cli, const struct order *order)
+{
+    struct cli_study study;
+    if (!cli_wants(cli, 1))
+        return CLI_USAGE;
+    int code = cli_study_open(cli, cli->args.words.items[0], &study);
+    if (code != CLI_DONE)
+        return code;
+    if (cli_study_is_over(study.state))
+        return tell_over(cli, &study, order);
+    code = consent_to(cli, &study, order);
+    return code == CLI_DONE ? give_order(cli, &study, order) : code;
+}
+
+int cli_pause(struct cli *cli)
+{
+    static const struct order pause = {
+        "pause", "starts no more trials until resume", NULL};
+    return change_state(cli, &pause);
+}
+
+int cli_resume(struct cli *cli)
+{
+    static const struct order resume = {"resume", "goes on", NULL};
+    return change_state(cli, &resume);
+}
+
+int cli_stop(struct cli *cli)
+{
+    static const struct order stop = {"stop", "ends; its results are kept",
+                                      "STOPPED"};
+    return change_state(cli, &stop);
+}
+
+int cli_cancel(struct cli *cli)
+{
+    static const struct order cancel = {"cancel", "is cancelled", "CANCELLED"};
+    return change_state(cli, &cancel);
+}
+
+int cli_control_delete(struct cli *cli, const struct cli_study *study)
+{
+    struct ht_error err;
+    struct cli_http_answer answer;
+    long long trials = cli_study_all(study);
+    const char *what =
+        arena_printf(cli->arena,
+                     "delete removes study %s with %lld trial%s, reports and "
+                     "logs",
+                     study->name, trials, trials == 1 ? "" : "s");
+    const char *question =
+        arena_printf(cli->arena, "%s; type the name to go on:", what);
+    int code = consent(cli, what, question, study->name);
+    if (code != CLI_DONE)
+        return code;
+    char *path = arena_printf(cli->arena, CLI_OURS "/%s", study->id);
+    if (cli_call(cli, "DELETE", path, NULL, &answer, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    return CLI_DONE;
+}
+
+int cli_delete(struct cli *cli)
+{
+    struct cli_study study;
+    if (!cli_wants(cli, 1))
+        return CLI_USAGE;
+    int code = cli_study_open(cli, cli->args.words.items[0], &study);
+    if (code == CLI_DONE && !cli_study_is_over(study.state))
+        return cli_fail(cli, CLI_CONFLICT,
+                        "study %s is %s; stop or cancel it first", study.name,
+                        study.state);
+    if (code == CLI_DONE)
+        code = cli_control_delete(cli, &study);
+    if (code == CLI_DONE)
+        cli_say(cli, "study %s is deleted", study.name);
+    return code;
+}
+
+const char *cli_control_held(struct cli *cli, const struct cli_study *study)
+{
+    if (!node_get_bool(study->status, "held", false))
+        return NULL;
+    const char *where = cli_where(cli);
+    return arena_printf(cli->arena,
+                        "study %s is %s\n"
+                        "  as it is: hypertune resume %s%s   give up: "
+                        "hypertune stop %s%s",
+                        study->name,
+                        node_get_string(study->status, "reason", ""),
+                        study->name, where, study->name, where);
+}
+
+/* ---- counts ---- */
+
+/* "trials=N" and "parallel=N" are the same as --trials N, --parallel N. */
+static int read_change(struct cli *cli, const char *word)
+{
+    static const struct {
+        const char *prefix;
+        size_t offset;
+    } members[] = {{"trials=", offsetof(struct cli_settings, trials)},
+                   {"parallel=", offsetof(struct cli_settings, parallel)}};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        size_t len = strlen(members[i].prefix);
+        int64_t *value =
+            (int64_t *)(void *)((char *)&cli->set + members[i].offset);
+        if (strncmp(word, members[i].prefix, len) == 0 &&
+            cli_options_count(word + len, true, value))
+            return CLI_DONE;
+    }
+    return cli_fail(cli, CLI_USAGE,
+                    "set takes trials=N and parallel=N, where +N adds to what "
+                    "there is, not \"%s\"",
+                    word);
+}
+
+/* 0: its clients run as many as they ask for. */
+static int64_t parallel_of(const struct cli_study *study)
+{
+    return study->home->kind == JOB_TUNING
+               ? node_get_int(study->job, "parallelTrialCount", 1)
+               : 0;
+}
+
+/* A count to be set, and what it is now. */
+struct count {
+    const char *name, *member;
+    int64_t *value; /* as given, then as sent; CLI_UNSET: unchanged */
+    int64_t now;    /* 0: there is no limit */
+    int64_t most;
+};
+
+static int resolve(struct cli *cli, const struct cli_study *study,
+                   const struct count *count)
+{
+    const int64_t given = *count->value;
+    if (given <= OPTION_MORE && count->now == 0)
+        return cli_fail(cli, CLI_USAGE,
+                        "study %s has no limit of %s to add to; say %s=N",
+                        study->name, count->name, count->name);
+    if (given <= OPTION_MORE)
+        *count->value = OPTION_MORE - given > count->most
+                            ? count->most + 1
+                            : count->now + (OPTION_MORE - given);
+    if (given == CLI_UNSET ||
+        (*count->value >= 1 && *count->value <= count->most))
+        return CLI_DONE;
+    return cli_fail(cli, CLI_USAGE, "%s must be 1 to %lld, is %lld",
+                    count->name, (long long)count->most,
+                    (long long)*count->value);
+}
+
+static int send_change(struct cli *cli, const char *study,
+                       const struct count counts[], size_t n)
+{
+    struct ht_error err;
+    struct text body = {0};
+    struct cli_http_answer answer;
+    struct cli_study changed;
+    cJSON *patch = cJSON_CreateObject();
+    for (size_t i = 0; i < n; i++)
+        if (*counts[i].value != CLI_UNSET)
+            json_add_int(patch, counts[i].member, *counts[i].value);
+    json_print(patch, &body);
+    char *path = arena_printf(cli->arena, CLI_OURS "/%s",
+                              cli_http_segment(cli->arena, study));
+    enum ht_status status =
+        cli_call(cli, "PATCH", path, body.data, &answer, &err);
+    text_free(&body);
+    if (status != HT_OK)
+        return cli_fail_error(cli, &err);
+    cli_study_read(answer.root, &changed);
+    const long long trials = cli_study_limit(&changed);
+    const long long parallel = parallel_of(&changed);
+    cli_say(cli, "study %s is %s: %s trials%s", changed.name, changed.state,
+            trials > 0 ? arena_printf(cli->arena, "%lld", trials) : "unlimited",
+            parallel > 0
+                ? arena_printf(cli->arena, ", %lld at a time", parallel)
+                : "");
+    return CLI_DONE;
+}
+
+static int change_counts(struct cli *cli, const struct cli_study *study)
+{
+    const struct count counts[] = {{"trials", "maxTrialCount", &cli->set.trials,
+                                    cli_study_limit(study), HT_MAX_TRIALS},
+                                   {"parallel", "parallelTrialCount",
+                                    &cli->set.parallel, parallel_of(study),
+                                    HT_MAX_PARALLEL}};
+    const size_t n = sizeof counts / sizeof *counts;
+    int code = CLI_DONE;
+    for (size_t i = 0; code == CLI_DONE && i < n; i++)
+        code = resolve(cli, study, &counts[i]);
+    return code == CLI_DONE ? send_change(cli, study->name, counts, n) : code;
+}
+
+int cli_set(struct cli *cli)
+{
+    const struct words *words = &cli->args.words;
+    struct cli_study study;
+    for (size_t i = 1; i < words->n; i++) {
+        int code = read_change(cli, words->items[i]);
+        if (code != CLI_DONE)
+            return code;
+    }
+    bool changes =
+        cli->set.trials != CLI_UNSET || cli->set.parallel != CLI_UNSET;
+    if (words->n == 0 || !changes)
+        return cli_fail(cli, CLI_USAGE,
+                        "say a study and what to set: hypertune set S "
+                        "trials=60 parallel=4");
+    const int code = cli_study_open(cli, words->items[0], &study);
+    return code == CLI_DONE ? change_counts(cli, &study) : code;
+}

@@ -1,0 +1,187 @@
+#include "hypertune/cli/study/logs.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hypertune/cli/frame/commands.h"
+#include "hypertune/cli/study/follow.h"
+#include "hypertune/cli/study/study.h"
+#include "proto/base/clock.h"
+
+enum { CHUNK = 256 * 1024, POLL_MS = 500 };
+
+struct cli_log cli_log_of(const char *study, const char *trial,
+                          const char *stream, FILE *to)
+{
+    return (struct cli_log){.study = study,
+                            .trial = trial,
+                            .stream = stream,
+                            .replica = "master-0",
+                            .to = to,
+                            .attempt = CLI_UNSET,
+                            .tail = CLI_UNSET,
+                            .patient = true};
+}
+
+static char *log_path(struct cli *cli, const struct cli_log *log)
+{
+    char *path = arena_printf(
+        cli->arena, CLI_OURS "/%s/trials/%s/logs?stream=%s&replica=%s&limit=%d",
+        cli_http_segment(cli->arena, log->study), log->trial,
+        cli_http_segment(cli->arena, log->stream),
+        cli_http_segment(cli->arena, log->replica), CHUNK);
+    if (log->attempt != CLI_UNSET)
+        path = arena_printf(cli->arena, "%s&attempt=%lld", path,
+                            (long long)log->attempt);
+    if (log->tail != CLI_UNSET)
+        return arena_printf(cli->arena, "%s&tail=%lld", path,
+                            (long long)log->tail);
+    return arena_printf(cli->arena, "%s&offset=%lld", path,
+                        (long long)log->offset);
+}
+
+/* Line ends and tabs are harmless, everything else that steers is escaped. */
+static void escape_log(const char *data, struct text *out)
+{
+    while (*data != '\0') {
+        size_t len = strcspn(data, "\n\t");
+        char *piece = strndup(data, len);
+        if (piece == NULL)
+            abort();
+        text_escape(out, piece);
+        free(piece);
+        text_append(out, data + len, data[len] != '\0');
+        data += len + (data[len] != '\0');
+    }
+}
+
+/* The attempt is not there: it will come unless the study is over. */
+static int await_attempt(struct cli *cli, struct cli_log *log)
+{
+    struct ht_error err;
+    struct cli_study study;
+    if (cli_study_get(cli, log->study, &study, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    log->ended = log->over = cli_study_is_over(study.state);
+    return CLI_DONE;
+}
+
+/* Prints the next piece; *more tells whether there was one. */
+static int print_piece(struct cli *cli, struct cli_log *log, bool *more)
+{
+    struct ht_error err;
+    struct cli_http_answer answer;
+    enum ht_status status =
+        cli_call(cli, "GET", log_path(cli, log), NULL, &answer, &err);
+    *more = false;
+    if (status == HT_NOT_FOUND && log->patient)
+        return await_attempt(cli, log);
+    if (status != HT_OK)
+        return cli_fail_error(cli, &err);
+    const char *data = node_get_string(answer.root, "data", "");
+    int64_t start = node_get_int(answer.root, "offset", log->offset);
+    int64_t next = node_get_int(answer.root, "next", start);
+    if (log->tail == CLI_UNSET && start > log->offset)
+        cli_say(cli, "[%lld bytes were not kept]",
+                (long long)(start - log->offset));
+    log->tail = CLI_UNSET;
+    log->attempt = node_get_int(answer.root, "attempt", log->attempt);
+    log->ended = node_get_bool(answer.root, "ended", true);
+    *more = next > start;
+    log->offset = next;
+    struct text out = {0};
+    if (cli->set.raw)
+        text_puts(&out, data);
+    else
+        escape_log(data, &out);
+    return cli_print_to(log->to, &out);
+}
+
+int cli_log_print(struct cli *cli, struct cli_log *log)
+{
+    bool more = true;
+    int code = CLI_DONE;
+    while (more && code == CLI_DONE)
+        code = print_piece(cli, log, &more);
+    return code;
+}
+
+static int follow_log(struct cli *cli, struct cli_log *log)
+{
+    struct cli_follow follow;
+    int code = CLI_DONE;
+    cli_follow_open(&follow, cli, log->study, 0);
+    for (;;) {
+        bool ended = log->ended;
+        code = cli_log_print(cli, log);
+        if (code != CLI_DONE || ended)
+            break;
+        int signal = cli_follow_wait(&follow, -1, POLL_MS);
+        if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) {
+            code = signal == SIGINT ? CLI_INTERRUPTED : CLI_TERMINATED;
+            break;
+        }
+        if (cli_follow_overdue(&follow)) {
+            code = CLI_OVERDUE;
+            break;
+        }
+        arena_reset(follow.round);
+    }
+    cli_follow_close(&follow);
+    return code;
+}
+
+void cli_log_next(struct cli_log *log)
+{
+    log->attempt++;
+    log->offset = 0;
+    log->ended = false;
+}
+
+int cli_logs_follow(struct cli *cli, const char *study, const char *trial)
+{
+    struct cli_log log = cli_log_of(study, trial, "stdout", stdout);
+    for (;;) {
+        int code = follow_log(cli, &log);
+        if (code != CLI_DONE || log.over)
+            return code;
+        cli_log_next(&log);
+    }
+}
+
+/* STUDY/ID, or a custom job, whose only trial is its first. */
+static int find_trial(struct cli *cli, const char *word, struct cli_log *log)
+{
+    struct cli_study study;
+    if (cli_study_split(cli, word, &log->study, &log->trial))
+        return cli_connect(cli);
+    int code = cli_study_open(cli, word, &study);
+    if (code != CLI_DONE)
+        return code;
+    if (study.home->kind != JOB_CUSTOM)
+        return cli_study_want_trial(cli, word, &log->study, &log->trial);
+    log->study = study.name;
+    log->trial = "1";
+    return CLI_DONE;
+}
+
+int cli_logs(struct cli *cli)
+{
+    struct cli_log log = cli_log_of(
+        NULL, NULL, cli->set.stream ? cli->set.stream : "stdout", stdout);
+    if (cli->set.replica != NULL)
+        log.replica = cli->set.replica;
+    log.attempt = cli->set.attempt;
+    log.tail = cli->set.tail;
+    log.patient = false;
+    if (!cli_wants(cli, 1))
+        return CLI_USAGE;
+    int code = find_trial(cli, cli->args.words.items[0], &log);
+    if (code == CLI_DONE)
+        code = cli_log_print(cli, &log);
+    if (code == CLI_DONE && cli->set.follow)
+        code = follow_log(cli, &log);
+    return code;
+}

@@ -1,0 +1,488 @@
+#include "hypertune/cli/study/study.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hypertune/cli/study/short_params.h"
+#include "proto/base/text.h"
+
+enum { ITEMS_A_PAGE = 200, FLAG_DIGITS = 6, PARAM_DIGITS = 4 };
+
+#define PLACE "/v1/projects/local/locations/local"
+
+const struct cli_collection cli_collections[CLI_COLLECTIONS] = {
+    {JOB_TUNING, PLACE "/hyperparameterTuningJobs", "TUNING", "tuning job"},
+    {JOB_CUSTOM, PLACE "/customJobs", "CUSTOM", "custom job"},
+    {JOB_STUDY, PLACE "/studies", "STUDY", "study"}};
+
+const char *const cli_study_states[] = {
+    "RUNNING", "PAUSED", "STOPPING",  "CANCELLING", "SUCCEEDED",
+    "STOPPED", "FAILED", "CANCELLED", "DELETING",   NULL};
+const char *const cli_trial_states[] = {
+    "REQUESTED", "ACTIVE",     "STOPPING",  "SUCCEEDED", "STOPPED",
+    "FAILED",    "INFEASIBLE", "CANCELLED", "PAUSED",    NULL};
+
+int cli_study_check_state(struct cli *cli, const char *word,
+                          const char *const states[])
+{
+    struct text list = {0};
+    for (size_t i = 0; states[i] != NULL; i++) {
+        if (word == NULL || strcasecmp(word, states[i]) == 0) {
+            text_free(&list);
+            return CLI_DONE;
+        }
+        text_printf(&list, "%s%s", i > 0 ? ", " : "", states[i]);
+    }
+    int code = cli_fail(cli, CLI_USAGE, "no state \"%s\"; there are %s", word,
+                        list.data);
+    text_free(&list);
+    return code;
+}
+
+const char *cli_study_upper(struct arena *arena, const char *state)
+{
+    char *upper = arena_strdup(arena, state);
+    for (char *s = upper; *s != '\0'; s++)
+        *s = (char)toupper((unsigned char)*s);
+    return upper;
+}
+
+bool cli_study_is_over(const char *state)
+{
+    static const char *const over[] = {"SUCCEEDED", "STOPPED", "FAILED",
+                                       "CANCELLED"};
+    for (size_t i = 0; i < sizeof over / sizeof *over; i++) {
+        if (strcmp(state, over[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static const struct cli_collection *home_of(const struct node *status)
+{
+    const char *kind = node_get_string(status, "kind", "");
+    size_t i = 0;
+    while (i + 1 < CLI_COLLECTIONS &&
+           strcmp(cli_collections[i].status_kind, kind) != 0)
+        i++;
+    return &cli_collections[i];
+}
+
+void cli_study_read(const struct node *job, struct cli_study *study)
+{
+    const struct node *status = node_find(job, "hypertuneStatus");
+    const struct node *metrics =
+        node_find(node_find(job, "studySpec"), "metrics");
+    const struct node *first = metrics != NULL ? metrics->first : NULL;
+    const char *path = node_get_string(job, "name", "");
+    const char *slash = strrchr(path, '/');
+    *study = (struct cli_study){
+        .home = home_of(status),
+        .job = job,
+        .status = status,
+        .name = node_get_string(status, "name", ""),
+        .state = node_get_string(status, "state", ""),
+        .id = slash != NULL ? slash + 1 : path,
+        .metric = node_get_string(first, "metricId", ""),
+        .maximize = strcmp(node_get_string(first, "goal", "MAXIMIZE"),
+                           "MINIMIZE") != 0};
+}
+
+static enum ht_status get_at(struct cli *cli, const char *base,
+                             const char *name, struct cli_study *study,
+                             struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    char *path = arena_printf(cli->arena, "%s/%s?view=BASIC", base,
+                              cli_http_segment(cli->arena, name));
+    enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
+    if (status != HT_OK)
+        return status;
+    cli_study_read(answer.root, study);
+    study->body = answer.body;
+    return HT_OK;
+}
+
+enum ht_status cli_study_get(struct cli *cli, const char *name,
+                             struct cli_study *study, struct ht_error *err)
+{
+    return get_at(cli, CLI_OURS, name, study, err);
+}
+
+enum ht_status cli_study_get_own(struct cli *cli, const char *name,
+                                 struct cli_study *study, struct ht_error *err)
+{
+    enum ht_status status = HT_NOT_FOUND;
+    for (size_t i = 0; i < CLI_COLLECTIONS && status == HT_NOT_FOUND; i++)
+        status = get_at(cli, cli_collections[i].path, name, study, err);
+    return status;
+}
+
+int cli_study_open(struct cli *cli, const char *name, struct cli_study *study)
+{
+    struct ht_error err;
+    int code = cli_connect(cli);
+    if (code == CLI_DONE && cli_study_get(cli, name, study, &err) != HT_OK)
+        code = cli_fail_error(cli, &err);
+    return code;
+}
+
+int cli_study_open_trials(struct cli *cli, const char *name,
+                          struct cli_study *study)
+{
+    int code = cli_study_open(cli, name, study);
+    if (code != CLI_DONE || study->home->kind != JOB_CUSTOM)
+        return code;
+    return cli_fail(cli, CLI_ABSENT,
+                    "%s is a custom job, which has no trials; see hypertune "
+                    "describe %s, hypertune logs %s",
+                    study->name, study->name, study->name);
+}
+
+long long cli_study_count(const struct cli_study *study, const char *state)
+{
+    return node_get_int(node_find(study->status, "counts"), state, 0);
+}
+
+long long cli_study_ended(const struct cli_study *study)
+{
+    return cli_study_count(study, "succeeded") +
+           cli_study_count(study, "stopped") +
+           cli_study_count(study, "failed") +
+           cli_study_count(study, "cancelled");
+}
+
+long long cli_study_all(const struct cli_study *study)
+{
+    return cli_study_ended(study) + cli_study_count(study, "requested") +
+           cli_study_count(study, "active") +
+           cli_study_count(study, "stopping") +
+           cli_study_count(study, "paused");
+}
+
+bool cli_study_failed_mostly(const struct cli_study *study)
+{
+    return node_get_bool(node_find(study->status, "failures"), "mostly", false);
+}
+
+void cli_study_outcome(const struct cli_study *study, struct text *out)
+{
+    text_puts(out, study->state);
+    if (cli_study_failed_mostly(study))
+        text_printf(
+            out, ", %s",
+            node_get_string(node_find(study->status, "failures"), "words", ""));
+}
+
+void cli_study_failures(const struct cli_study *study, const char *lead,
+                        struct text *out)
+{
+    const struct node *failures = node_find(study->status, "failures");
+    const char *reason = node_get_string(failures, "reason", "");
+    if (failures == NULL)
+        return;
+    text_printf(out, "%s%s", lead, node_get_string(failures, "words", ""));
+    if (reason[0] == '\0')
+        return;
+    text_puts(out, ": most often '");
+    text_escape(out, reason);
+    text_puts(out, "'");
+}
+
+long long cli_study_limit(const struct cli_study *study)
+{
+    switch (study->home->kind) {
+    case JOB_TUNING:
+        return node_get_int(study->job, "maxTrialCount", 1);
+    case JOB_STUDY:
+        return node_get_int(node_find(node_find(study->job, "studySpec"),
+                                      "studyStoppingConfig"),
+                            "maxNumTrials", 0);
+    case JOB_CUSTOM:
+        return 1;
+    }
+    return 0;
+}
+
+int64_t cli_study_elapsed_ms(const struct cli_study *study, int64_t now_ms)
+{
+    int64_t start = node_get_int(study->status, "startTimeMs", 0);
+    int64_t end = node_get_int(study->status, "endTimeMs", now_ms);
+    return start > 0 && end > start ? end - start : 0;
+}
+
+int64_t cli_study_left_ms(const struct cli_study *study, int64_t now_ms)
+{
+    /* One trial tells little: it may have been the first to find a cache. */
+    enum { LEAST_ENDED = 2 };
+    const long long ended = cli_study_ended(study);
+    const long long limit = cli_study_limit(study);
+    const int64_t elapsed = cli_study_elapsed_ms(study, now_ms);
+    if (ended < LEAST_ENDED || limit <= ended || elapsed == 0 ||
+        strcmp(study->state, "RUNNING") != 0)
+        return -1;
+    return (int64_t)((double)elapsed / (double)ended * (double)(limit - ended));
+}
+
+bool cli_study_has_front(const struct cli_study *study)
+{
+    return node_find(study->status, "optimal") != NULL;
+}
+
+size_t cli_study_front(const struct cli_study *study)
+{
+    const struct node *list = node_find(study->status, "optimal");
+    return list == NULL ? 0 : list->count;
+}
+
+void cli_study_algorithm(const struct cli_study *study, struct text *out)
+{
+    const char *name = node_get_string(study->status, "algorithm", "-");
+    const char *suffix = strstr(name, "_SEARCH");
+    size_t len = suffix != NULL ? (size_t)(suffix - name) : strlen(name);
+    for (size_t i = 0; i < len; i++) {
+        char c = (char)tolower((unsigned char)name[i]);
+        text_append(out, &c, 1);
+    }
+}
+
+int cli_study_verdict(const struct cli_study *study)
+{
+    bool good = strcmp(study->state, "SUCCEEDED") == 0 ||
+                strcmp(study->state, "STOPPED") == 0;
+    bool has_best =
+        node_find(study->status, "best") != NULL ||
+        (study->metric[0] == '\0' && cli_study_count(study, "succeeded") > 0);
+    return good && has_best ? CLI_DONE : CLI_FAILED;
+}
+
+bool cli_study_split(struct cli *cli, const char *word, const char **study,
+                     const char **trial)
+{
+    const char *slash = strrchr(word, '/');
+    if (slash == NULL || slash == word || slash[1] == '\0' ||
+        slash[1 + strspn(slash + 1, "0123456789")] != '\0')
+        return false;
+    *study = arena_strndup(cli->arena, word, (size_t)(slash - word));
+    *trial = slash + 1;
+    return true;
+}
+
+int cli_study_want_trial(struct cli *cli, const char *word, const char **study,
+                         const char **trial)
+{
+    if (cli_study_split(cli, word, study, trial))
+        return CLI_DONE;
+    return cli_fail(cli, CLI_USAGE, "a trial is STUDY/ID, not \"%s\"", word);
+}
+
+enum ht_status cli_trial_get(struct cli *cli, const char *study,
+                             const char *trial, const struct node **found,
+                             struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    char *path = arena_printf(cli->arena, CLI_OURS "/%s/trials/%s",
+                              cli_http_segment(cli->arena, study),
+                              cli_http_segment(cli->arena, trial));
+    enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
+    if (status == HT_OK)
+        *found = answer.root;
+    return status;
+}
+
+/* Visits one page; *token is where the next one begins, "" for none. */
+static enum ht_status visit_page(struct cli *cli, const struct cli_pages *pages,
+                                 cli_visitor *visit, void *context,
+                                 struct text *token, struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    char *path = arena_printf(
+        cli->arena, "%s%cpageSize=%d%s%s", pages->path,
+        strchr(pages->path, '?') != NULL ? '&' : '?',
+        pages->size > 0 ? pages->size : ITEMS_A_PAGE,
+        token->len > 0 ? "&pageToken=" : "",
+        cli_http_segment(cli->arena, token->data != NULL ? token->data : ""));
+    text_clear(token);
+    enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
+    if (status != HT_OK)
+        return status;
+    const struct node *list = node_find(answer.root, pages->key);
+    for (const struct node *item = list ? list->first : NULL; item != NULL;
+         item = item->next) {
+        if (!visit(item, context))
+            return HT_OK;
+    }
+    text_puts(token, node_get_string(answer.root, "nextPageToken", ""));
+    return HT_OK;
+}
+
+enum ht_status cli_pages_each(struct cli *cli, const struct cli_pages *pages,
+                              cli_visitor *visit, void *context,
+                              struct ht_error *err)
+{
+    struct arena *outer = cli->arena;
+    struct arena *own = pages->keep ? NULL : arena_new();
+    struct text token = {0};
+    enum ht_status status;
+    if (own != NULL)
+        cli->arena = own;
+    do {
+        if (own != NULL)
+            arena_reset(own);
+        status = visit_page(cli, pages, visit, context, &token, err);
+    } while (status == HT_OK && token.len > 0);
+    cli->arena = outer;
+    arena_free(own);
+    text_free(&token);
+    return status;
+}
+
+struct cli_pages cli_trial_pages(struct cli *cli, const char *study,
+                                 const char *state)
+{
+    const char *filter = "";
+    if (state != NULL)
+        filter = arena_printf(cli->arena, "?filter=state%%3D%%22%s%%22",
+                              cli_study_upper(cli->arena, state));
+    return (struct cli_pages){
+        .path = arena_printf(cli->arena, CLI_OURS "/%s/trials%s",
+                             cli_http_segment(cli->arena, study), filter),
+        .key = "trials"};
+}
+
+const char *cli_scalar(const struct node *node)
+{
+    return node != NULL && node->text != NULL ? node->text : "";
+}
+
+const char *cli_trial_log_tail(struct cli *cli, const char *study,
+                               const char *trial, const char *stream, int bytes)
+{
+    struct cli_http_answer answer;
+    char *path =
+        arena_printf(cli->arena,
+                     CLI_OURS "/%s/trials/%s/logs?stream=%s&"
+                              "replica=master-0&tail=%d",
+                     cli_http_segment(cli->arena, study), trial, stream, bytes);
+    if (cli_call(cli, "GET", path, NULL, &answer, NULL) != HT_OK)
+        return "";
+    const char *data = node_get_string(answer.root, "data", "");
+    size_t len = strlen(data);
+    while (len > 0 && data[len - 1] == '\n')
+        len--;
+    return arena_strndup(cli->arena, data, len);
+}
+
+const char *cli_trial_id(const struct node *trial)
+{
+    return node_get_string(trial, "id", "");
+}
+
+const char *cli_trial_state(const struct node *trial)
+{
+    return node_get_string(node_find(trial, "hypertune"), "state", "");
+}
+
+void cli_trial_args(const struct node *trial, struct text *out)
+{
+    const struct node *args = node_find(node_find(trial, "hypertune"), "args");
+    for (const struct node *arg = args ? args->first : NULL; arg != NULL;
+         arg = arg->next) {
+        text_puts(out, arg == args->first ? "" : " ");
+        text_shell_word(out, cli_scalar(arg));
+    }
+}
+
+void cli_trial_flags(const struct node *trial, struct text *out)
+{
+    const struct node *params =
+        node_find(node_find(trial, "hypertune"), "params");
+    for (const struct node *param = params ? params->first : NULL;
+         param != NULL; param = param->next) {
+        struct text flag = {0};
+        text_puts(&flag, "--");
+        text_escape(&flag, param->key);
+        text_puts(&flag, "=");
+        cli_brief_value(param, FLAG_DIGITS, &flag);
+        text_puts(out, param == params->first ? "" : " ");
+        text_shell_word(out, flag.data);
+        text_free(&flag);
+    }
+}
+
+void cli_trial_params(const struct node *trial, struct text *out)
+{
+    const struct node *params =
+        node_find(node_find(trial, "hypertune"), "params");
+    for (const struct node *param = params ? params->first : NULL;
+         param != NULL; param = param->next) {
+        text_puts(out, param == params->first ? "" : " ");
+        text_escape(out, param->key);
+        text_puts(out, "=");
+        cli_brief_value(param, PARAM_DIGITS, out);
+    }
+}
+
+void cli_trial_objective(const struct node *trial, struct text *out)
+{
+    double value =
+        node_get_double(node_find(trial, "hypertune"), "objective", NAN);
+    if (isnan(value))
+        text_puts(out, "-");
+    else
+        text_printf(out, "%.6g", value);
+}
+
+const struct node *cli_trial_metric(const struct node *trial,
+                                    const char *metric)
+{
+    const struct node *list =
+        node_find(node_find(trial, "finalMeasurement"), "metrics");
+    const struct node *item = list == NULL ? NULL : list->first;
+    while (item != NULL &&
+           strcmp(node_get_string(item, "metricId", ""), metric) != 0)
+        item = item->next;
+    return node_find(item, "value");
+}
+
+double cli_trial_value(const struct node *trial, const char *metric)
+{
+    double value = NAN;
+    const struct node *node = cli_trial_metric(trial, metric);
+    return node != NULL && node_double(node, &value) ? value : NAN;
+}
+
+void cli_trial_results(const struct cli_study *study, const struct node *trial,
+                       struct text *out)
+{
+    const struct node *list =
+        node_find(node_find(study->job, "studySpec"), "metrics");
+    text_escape(out, study->metric);
+    text_puts(out, "=");
+    cli_trial_objective(trial, out);
+    for (const struct node *metric = list == NULL ? NULL : list->first->next;
+         metric != NULL; metric = metric->next) {
+        const char *name = node_get_string(metric, "metricId", "");
+        const double value = cli_trial_value(trial, name);
+        text_puts(out, " ");
+        text_escape(out, name);
+        if (isnan(value))
+            text_puts(out, "=-");
+        else
+            text_printf(out, "=%.6g", value);
+    }
+}
+
+int64_t cli_trial_elapsed(const struct node *trial, int64_t now_ms)
+{
+    const struct node *ours = node_find(trial, "hypertune");
+    int64_t start = node_get_int(ours, "startTimeMs", 0);
+    int64_t end = node_get_int(ours, "endTimeMs", 0);
+    if (start == 0)
+        return 0;
+    if (end == 0)
+        end = now_ms;
+    return end > start ? end - start : 0;
+}

@@ -1,0 +1,162 @@
+/* cli_study.h - studies and trials as the server tells them. */
+#ifndef HT_HYPERTUNE_CLI_STUDY_STUDY_H
+#define HT_HYPERTUNE_CLI_STUDY_STUDY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hypertune/cli/frame/cli.h"
+#include "proto/doc/node.h"
+#include "proto/job/job.h"
+
+/* All studies of the server, whatever their project, location and kind. */
+#define CLI_OURS "/hypertune/v1/studies"
+
+/* Google keeps each kind of study in a collection of its own. Ours are in the
+ * project and location "local". */
+struct cli_collection {
+    enum job_kind kind;
+    const char *path;        /* where one is created */
+    const char *status_kind; /* of hypertuneStatus */
+    const char *kind_name;   /* for people */
+};
+enum { CLI_COLLECTIONS = 3 };
+extern const struct cli_collection cli_collections[CLI_COLLECTIONS];
+
+struct cli_study {
+    const struct cli_collection *home;
+    const struct node *job;    /* the whole resource, without its trials */
+    const struct node *status; /* its hypertuneStatus */
+    const char *body;          /* as it came */
+    const char *name;
+    const char *state;  /* "RUNNING" ... */
+    const char *id;     /* number as text */
+    const char *metric; /* objective; "" for a job without one */
+    bool maximize;
+};
+
+/* Finds a study of any kind by its name or number; of equal names in several
+ * places the newest. */
+enum ht_status cli_study_get(struct cli *cli, const char *name,
+                             struct cli_study *study, struct ht_error *err);
+/* Finds the one that stands in the way of a new one of ours. */
+enum ht_status cli_study_get_own(struct cli *cli, const char *name,
+                                 struct cli_study *study, struct ht_error *err);
+/* Connects and finds the study, or says why not: an exit code. */
+int cli_study_open(struct cli *cli, const char *name, struct cli_study *study);
+/* The same for a study that has trials to speak of; a custom job has not. */
+int cli_study_open_trials(struct cli *cli, const char *name,
+                          struct cli_study *study);
+/* Fills `study` from a resource of any kind. */
+void cli_study_read(const struct node *job, struct cli_study *study);
+/* The states of studies and of trials; NULL ends each list. */
+extern const char *const cli_study_states[];
+extern const char *const cli_trial_states[];
+/* CLI_DONE when `word` is one of the states in any case, or NULL; otherwise
+ * says which there are. */
+int cli_study_check_state(struct cli *cli, const char *word,
+                          const char *const states[]);
+
+/* "failed" is FAILED, as the server knows it. */
+const char *cli_study_upper(struct arena *arena, const char *state);
+
+/* Has it ended, so that no trial will run unless it is changed? */
+bool cli_study_is_over(const char *state);
+/* Trials by a key of the server's counts, of which "failed" has all failed
+ * ones, "infeasible" among them; those that have ended; all. */
+long long cli_study_count(const struct cli_study *study, const char *state);
+long long cli_study_ended(const struct cli_study *study);
+long long cli_study_all(const struct cli_study *study);
+/* Trials that may run in all; 0: no limit. */
+long long cli_study_limit(const struct cli_study *study);
+
+/* Appends its state, and how many trials failed when most of them did:
+ * "SUCCEEDED, 4 of 6 failed". */
+void cli_study_outcome(const struct cli_study *study, struct text *out);
+/* Appends `lead` and "4 of 6 failed: most often 'exit 1'" of a study that ended
+ * well although trials failed; nothing of any other. */
+void cli_study_failures(const struct cli_study *study, const char *lead,
+                        struct text *out);
+/* Have more than half of its trials failed although it ended well? */
+bool cli_study_failed_mostly(const struct cli_study *study);
+
+/* Milliseconds that it took until its end or now; 0: nothing has run. */
+int64_t cli_study_elapsed_ms(const struct cli_study *study, int64_t now_ms);
+/* Milliseconds that the rest of its trials would take at the rate of those
+ * that have ended; -1: nothing tells. */
+int64_t cli_study_left_ms(const struct cli_study *study, int64_t now_ms);
+
+/* Has it several goals, so that many trials may be as good as any? How many
+ * no other one beats. */
+bool cli_study_has_front(const struct cli_study *study);
+size_t cli_study_front(const struct cli_study *study);
+
+/* Appends how it searches as a spec has it: RANDOM_SEARCH is "random", "-" when
+ * it does not search. */
+void cli_study_algorithm(const struct cli_study *study, struct text *out);
+
+/* The exit code that says how a study went: CLI_DONE when it ended with a
+ * best trial, else CLI_FAILED. */
+int cli_study_verdict(const struct cli_study *study);
+
+/* Splits "STUDY/TRIAL"; false when it is no such name. */
+bool cli_study_split(struct cli *cli, const char *word, const char **study,
+                     const char **trial);
+/* The same, or says how a trial is named: CLI_DONE or CLI_USAGE. */
+int cli_study_want_trial(struct cli *cli, const char *word, const char **study,
+                         const char **trial);
+
+enum ht_status cli_trial_get(struct cli *cli, const char *study,
+                             const char *trial, const struct node **found,
+                             struct ht_error *err);
+
+/* Lists come in pages; each is released before the next one is asked for
+ * unless it is kept. */
+struct cli_pages {
+    const char *path; /* of the list, with its filter when it has one */
+    const char *key;  /* of the list in the answer */
+    int size;         /* items a page, 0: as many as are wise */
+    bool keep;        /* what was visited stays in cli->arena */
+};
+/* Calls `visit` for each item until it returns false; then no page is asked
+ * for any more. */
+typedef bool cli_visitor(const struct node *item, void *context);
+enum ht_status cli_pages_each(struct cli *cli, const struct cli_pages *pages,
+                              cli_visitor *visit, void *context,
+                              struct ht_error *err);
+/* The list of a study's trials by id, of one state unless that is NULL. */
+struct cli_pages cli_trial_pages(struct cli *cli, const char *study,
+                                 const char *state);
+
+/* The last bytes that the master of a trial's newest attempt printed to
+ * "stdout" or "stderr", without the last line end; "" when there are none. */
+const char *cli_trial_log_tail(struct cli *cli, const char *study,
+                               const char *trial, const char *stream,
+                               int bytes);
+
+/* Of one trial resource. */
+const char *cli_trial_id(const struct node *trial);
+const char *cli_trial_state(const struct node *trial);
+/* Appends the parameters as one line of flags, safe to paste. */
+void cli_trial_args(const struct node *trial, struct text *out);
+/* The same for a person to read: numbers in at most 6 digits, and nothing that
+ * steers a terminal. */
+void cli_trial_flags(const struct node *trial, struct text *out);
+/* Appends "name=value name=value", numbers in at most 4 digits. */
+void cli_trial_params(const struct node *trial, struct text *out);
+/* Appends the objective in at most 6 digits, or "-". */
+void cli_trial_objective(const struct node *trial, struct text *out);
+/* The final value of any metric; NULL, or NaN, when it has none. */
+const struct node *cli_trial_metric(const struct node *trial,
+                                    const char *metric);
+double cli_trial_value(const struct node *trial, const char *metric);
+/* Appends "accuracy=0.9 latency=31": every metric of the study. */
+void cli_trial_results(const struct cli_study *study, const struct node *trial,
+                       struct text *out);
+/* Milliseconds that it ran, up to `now` while it runs; 0: never started. */
+int64_t cli_trial_elapsed(const struct node *trial, int64_t now_ms);
+
+/* A scalar's text; "" for null and absent. */
+const char *cli_scalar(const struct node *node);
+
+#endif

@@ -1,0 +1,225 @@
+#include <string.h>
+
+#include "hypertune/cli/frame/commands.h"
+#include "hypertune/cli/frame/output.h"
+#include "hypertune/cli/study/attempts.h"
+#include "hypertune/cli/study/filter.h"
+#include "hypertune/cli/study/parameters.h"
+#include "hypertune/cli/study/study.h"
+#include "hypertune/cli/study/trial_table.h"
+#include "hypertune/cli/study/why.h"
+#include "proto/doc/diag.h"
+
+enum { DEFAULT_LIMIT = 50, MOST_A_PAGE = 1000 };
+
+/* The trials that were asked for, in order. */
+struct selection {
+    struct cli *cli;
+    const struct cli_study *study;
+    struct cli_filter *filter; /* NULL: all */
+    size_t limit;              /* rows to show, 0: all */
+    size_t n, room;
+    bool more; /* more match than are kept */
+    const struct node **trials;
+};
+
+static void keep_trial(struct selection *selection, const struct node *trial)
+{
+    if (selection->n == selection->room) {
+        size_t room = selection->room == 0 ? 256 : 2 * selection->room;
+        const struct node **more = arena_alloc(selection->cli->arena, room,
+                                               sizeof(const struct node *));
+        for (size_t i = 0; i < selection->n; i++)
+            more[i] = selection->trials[i];
+        selection->trials = more;
+        selection->room = room;
+    }
+    selection->trials[selection->n++] = trial;
+}
+
+/* Without an order to make, what comes behind the limit is not asked for. */
+static bool select_trial(const struct node *trial, void *context)
+{
+    struct selection *selection = context;
+    if (selection->filter != NULL &&
+        !cli_filter_match(selection->filter, trial))
+        return true;
+    selection->more = selection->limit > 0 && selection->n >= selection->limit;
+    if (selection->more && selection->cli->set.sort == NULL)
+        return false;
+    keep_trial(selection, trial);
+    return true;
+}
+
+/* Keys that --sort and --where may use. */
+static const char *const *trial_keys(struct cli *cli,
+                                     const struct cli_study *study)
+{
+    static const char *const own[] = {"id",   "state",     "step",
+                                      "time", "objective", NULL};
+    struct cli_parameters parameters;
+    cli_parameters_read(study->job, &parameters);
+    const char **keys = arena_alloc(
+        cli->arena, sizeof own / sizeof *own + 2 + parameters.n, sizeof *keys);
+    size_t n = 0;
+    while (own[n] != NULL) {
+        keys[n] = own[n];
+        n++;
+    }
+    keys[n++] = study->metric;
+    for (size_t i = 0; i < parameters.n; i++)
+        keys[n++] = parameters.items[i].name;
+    return keys;
+}
+
+static int refuse_key(struct cli *cli, const struct cli_study *study,
+                      const char *key, const char *const keys[])
+{
+    const char *near = diag_nearest(key, keys);
+    return cli_fail(cli, CLI_USAGE, "study %s has no \"%s\"%s%s%s", study->name,
+                    key, near ? " (did you mean " : "", near ? near : "",
+                    near ? "?)" : "");
+}
+
+/* A wrong word is an error, not an empty table. */
+static int read_choice(struct cli *cli, const struct cli_study *study,
+                       struct selection *selection)
+{
+    struct ht_error err;
+    const char *const *keys = trial_keys(cli, study);
+    const char *sort = cli->set.sort, *stray = NULL;
+    if (sort != NULL)
+        sort += sort[0] == '-' || sort[0] == '+';
+    if (sort != NULL && !cli_filter_knows(keys, sort))
+        return refuse_key(cli, study, sort, keys);
+    if (cli->set.where != NULL) {
+        if (cli_filter_read(cli->arena, cli->set.where, study->metric,
+                            &selection->filter, &err) != HT_OK)
+            return cli_fail_error(cli, &err);
+        stray = cli_filter_stray(selection->filter, keys);
+    }
+    return stray != NULL ? refuse_key(cli, study, stray, keys) : CLI_DONE;
+}
+
+static size_t row_limit(const struct cli *cli)
+{
+    if (cli->set.limit != CLI_UNSET)
+        return (size_t)cli->set.limit;
+    bool people = cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE;
+    return people ? DEFAULT_LIMIT : 0;
+}
+
+static int select_trials(struct cli *cli, const struct cli_study *study,
+                         struct selection *selection)
+{
+    struct ht_error err;
+    *selection =
+        (struct selection){.cli = cli, .study = study, .limit = row_limit(cli)};
+    int code = read_choice(cli, study, selection);
+    if (code != CLI_DONE)
+        return code;
+    struct cli_pages pages = cli_trial_pages(cli, study->name, cli->set.state);
+    pages.keep = true;
+    if (selection->limit > 0 && selection->limit < MOST_A_PAGE &&
+        cli->set.sort == NULL && selection->filter == NULL)
+        pages.size = (int)selection->limit + 1;
+    if (cli_pages_each(cli, &pages, select_trial, selection, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    if (cli->set.sort != NULL)
+        cli_filter_sort(cli->arena, selection->trials, selection->n,
+                        study->metric, cli->set.sort);
+    if (selection->limit > 0 && selection->n > selection->limit)
+        selection->n = selection->limit;
+    return CLI_DONE;
+}
+
+/* What the table does not show. */
+static void say_rest(const struct cli *cli, const struct selection *selection)
+{
+    if (selection->more)
+        cli_say(cli,
+                "%zu of %lld trials; use --limit 0 for all, -o csv for a "
+                "spreadsheet",
+                selection->n, cli_study_all(selection->study));
+    else if (selection->filter != NULL || cli->set.state != NULL)
+        cli_say(cli, "%zu of %lld trials match", selection->n,
+                cli_study_all(selection->study));
+}
+
+static int print_selection(struct cli *cli, const struct selection *selection)
+{
+    const int code = cli_trial_table_print(cli, selection->study, selection->n,
+                                           selection->trials);
+    if (code == CLI_DONE &&
+        (cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE))
+        say_rest(cli, selection);
+    return code;
+}
+
+int cli_trials(struct cli *cli)
+{
+    struct cli_study study;
+    struct selection selection;
+    int code = CLI_USAGE;
+    if (cli_wants(cli, 1))
+        code = cli_study_check_state(cli, cli->set.state, cli_trial_states);
+    if (code == CLI_DONE)
+        code = cli_study_open_trials(cli, cli->args.words.items[0], &study);
+    if (code != CLI_DONE)
+        return code;
+    code = select_trials(cli, &study, &selection);
+    return code == CLI_DONE ? print_selection(cli, &selection) : code;
+}
+
+/* ---- one trial ---- */
+
+static void describe_trial(const struct cli_study *study,
+                           const struct node *trial, struct text *out)
+{
+    const struct node *ours = node_find(trial, "hypertune");
+    const char *reason = node_get_string(ours, "reason", "");
+    text_printf(out, "trial %s   %s", cli_trial_id(trial),
+                cli_trial_state(trial));
+    text_puts(out, reason[0] != '\0' ? ": " : "");
+    text_escape(out, reason);
+    text_puts(out, "\n");
+    if (node_find(ours, "confirms") != NULL)
+        text_printf(out, "confirms trial %s: run %s of the same point\n",
+                    cli_scalar(node_find(ours, "confirms")),
+                    cli_scalar(node_find(ours, "replicate")));
+    if (node_find(ours, "objective") != NULL) {
+        cli_trial_results(study, trial, out);
+        text_printf(out, " (step %s)\n", cli_scalar(node_find(ours, "step")));
+    }
+    text_puts(out, "  ");
+    cli_trial_flags(trial, out);
+    text_puts(out, "\n");
+    if (node_find(ours, "outputs") != NULL) {
+        text_puts(out, "outputs ");
+        text_escape(out, node_get_string(ours, "outputs", ""));
+        text_puts(out, "\n");
+    }
+    cli_why_describe(trial, out);
+    cli_attempts_describe(trial, out);
+}
+
+int cli_trial(struct cli *cli)
+{
+    struct ht_error err;
+    struct cli_study study;
+    const char *name, *id;
+    const struct node *trial;
+    struct text out = {0};
+    if (!cli_wants(cli, 1))
+        return CLI_USAGE;
+    int code = cli_study_want_trial(cli, cli->args.words.items[0], &name, &id);
+    if (code == CLI_DONE)
+        code = cli_study_open_trials(cli, name, &study);
+    if (code != CLI_DONE)
+        return code;
+    if (cli_trial_get(cli, name, id, &trial, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    if (!cli_trial_table_fields(cli, &study, trial, &out))
+        describe_trial(&study, trial, &out);
+    return cli_print(&out);
+}

@@ -1,0 +1,334 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hypertune/cli/frame/commands.h"
+#include "hypertune/cli/frame/csv.h"
+#include "hypertune/cli/frame/output.h"
+#include "hypertune/cli/study/measurements.h"
+#include "hypertune/cli/study/parameters.h"
+#include "hypertune/cli/study/study.h"
+#include "hypertune/cli/transfer/export_folder.h"
+#include "proto/base/clock.h"
+#include "proto/doc/json.h"
+
+enum { FLUSH_BYTES = 256 * 1024 };
+
+struct exported {
+    struct cli *cli;
+    struct cli_study study;
+    FILE *file; /* NULL: stdout */
+    struct cli_parameters parameters;
+    struct words metrics; /* columns, declared ones first */
+    bool stray;           /* a metric came up while rows were written */
+    struct cli_measured measured;
+    size_t written;
+    struct text out;
+    int code;
+};
+
+/* ---- metrics of a trial ---- */
+
+static const struct node *final_metrics(const struct node *trial)
+{
+    const struct node *list =
+        node_find(node_find(trial, "finalMeasurement"), "metrics");
+    return list != NULL ? list->first : NULL;
+}
+
+static const struct node *final_value(const struct node *trial,
+                                      const char *name)
+{
+    for (const struct node *one = final_metrics(trial); one != NULL;
+         one = one->next) {
+        if (strcmp(node_get_string(one, "metricId", ""), name) == 0)
+            return node_find(one, "value");
+    }
+    return NULL;
+}
+
+static bool has_column(const struct exported *exported, const char *name)
+{
+    for (size_t i = 0; i < exported->metrics.n; i++) {
+        if (strcmp(exported->metrics.items[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool note_metrics(const struct node *trial, void *context)
+{
+    struct exported *exported = context;
+    struct arena *lasting = exported->cli->lasting;
+    for (const struct node *one = final_metrics(trial); one != NULL;
+         one = one->next) {
+        const char *name = node_get_string(one, "metricId", "");
+        if (!has_column(exported, name))
+            words_add(lasting, &exported->metrics, arena_strdup(lasting, name));
+    }
+    return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const char *const *left = a, *const *right = b;
+    return strcmp(*left, *right);
+}
+
+/* A table needs its columns before its first row: the goals in their order,
+ * what else was reported by name. */
+static enum ht_status find_columns(struct exported *exported,
+                                   const struct cli_pages *pages,
+                                   struct ht_error *err)
+{
+    const struct node *goals =
+        node_find(node_find(exported->study.job, "studySpec"), "metrics");
+    for (const struct node *goal = goals ? goals->first : NULL; goal != NULL;
+         goal = goal->next)
+        words_add(exported->cli->lasting, &exported->metrics,
+                  node_get_string(goal, "metricId", ""));
+    size_t declared = exported->metrics.n;
+    enum ht_status status =
+        cli_pages_each(exported->cli, pages, note_metrics, exported, err);
+    if (exported->metrics.n > declared)
+        qsort(exported->metrics.items + declared,
+              exported->metrics.n - declared, sizeof *exported->metrics.items,
+              by_name);
+    return status;
+}
+
+/* ---- records ---- */
+
+static void add_titles(struct exported *exported)
+{
+    struct text *out = &exported->out, title = {0};
+    text_puts(out, "id,state,value");
+    for (size_t i = 0; i < exported->parameters.n; i++) {
+        text_clear(&title);
+        text_printf(&title, "params.%s", exported->parameters.items[i].name);
+        text_puts(out, ",");
+        csv_field(title.data, out);
+    }
+    for (size_t i = 0; i < exported->metrics.n; i++) {
+        text_clear(&title);
+        text_printf(&title, "metrics.%s", exported->metrics.items[i]);
+        text_puts(out, ",");
+        csv_field(title.data, out);
+    }
+    text_puts(out, ",step,attempt,runner,created,started,ended,reason\n");
+    text_free(&title);
+}
+
+static void add_cell(struct text *out, const struct node *value)
+{
+    text_puts(out, ",");
+    csv_field(cli_scalar(value), out);
+}
+
+static const struct {
+    const char *name, *member;
+} times[] = {{"created", "createTimeMs"},
+             {"started", "startTimeMs"},
+             {"ended", "endTimeMs"}};
+enum { TIMES = sizeof times / sizeof *times };
+
+static void add_row(struct exported *exported, const struct node *trial)
+{
+    struct text *out = &exported->out;
+    const struct node *ours = node_find(trial, "hypertune");
+    const struct node *params = node_find(ours, "params");
+    csv_field(cli_trial_id(trial), out);
+    text_printf(out, ",%s", cli_trial_state(trial));
+    add_cell(out, node_find(ours, "objective"));
+    for (size_t i = 0; i < exported->parameters.n; i++)
+        add_cell(out, node_find(params, exported->parameters.items[i].name));
+    for (size_t i = 0; i < exported->metrics.n; i++)
+        add_cell(out, final_value(trial, exported->metrics.items[i]));
+    add_cell(out, node_find(ours, "step"));
+    add_cell(out, node_find(ours, "attempt"));
+    add_cell(out, node_find(ours, "runner"));
+    for (size_t i = 0; i < TIMES; i++) {
+        char stamp[CLOCK_STAMP_BYTES] = "";
+        int64_t at = node_get_int(ours, times[i].member, 0);
+        text_printf(out, ",%s", at > 0 ? clock_stamp(stamp, at) : "");
+    }
+    add_cell(out, node_find(ours, "reason"));
+    text_puts(out, "\n");
+    for (const struct node *one = final_metrics(trial); one; one = one->next)
+        exported->stray =
+            exported->stray ||
+            !has_column(exported, node_get_string(one, "metricId", ""));
+}
+
+static void copy_member(cJSON *object, const char *name,
+                        const struct node *value)
+{
+    if (value != NULL)
+        cJSON_AddItemToObject(object, name, json_of_node(value));
+}
+
+static void add_object(struct exported *exported, const struct node *trial)
+{
+    static const char *const members[] = {"attempt", "runner", "replicate",
+                                          "reason"};
+    const struct node *ours = node_find(trial, "hypertune");
+    cJSON *object = cJSON_CreateObject();
+    json_add_int(object, "id", node_get_int(trial, "id", 0));
+    json_add_string(object, "state", cli_trial_state(trial));
+    copy_member(object, "value", node_find(ours, "objective"));
+    copy_member(object, "params", node_find(ours, "params"));
+    cJSON *metrics = json_add_object(object, "metrics");
+    for (const struct node *one = final_metrics(trial); one; one = one->next)
+        copy_member(metrics, node_get_string(one, "metricId", ""),
+                    node_find(one, "value"));
+    if (node_find(ours, "confirms") != NULL)
+        json_add_int(object, "confirms", node_get_int(ours, "confirms", 0));
+    copy_member(object, "client", node_find(trial, "clientId"));
+    if (exported->study.home->kind == JOB_STUDY) /* a job's is its end */
+        copy_member(
+            object, "elapsed",
+            node_find(node_find(trial, "finalMeasurement"), "elapsedDuration"));
+    if (node_find(ours, "step") != NULL)
+        json_add_int(object, "step", node_get_int(ours, "step", 0));
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        copy_member(object, members[i], node_find(ours, members[i]));
+    for (size_t i = 0; i < TIMES; i++) {
+        char stamp[CLOCK_STAMP_BYTES];
+        int64_t at = node_get_int(ours, times[i].member, 0);
+        if (at > 0)
+            json_add_string(object, times[i].name, clock_stamp(stamp, at));
+    }
+    struct ht_error err;
+    if (cli_measured_take(&exported->measured, node_get_int(trial, "id", 0),
+                          json_add_array(object, "measurements"),
+                          &err) != HT_OK)
+        exported->code = cli_fail_error(exported->cli, &err);
+    cli_output_object(exported->cli->format, object, exported->written,
+                      &exported->out);
+}
+
+/* ---- where it goes ---- */
+
+static void flush(struct exported *exported)
+{
+    if (exported->file == NULL) {
+        exported->code = cli_print(&exported->out);
+        return;
+    }
+    const char *data = exported->out.data != NULL ? exported->out.data : "";
+    if (fwrite(data, 1, exported->out.len, exported->file) != exported->out.len)
+        exported->code =
+            cli_fail(exported->cli, CLI_REFUSED, "cannot write %s: %s",
+                     exported->cli->set.out, strerror(errno));
+    text_clear(&exported->out);
+}
+
+static bool add_trial(const struct node *trial, void *context)
+{
+    struct exported *exported = context;
+    if (exported->cli->format == FORMAT_CSV)
+        add_row(exported, trial);
+    else
+        add_object(exported, trial);
+    exported->written++;
+    if (exported->out.len > FLUSH_BYTES)
+        flush(exported);
+    return exported->code == CLI_DONE;
+}
+
+static int write_all(struct exported *exported)
+{
+    struct ht_error err;
+    struct cli *cli = exported->cli;
+    struct cli_pages pages = cli_trial_pages(cli, exported->study.name, NULL);
+    enum ht_status status = HT_OK;
+    if (cli->format == FORMAT_CSV) {
+        status = find_columns(exported, &pages, &err);
+        if (status == HT_OK)
+            add_titles(exported);
+    }
+    if (status == HT_OK)
+        status = cli_pages_each(cli, &pages, add_trial, exported, &err);
+    cli_measured_end(&exported->measured);
+    if (status != HT_OK) {
+        text_free(&exported->out);
+        return cli_fail_error(cli, &err);
+    }
+    cli_output_end(cli->format, exported->written, &exported->out);
+    if (exported->code == CLI_DONE)
+        flush(exported);
+    text_free(&exported->out);
+    if (exported->stray)
+        cli_say(cli, "a trial that ended just now has another metric; export "
+                     "again for its column");
+    return exported->code;
+}
+
+/* A file appears under its name only when it is whole. */
+static int write_file(struct exported *exported, const char *path)
+{
+    struct cli *cli = exported->cli;
+    char *aside = arena_printf(cli->lasting, "%s.XXXXXX", path);
+    int fd = mkstemp(aside);
+    if (fd < 0)
+        return cli_fail(cli, CLI_REFUSED, "cannot write %s: %s", path,
+                        strerror(errno));
+    mode_t mask = umask(0);
+    umask(mask);
+    fchmod(fd, 0666 & ~mask);
+    exported->file = fdopen(fd, "w");
+    int code = write_all(exported);
+    bool whole = fclose(exported->file) == 0;
+    if (code == CLI_DONE && whole && rename(aside, path) == 0) {
+        cli_say(cli, "wrote %zu trials to %s", exported->written, path);
+        return CLI_DONE;
+    }
+    int cause = errno;
+    unlink(aside);
+    return code != CLI_DONE ? code
+                            : cli_fail(cli, CLI_REFUSED, "cannot write %s: %s",
+                                       path, strerror(cause));
+}
+
+static int write_folder(struct exported *exported)
+{
+    struct cli *cli = exported->cli;
+    const char *path =
+        cli->set.out != NULL ? cli->set.out : exported->study.name;
+    const int code = cli_export_folder(cli, &exported->study, path);
+    if (code != CLI_DONE)
+        return code;
+    cli->format = FORMAT_JSONL;
+    return write_file(exported,
+                      arena_printf(cli->arena, "%s/" EXPORT_TRIALS, path));
+}
+
+int cli_export(struct cli *cli)
+{
+    struct exported exported = {.cli = cli};
+    if (!cli_wants(cli, 1))
+        return CLI_USAGE;
+    const bool as_folder = cli_own_format(cli) != NULL;
+    if (cli->set.output == NULL)
+        cli->format = FORMAT_CSV;
+    if (!as_folder && cli->format != FORMAT_CSV && cli->format != FORMAT_JSON &&
+        cli->format != FORMAT_JSONL)
+        return cli_fail(cli, CLI_USAGE,
+                        "export writes csv, jsonl, json or dir, not %s",
+                        cli->set.output);
+    int code =
+        cli_study_open_trials(cli, cli->args.words.items[0], &exported.study);
+    if (code != CLI_DONE)
+        return code;
+    cli_parameters_read(exported.study.job, &exported.parameters);
+    exported.measured =
+        (struct cli_measured){.cli = cli, .study = exported.study.id};
+    if (as_folder)
+        return write_folder(&exported);
+    const char *path = cli->set.out;
+    bool to_stdout = path == NULL || strcmp(path, "-") == 0;
+    return to_stdout ? write_all(&exported) : write_file(&exported, path);
+}

@@ -1,0 +1,43 @@
+/* cli_imported.h - a study made of results that are there already.
+ *
+ * It becomes a study of clients: its trials are sent as they were, with their
+ * ids, moments, curves and values, then it is ended, so that it can be looked
+ * at and learnt from. */
+#ifndef HT_HYPERTUNE_CLI_TRANSFER_IMPORTED_H
+#define HT_HYPERTUNE_CLI_TRANSFER_IMPORTED_H
+
+#include <signal.h>
+
+#include <cjson/cJSON.h>
+
+#include "hypertune/cli/frame/cli.h"
+#include "proto/base/text.h"
+
+struct cli_imported {
+    struct cli *cli;
+    const char *path; /* of the study on the server */
+    const char *name; /* as the server has it */
+    const char *id;
+    size_t n;                         /* trials told */
+    size_t without;                   /* of them without a result */
+    struct text trials, measurements; /* not yet sent */
+    sigset_t before;                  /* mask to restore */
+};
+
+/* Connects and creates it; `study`, a Vertex Study, is released. Returns
+ * CLI_DONE, or the exit code after having said why. Until close() a Ctrl-C is
+ * seen between two trials only. */
+int cli_imported_open(struct cli *cli, cJSON *study,
+                      struct cli_imported *imported);
+/* Tells one trial, an object as a line of `hypertune export -o jsonl`, which is
+ * released; their ids rise. CLI_INTERRUPTED or CLI_TERMINATED after a signal.
+ */
+int cli_imported_add(struct cli_imported *imported, cJSON *trial);
+/* Keeps texts with the study and its trials, those that were told: a list
+ * [{"trial","ns","key","value"}], which is released. */
+int cli_imported_note(struct cli_imported *imported, cJSON *metadata);
+/* Ends the study and says what it has; when the import has failed, with `code`,
+ * nothing of it is left. Returns the exit code. */
+int cli_imported_close(struct cli_imported *imported, int code);
+
+#endif

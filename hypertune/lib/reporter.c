@@ -1,0 +1,424 @@
+#include "hypertune/lib/reporter.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hypertune/hypertune.h"
+#include "hypertune/lib/metric_file.h"
+#include "hypertune/lib/report_file.h"
+#include "hypertune/lib/report_record.h"
+#include "hypertune/lib/report_sender.h"
+#include "hypertune/lib/writer_id.h"
+
+/* Together the 200 ms that an exit may take; the tries are 1 ms apart. */
+enum { EXIT_LOCK_TRIES = 20, EXIT_WAIT_MS = 180 };
+
+/* Read once and never changed, so that a fork may share it; a variable that is
+ * unset or empty is NULL. */
+struct surroundings {
+    char *report_file, *report_url, *token_file, *folder, *replica;
+    char *metric_file, *trial, *tag;
+    char *stop; /* path whose existence means "end now", or NULL */
+    bool in_trial;
+};
+
+struct reporter {
+    pid_t pid;                   /* whose reporter this is */
+    struct surroundings *around; /* shared with the child of a fork */
+    struct reporter *inherited; /* the parent's, as the fork left it, or NULL */
+    char writer[WRITER_ID_BYTES];
+    pthread_mutex_t lock; /* guards what follows */
+    int64_t seq;          /* of the newest record that was written or queued */
+    int64_t waited_for;   /* seq of the newest flush that gave up */
+    uint64_t calls;
+    bool has_exit_handler; /* registered here or by an ancestor */
+    bool file_holds_all;   /* every record so far went into the report file */
+    struct report_file file;
+    struct report_sender *sender; /* NULL before the first report, or no URL */
+    struct metric_file *window;   /* outside hypertune only */
+    size_t held_len;              /* bytes of held, 0: none */
+    char held[RECORD_LINE_BYTES]; /* newest record that thinning left out */
+};
+
+static struct reporter *_Atomic current;
+
+/* ---- surroundings ---- */
+
+static char *copy_variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && *value != '\0' ? strdup(value) : NULL;
+}
+
+static struct surroundings *look_around(void)
+{
+    struct surroundings *around = calloc(1, sizeof *around);
+    if (around == NULL)
+        return NULL;
+    around->report_file = copy_variable("HYPERTUNE_REPORT_FILE");
+    around->report_url = copy_variable("HYPERTUNE_REPORT_URL");
+    around->token_file = copy_variable("HYPERTUNE_TRIAL_TOKEN_FILE");
+    around->folder = copy_variable("HYPERTUNE_TRIAL_DIR");
+    around->replica = copy_variable("HYPERTUNE_REPLICA");
+    around->tag = copy_variable("CLOUD_ML_HP_METRIC_TAG");
+    around->in_trial = around->report_file != NULL ||
+                       around->report_url != NULL ||
+                       around->token_file != NULL || around->folder != NULL ||
+                       around->replica != NULL;
+    if (!around->in_trial) {
+        around->metric_file = copy_variable("CLOUD_ML_HP_METRIC_FILE");
+        around->trial = copy_variable("CLOUD_ML_TRIAL_ID");
+    }
+    if (around->folder != NULL &&
+        asprintf(&around->stop, "%s/stop", around->folder) < 0)
+        around->stop = NULL;
+    return around;
+}
+
+static void forget_surroundings(struct surroundings *around)
+{
+    free(around->report_file);
+    free(around->report_url);
+    free(around->token_file);
+    free(around->folder);
+    free(around->replica);
+    free(around->metric_file);
+    free(around->trial);
+    free(around->tag);
+    free(around->stop);
+    free(around);
+}
+
+/* ---- one reporter per process ---- */
+
+static struct reporter *make_reporter(struct reporter *inherited)
+{
+    struct reporter *fresh = calloc(1, sizeof *fresh);
+    if (fresh == NULL)
+        return NULL;
+    fresh->around = inherited != NULL ? inherited->around : look_around();
+    if (fresh->around == NULL) {
+        free(fresh);
+        return NULL;
+    }
+    fresh->pid = getpid();
+    fresh->inherited = inherited;
+    fresh->has_exit_handler = inherited != NULL && inherited->has_exit_handler;
+    fresh->file_holds_all = true;
+    writer_id_make(fresh->writer);
+    pthread_mutex_init(&fresh->lock, NULL);
+    report_file_init(&fresh->file, fresh->around->report_file);
+    return fresh;
+}
+
+/* What the fork copied: descriptors to let go of, and the window of the metric
+ * file, which cloudml-hypertune's children inherit too; but not when another
+ * thread of the parent was just changing it. */
+static void take_over(struct reporter *fresh, struct reporter *parent)
+{
+    report_file_close(&parent->file);
+    if (parent->sender != NULL)
+        report_sender_disinherit(parent->sender);
+    if (pthread_mutex_trylock(&parent->lock) == 0)
+        fresh->window = parent->window;
+}
+
+/* Why this survives a fork at any moment: the child never takes a lock of the
+ * parent's (whose owner may be a thread that does not exist here) and never
+ * waits for its thread. It only reads the old struct, then puts a new one,
+ * with new locks, queue, connection and writer, in its place. The old one
+ * stays reachable and is never used again; its unsent records are the parent's
+ * to send. Several threads of a child may race here: one wins. */
+static struct reporter *get_reporter(void)
+{
+    struct reporter *now = atomic_load(&current);
+    if (now != NULL && now->pid == getpid())
+        return now;
+    struct reporter *fresh = make_reporter(now);
+    if (fresh == NULL)
+        return NULL;
+    if (!atomic_compare_exchange_strong(&current, &now, fresh)) {
+        if (fresh->inherited == NULL)
+            forget_surroundings(fresh->around);
+        free(fresh);
+        return now;
+    }
+    pthread_mutex_lock(&fresh->lock);
+    if (fresh->inherited != NULL)
+        take_over(fresh, fresh->inherited);
+    pthread_mutex_unlock(&fresh->lock);
+    return fresh;
+}
+
+/* ---- recording; the lock is held ---- */
+
+static void wait_at_exit(void);
+
+static void start_sender(struct reporter *reporter)
+{
+    const struct surroundings *around = reporter->around;
+    const struct report_sender_options options = {
+        .url = around->report_url,
+        .token_file = around->token_file,
+        .replica = around->replica != NULL ? around->replica : "master-0",
+        .writer = reporter->writer,
+    };
+    reporter->sender = report_sender_new(&options);
+    if (reporter->sender != NULL && !reporter->has_exit_handler)
+        reporter->has_exit_handler = atexit(wait_at_exit) == 0;
+}
+
+/* Writes and queues a formatted line, which carries seq + 1. */
+static int commit(struct reporter *reporter, const char *line, size_t len)
+{
+    const struct surroundings *around = reporter->around;
+    bool is_written = around->report_file != NULL &&
+                      report_file_append(&reporter->file, line, len) == 0;
+    if (around->report_url != NULL && reporter->sender == NULL)
+        start_sender(reporter);
+    bool is_queued = reporter->sender != NULL &&
+                     report_sender_push(reporter->sender, reporter->seq + 1,
+                                        line, len - 1) == 0;
+    reporter->file_holds_all &= is_written;
+    if (!is_written && !is_queued)
+        return EIO;
+    reporter->seq++;
+    return 0;
+}
+
+static int commit_held(struct reporter *reporter)
+{
+    if (reporter->held_len == 0)
+        return 0;
+    size_t len = reporter->held_len;
+    reporter->held_len = 0;
+    return commit(reporter, reporter->held, len);
+}
+
+/* A trial beyond its record budget is asked to keep every thin-th record. The
+ * newest of the others is held back and takes the next number when the process
+ * flushes or exits, because a last value must not be lost. */
+static bool is_thinned_out(struct reporter *reporter)
+{
+    uint64_t call = reporter->calls++;
+    int64_t thin =
+        reporter->sender != NULL ? report_sender_thin(reporter->sender) : 1;
+    return thin > 1 && call % (uint64_t)thin != 0;
+}
+
+static int64_t wall_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int record(struct reporter *reporter,
+                  const struct hypertune_metric metrics[], size_t n,
+                  int64_t step, const char *checkpoint)
+{
+    char line[RECORD_LINE_BYTES];
+    const struct report_record record = {
+        .writer = reporter->writer,
+        .seq = reporter->seq + 1,
+        .time_ms = wall_ms(),
+        .step = step,
+        .n = n,
+        .metrics = metrics,
+        .checkpoint = checkpoint,
+    };
+    int len = report_record_format(&record, line);
+    if (len < 0)
+        return -len;
+    if (is_thinned_out(reporter)) {
+        memcpy(reporter->held, line, (size_t)len);
+        reporter->held_len = (size_t)len;
+        return 0;
+    }
+    reporter->held_len = 0; /* no longer the last value */
+    return commit(reporter, line, (size_t)len);
+}
+
+static int write_window(struct reporter *reporter,
+                        const struct hypertune_metric metrics[], size_t n,
+                        int64_t step, const char *checkpoint)
+{
+    const struct surroundings *around = reporter->around;
+    if (reporter->window == NULL)
+        reporter->window = metric_file_new(
+            around->metric_file, around->trial != NULL ? around->trial : "0");
+    if (reporter->window == NULL)
+        return EIO;
+    int rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = metric_file_report(reporter->window, metrics[i].name,
+                                metrics[i].value, step,
+                                checkpoint != NULL ? checkpoint : "");
+    return rc == 0 ? 0 : EIO;
+}
+
+/* ---- the public functions ---- */
+
+static const char *metric_name(const struct surroundings *around,
+                               const char *name)
+{
+    if (name != NULL && *name != '\0')
+        return name;
+    return around->tag != NULL ? around->tag : "training/hptuning/metric";
+}
+
+static bool is_too_long(const char *text, size_t bytes)
+{
+    return text != NULL && strnlen(text, bytes) == bytes;
+}
+
+/* `file_step` is what cloudml-hypertune's file gets, which knows no "count for
+ * me". */
+static int report(const struct hypertune_metric metrics[], size_t n,
+                  int64_t step, int64_t file_step, const char *checkpoint_path)
+{
+    struct reporter *reporter = get_reporter();
+    if (reporter == NULL)
+        return EIO;
+    if (n == 0 || n > RECORD_METRICS ||
+        is_too_long(checkpoint_path, RECORD_CHECKPOINT_BYTES))
+        return EINVAL;
+    struct hypertune_metric named[RECORD_METRICS];
+    for (size_t i = 0; i < n; i++) {
+        named[i].name = metric_name(reporter->around, metrics[i].name);
+        named[i].value = metrics[i].value;
+        if (is_too_long(named[i].name, RECORD_NAME_BYTES))
+            return EINVAL;
+    }
+    int rc = 0;
+    pthread_mutex_lock(&reporter->lock);
+    if (reporter->around->in_trial)
+        rc = record(reporter, named, n, step, checkpoint_path);
+    else if (reporter->around->metric_file != NULL)
+        rc = write_window(reporter, named, n, file_step, checkpoint_path);
+    pthread_mutex_unlock(&reporter->lock);
+    return rc;
+}
+
+int report_hyperparameter_tuning_metric(const char *tag, double value,
+                                        int64_t global_step,
+                                        const char *checkpoint_path)
+{
+    const struct hypertune_metric metric = {tag, value};
+    return report(&metric, 1, global_step, global_step, checkpoint_path);
+}
+
+int hypertune_report(const struct hypertune_metric metrics[], size_t n,
+                     int64_t step, const char *checkpoint_path)
+{
+    return report(metrics, n, step, step < 0 ? 0 : step, checkpoint_path);
+}
+
+/* Settles the held record; the sender to wait for, or NULL when no record was
+ * ever queued. The lock is held. */
+static struct report_sender *settle(struct reporter *reporter, int64_t *seq)
+{
+    commit_held(reporter);
+    *seq = reporter->seq;
+    return reporter->sender;
+}
+
+int hypertune_flush(int timeout_ms)
+{
+    struct reporter *reporter = get_reporter();
+    if (reporter == NULL || !reporter->around->in_trial)
+        return 0;
+    int64_t seq;
+    pthread_mutex_lock(&reporter->lock);
+    struct report_sender *sender = settle(reporter, &seq);
+    pthread_mutex_unlock(&reporter->lock);
+    if (sender == NULL)
+        return reporter->around->report_url == NULL || seq > 0 ? ENOTCONN : 0;
+    int rc = report_sender_wait(sender, seq, timeout_ms);
+    if (rc != 0) {
+        pthread_mutex_lock(&reporter->lock);
+        reporter->waited_for = seq;
+        pthread_mutex_unlock(&reporter->lock);
+    }
+    return rc;
+}
+
+static bool lock_soon(pthread_mutex_t *lock)
+{
+    for (int i = 0; i < EXIT_LOCK_TRIES; i++) {
+        if (pthread_mutex_trylock(lock) == 0)
+            return true;
+        poll(NULL, 0, 1);
+    }
+    return false;
+}
+
+/* Gives the newest reports a moment to arrive, so that a short trial is seen
+ * to end with its value; what a flush has waited for in vain is not awaited
+ * again. The lock may belong to a thread that hangs in a file system, or to
+ * the code that a signal handler calling exit() interrupted. */
+static void wait_at_exit(void)
+{
+    struct reporter *reporter = atomic_load(&current);
+    if (reporter->pid != getpid())
+        return;
+    if (!lock_soon(&reporter->lock))
+        return;
+    int64_t seq;
+    struct report_sender *sender = settle(reporter, &seq);
+    bool is_due = sender != NULL && seq > reporter->waited_for;
+    reporter->waited_for = seq;
+    pthread_mutex_unlock(&reporter->lock);
+    if (is_due)
+        report_sender_wait(sender, seq, EXIT_WAIT_MS);
+}
+
+int hypertune_should_stop(void)
+{
+    const struct reporter *reporter = get_reporter();
+    return reporter != NULL && reporter->around->stop != NULL &&
+           access(reporter->around->stop, F_OK) == 0;
+}
+
+/* ---- for the commands ---- */
+
+bool reporter_in_trial(void)
+{
+    const struct reporter *reporter = get_reporter();
+    return reporter != NULL && reporter->around->in_trial;
+}
+
+const char *reporter_trial_folder(void)
+{
+    const struct reporter *reporter = get_reporter();
+    return reporter != NULL ? reporter->around->folder : NULL;
+}
+
+int reporter_trouble(void)
+{
+    struct reporter *reporter = get_reporter();
+    if (reporter == NULL)
+        return ENOMEM;
+    pthread_mutex_lock(&reporter->lock);
+    struct report_sender *sender = reporter->sender;
+    pthread_mutex_unlock(&reporter->lock);
+    return sender != NULL ? report_sender_trouble(sender) : ENOTCONN;
+}
+
+bool reporter_has_file(void)
+{
+    struct reporter *reporter = get_reporter();
+    if (reporter == NULL)
+        return false;
+    pthread_mutex_lock(&reporter->lock);
+    bool holds = reporter->seq > 0 && reporter->file_holds_all;
+    pthread_mutex_unlock(&reporter->lock);
+    return holds;
+}

@@ -1,0 +1,35 @@
+/* arena.h - memory that lives exactly as long as one request, tick or document.
+ *
+ * Programs exit on out of memory (house rule), so nothing here returns NULL.
+ * An arena belongs to one thread at a time. */
+#ifndef HT_PROTO_BASE_ARENA_H
+#define HT_PROTO_BASE_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+struct arena;
+
+struct arena *arena_new(void);
+void arena_free(struct arena *arena);  /* accepts NULL */
+void arena_reset(struct arena *arena); /* frees all, keeps the first block */
+
+/* Zeroed memory for n objects of `size` bytes, aligned to max_align_t. */
+void *arena_alloc(struct arena *arena, size_t n, size_t size);
+char *arena_strdup(struct arena *arena, const char *text);
+char *arena_strndup(struct arena *arena, const char *text, size_t len);
+__attribute__((format(printf, 2, 3))) char *
+arena_printf(struct arena *arena, const char *format, ...);
+__attribute__((format(printf, 2, 0))) char *
+arena_vprintf(struct arena *arena, const char *format, va_list args);
+
+/* The heap for objects with a life of their own; exits the program when memory
+ * runs out. Release with free(). */
+void *ht_xcalloc(size_t n, size_t size);
+void *ht_xrealloc(void *memory, size_t n, size_t size);
+char *ht_xstrdup(const char *text);
+
+/* Says so on stderr and ends the program, for libraries that report it. */
+_Noreturn void ht_out_of_memory(void);
+
+#endif

@@ -1,0 +1,41 @@
+/* clock.h - wall time as text, durations as text, and the one monotonic clock.
+ *
+ * Wall time is milliseconds since 1970 UTC and is only ever shown; every
+ * deadline uses monotonic milliseconds, which count through suspend. */
+#ifndef HT_PROTO_BASE_CLOCK_H
+#define HT_PROTO_BASE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+int64_t clock_wall_ms(void);
+int64_t clock_wall_us(void);
+int64_t clock_monotonic_ms(void); /* CLOCK_BOOTTIME */
+int64_t clock_monotonic_us(void); /* the same, to measure spans */
+
+/* The moment so many milliseconds from now, for a pthread_cond_timedwait() on
+ * CLOCK_MONOTONIC. */
+struct timespec clock_in_ms(int64_t ms);
+
+/* "2026-11-21T03:10:02.123Z", always the same width. */
+enum { CLOCK_STAMP_BYTES = 32 };
+char *clock_stamp(char buffer[CLOCK_STAMP_BYTES], int64_t wall_ms);
+
+/* "2026-11-21T03:10:02.123456000Z", for who compares stamps as texts. */
+char *clock_stamp_us(char buffer[CLOCK_STAMP_BYTES], int64_t wall_us);
+
+/* Reads RFC 3339 with Z or an offset; false when it is not one. Nanoseconds end
+ * in the year 2262 and begin in 1677: what is beyond is the last or first. */
+bool clock_read_stamp(const char *text, int64_t *wall_ms);
+bool clock_read_stamp_ns(const char *text, int64_t *wall_ns);
+
+/* Reads "90", "90s", "1.5h", "2h30m", "250ms" (bare numbers are seconds) and
+ * protobuf's "3.5s". Never negative; false when the text is no duration. */
+bool clock_read_duration(const char *text, int64_t *ms);
+
+/* "250ms", "4.2s", "7m18s", "2h14m", "3d4h": two units at most. */
+enum { CLOCK_DURATION_BYTES = 32 };
+char *clock_duration(char buffer[CLOCK_DURATION_BYTES], int64_t ms);
+
+#endif

@@ -1,0 +1,50 @@
+/* text.h - a byte string that grows, for whatever is printed piece by piece.
+ *
+ * struct text is open: read data and len, leave the rest to the functions.
+ * data is always NUL-terminated once something was appended. */
+#ifndef HT_PROTO_BASE_TEXT_H
+#define HT_PROTO_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text {
+    char *data; /* NULL until the first append; owned */
+    size_t len; /* bytes before the NUL */
+    size_t cap; /* bytes of data */
+};
+
+void text_free(struct text *text); /* releases data; the struct is reusable */
+void text_clear(struct text *text);
+void text_append(struct text *text, const char *bytes, size_t len);
+void text_puts(struct text *text, const char *string);
+__attribute__((format(printf, 2, 3))) void text_printf(struct text *text,
+                                                       const char *format, ...);
+
+/* Appends a number in the fewest digits (15 to 17) that read back to the same
+ * bits; "NaN", "Infinity" or "-Infinity" when it is not finite. */
+void text_double(struct text *text, double value);
+
+/* The same into `buffer`; returns buffer. */
+enum { TEXT_DOUBLE_BYTES = 32 };
+char *text_of_double(char buffer[TEXT_DOUBLE_BYTES], double value);
+
+/* Whether a terminal may take the code point for an order: control characters
+ * (C0, DEL, C1, where U+009B begins commands like ESC does) and the marks that
+ * reorder what is shown. */
+bool text_steers_terminal(uint32_t code);
+
+/* Appends the string with what steers a terminal and bytes outside UTF-8
+ * written as \xNN or \uNNNN. */
+void text_escape(struct text *text, const char *string);
+
+/* Appends words and a line's end, with a further line that begins at `indent`
+ * wherever one would pass column 78; the text is at `indent` already. */
+void text_wrap(struct text *text, const char *words, size_t indent);
+
+/* Appends one word as a POSIX shell would have to see it: bare when every byte
+ * is safe, otherwise in single quotes. */
+void text_shell_word(struct text *text, const char *word);
+
+#endif

@@ -1,0 +1,30 @@
+/* utf8.h - UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing
+ * above U+10FFFF. */
+#ifndef HT_PROTO_BASE_UTF8_H
+#define HT_PROTO_BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/text.h"
+
+/* Bytes (1 to 4) of the sequence at `s`, 0 when it is invalid or cut off. */
+size_t utf8_sequence(const char *s, size_t len);
+
+bool utf8_is_valid(const char *s, size_t len);
+
+/* Code points in valid text; in other text, bytes that begin one. */
+size_t utf8_count(const char *s, size_t len);
+
+/* The code point of a valid sequence of n bytes. */
+uint32_t utf8_decode(const char *s, size_t n);
+
+/* Writes 1 to 4 bytes of a valid code point, without a NUL; returns how many.
+ */
+size_t utf8_encode(char buffer[4], uint32_t code);
+
+/* Appends the bytes with every one outside UTF-8 replaced by U+FFFD. */
+void utf8_clean(struct text *out, const char *s, size_t len);
+
+#endif

@@ -1,0 +1,69 @@
+/* diag.h - the errors and warnings found in one document, each with its place.
+ *
+ * Readers add and go on, so that a person sees every fault at once. Printing
+ * is one format, everywhere:
+ *
+ *     spec.yaml:14:17: error: parameters.lr.min: is 1e-1 but max is 1e-5
+ *        14 |   lr: {min: 1e-1, max: 1e-5}
+ *           |             ^~~~ must be smaller than max
+ */
+#ifndef HT_PROTO_DOC_DIAG_H
+#define HT_PROTO_DOC_DIAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/text.h"
+
+enum diag_kind { DIAG_ERROR, DIAG_WARNING };
+
+struct diag_item {
+    enum diag_kind kind;
+    int line, column; /* from 1; 0 when there is no place */
+    const char *path; /* field path such as parameters.lr.min; may be "" */
+    const char *text; /* what is wrong */
+    const char *hint; /* how to repair it, NULL when nothing is known */
+    struct diag_item *next;
+};
+
+struct diag {
+    struct arena *arena; /* borrowed; items live here */
+    const char *file;    /* name shown before the line */
+    const char *source;  /* whole text for excerpts, may be NULL */
+    size_t source_len;
+    size_t errors, warnings; /* counts */
+    struct diag_item *first, **last;
+};
+
+/* Makes an empty list; every pointer is borrowed for the life of `diag`. */
+void diag_init(struct diag *diag, struct arena *arena, const char *file,
+               const char *source, size_t source_len);
+
+/* Adds an item. `path` may be NULL. At most 100 items are kept (all are
+ * counted), so a hostile document cannot fill memory. */
+__attribute__((format(printf, 5, 6))) void diag_error(struct diag *diag,
+                                                      int line, int column,
+                                                      const char *path,
+                                                      const char *format, ...);
+__attribute__((format(printf, 5, 6))) void
+diag_warning(struct diag *diag, int line, int column, const char *path,
+             const char *format, ...);
+/* Sets the hint of the item added last. */
+__attribute__((format(printf, 2, 3))) void diag_hint(struct diag *diag,
+                                                     const char *format, ...);
+
+/* The name in the NULL-terminated list that `wrong` most likely meant (edit
+ * distance at most a third of its length, also across - and _ and case), or
+ * NULL. */
+const char *diag_nearest(const char *wrong, const char *const names[]);
+
+/* Whether two words are one across - and _ and case. */
+bool diag_is_alike(const char *a, const char *b);
+
+/* Appends every item in order of place, with its source line (100 columns of a
+ * long one) and a caret, foreign bytes escaped. Without a source the hint
+ * stands in brackets behind the sentence. */
+void diag_print(const struct diag *diag, struct text *out);
+
+#endif

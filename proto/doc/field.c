@@ -1,0 +1,540 @@
+#include "proto/doc/field.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "proto/base/clock.h"
+#include "proto/base/limits.h"
+#include "proto/base/number.h"
+#include "proto/doc/kept_members.h"
+
+/* Ten years: longer is a slip of the pen, and sums stay far from int64. */
+static const int64_t longest_ms = INT64_C(10) * 366 * 24 * 3600 * 1000;
+
+/* ---- faults ---- */
+
+__attribute__((format(printf, 2, 0))) static const char *
+format_text(const struct field_reader *reader, const char *format, va_list args)
+{
+    return arena_vprintf(reader->arena, format, args);
+}
+
+void field_error(const struct field_reader *reader, struct place at,
+                 const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    diag_error(reader->diag, at.node ? at.node->line : 0,
+               at.node ? at.node->column : 0, at.path, "%s",
+               format_text(reader, format, args));
+    va_end(args);
+}
+
+void field_warning(const struct field_reader *reader, struct place at,
+                   const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    diag_warning(reader->diag, at.node ? at.node->line : 0,
+                 at.node ? at.node->column : 0, at.path, "%s",
+                 format_text(reader, format, args));
+    va_end(args);
+}
+
+void field_key_error(const struct field_reader *reader, struct place at,
+                     const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    bool keyed = at.node->key_line > 0;
+    diag_error(reader->diag, keyed ? at.node->key_line : at.node->line,
+               keyed ? at.node->key_column : at.node->column, at.path, "%s",
+               format_text(reader, format, args));
+    va_end(args);
+}
+
+void field_missing(const struct field_reader *reader, struct place at,
+                   const char *key, const char *why)
+{
+    const struct place member = {at.node, field_member(reader, at, key).path};
+    if (why == NULL)
+        field_error(reader, member, "is missing");
+    else
+        field_error(reader, member, "is missing: %s", why);
+}
+
+bool field_wrong_kind(const struct field_reader *reader, struct place at,
+                      const char *wanted)
+{
+    field_error(reader, at, "must be %s, not %s", wanted,
+                node_kind_name(at.node->kind));
+    return false;
+}
+
+/* ---- places ---- */
+
+static const char *join(const struct field_reader *reader, const char *path,
+                        const char *key)
+{
+    if (path == NULL || path[0] == '\0')
+        return arena_strdup(reader->arena, key);
+    return arena_printf(reader->arena, "%s.%s", path, key);
+}
+
+struct place field_member(const struct field_reader *reader, struct place at,
+                          const char *key)
+{
+    const struct node *node = node_find(at.node, key);
+    if (node && node->kind == NODE_NULL && reader->null_is_absent)
+        node = NULL;
+    return (struct place){.node = node, .path = join(reader, at.path, key)};
+}
+
+struct place field_child(const struct field_reader *reader, struct place at,
+                         const struct node *node)
+{
+    return (struct place){.node = node,
+                          .path = join(reader, at.path, node->key)};
+}
+
+struct place field_item(const struct field_reader *reader, struct place at,
+                        const struct node *node, size_t index)
+{
+    return (struct place){
+        .node = node,
+        .path = arena_printf(reader->arena, "%s[%zu]", at.path, index)};
+}
+
+/* ---- other words ---- */
+
+/* Is `name`, up to a point in it, one of the names? */
+static bool is_among(const char *name, const char *const names[])
+{
+    size_t len = strcspn(name, ".");
+    for (; *names; names++)
+        if (strlen(*names) == len && strncmp(*names, name, len) == 0)
+            return true;
+    return false;
+}
+
+const char *field_meant(const struct field_reader *reader, const char *word,
+                        const char *const names[])
+{
+    const struct field_synonym *synonym = reader->synonyms;
+    for (; synonym && synonym->other; synonym++) {
+        if (!diag_is_alike(synonym->other, word) ||
+            !is_among(synonym->ours, names))
+            continue;
+        if (synonym->hint)
+            return synonym->hint;
+        return arena_printf(reader->arena, "did you mean \"%s\"?",
+                            synonym->ours);
+    }
+    const char *near = diag_nearest(word, names);
+    return near ? arena_printf(reader->arena, "did you mean \"%s\"?", near)
+                : NULL;
+}
+
+/* ---- maps ---- */
+
+static void unknown_member(const struct field_reader *reader, struct place at,
+                           const struct field fields[])
+{
+    size_t n = 0;
+    while (fields[n].name)
+        n++;
+    const char **names = arena_alloc(reader->arena, n + 1, sizeof *names);
+    for (size_t i = 0; i < n; i++)
+        names[i] = fields[i].name;
+    field_key_error(reader, at, "unknown field \"%s\"", at.node->key);
+    const char *meant = field_meant(reader, at.node->key, names);
+    if (meant)
+        diag_hint(reader->diag, "%s", meant);
+}
+
+static const struct field *find_row(const struct field fields[],
+                                    const char *name)
+{
+    for (; fields->name; fields++)
+        if (strcmp(fields->name, name) == 0)
+            return fields;
+    return NULL;
+}
+
+bool field_is_known(const struct field fields[], const char *name)
+{
+    return find_row(fields, name) != NULL;
+}
+
+void field_read_map(const struct field_reader *reader, struct place at,
+                    const struct field fields[], void *into)
+{
+    if (at.node->kind != NODE_MAP) {
+        field_wrong_kind(reader, at, "a map");
+        return;
+    }
+    for (const struct node *node = at.node->first; node; node = node->next) {
+        struct place member = field_child(reader, at, node);
+        const struct field *row = find_row(fields, node->key);
+        if (row == NULL)
+            unknown_member(reader, member, fields);
+        else if (node->kind != NODE_NULL || !reader->null_is_absent)
+            row->read(reader, member, row, into);
+    }
+}
+
+/* ---- rows ---- */
+
+static bool is_scalar(const struct node *node)
+{
+    return node->kind == NODE_STRING || node->kind == NODE_NUMBER ||
+           node->kind == NODE_BOOL;
+}
+
+static void *target(const struct field *field, void *into)
+{
+    return (char *)into + field->offset;
+}
+
+/* Adds "must be WANTED, is VALUE" for a value that may be a number. */
+static void wrong_number(const struct field_reader *reader, struct place at,
+                         const char *wanted)
+{
+    if (at.node->kind == NODE_NUMBER)
+        field_error(reader, at, "must be %s, is %s", wanted, at.node->text);
+    else if (at.node->kind == NODE_STRING)
+        field_error(reader, at, "must be %s, is \"%.64s\"", wanted,
+                    at.node->text);
+    else
+        field_wrong_kind(reader, at, wanted);
+}
+
+void field_whole(const struct field_reader *reader, struct place at,
+                 const struct field *field, void *into)
+{
+    int64_t value;
+    if (!node_int64(at.node, &value))
+        wrong_number(reader, at, "a whole number");
+    else if (value < field->min && field->max == INT64_MAX)
+        field_error(reader, at, "must be at least %" PRId64 ", is %" PRId64,
+                    field->min, value);
+    else if (value < field->min || value > field->max)
+        field_error(reader, at,
+                    "must be from %" PRId64 " to %" PRId64 ", is %" PRId64,
+                    field->min, field->max, value);
+    else
+        *(int64_t *)target(field, into) = value;
+}
+
+bool field_read_real(const struct field_reader *reader, struct place at,
+                     double *value)
+{
+    if (node_double(at.node, value))
+        return true;
+    if (at.node->kind == NODE_NUMBER)
+        field_error(reader, at, "%s is beyond the range of a double",
+                    at.node->text);
+    else
+        wrong_number(reader, at, "a number");
+    return false;
+}
+
+void field_real(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
+{
+    double value;
+    const bool bounded = field->max > field->min;
+    if (!field_read_real(reader, at, &value))
+        return;
+    if (bounded && (value < (double)field->min || value > (double)field->max))
+        field_error(reader, at,
+                    "must be from %" PRId64 " to %" PRId64 ", is %s",
+                    field->min, field->max, at.node->text);
+    else
+        *(double *)target(field, into) = value;
+}
+
+void field_flag(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
+{
+    if (!node_bool(at.node, target(field, into)))
+        field_wrong_kind(reader, at, "true or false");
+}
+
+void field_text(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
+{
+    const char *text = node_string(at.node);
+    if (text == NULL)
+        field_wrong_kind(reader, at, "text");
+    else
+        *(const char **)target(field, into) = text;
+}
+
+bool field_is_name(const struct field_reader *reader, struct place at,
+                   const char *name)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
+    size_t len = strlen(name), good = strspn(name, allowed);
+    if (len == 0) {
+        field_error(reader, at, "a name cannot be empty");
+    } else if (len > HT_MAX_NAME) {
+        field_error(reader, at, "a name has at most %d bytes, this has %zu",
+                    HT_MAX_NAME, len);
+    } else if (good < len) {
+        field_error(reader, at, "the name \"%s\" has an illegal character",
+                    name);
+        diag_hint(reader->diag, "letters, digits and _ . / - are allowed");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+/* A name may look like a number ("name: 7"): its text is what counts. */
+void field_name(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
+{
+    if (at.node->kind != NODE_STRING && at.node->kind != NODE_NUMBER)
+        field_wrong_kind(reader, at, "a name");
+    else if (field_is_name(reader, at, at.node->text))
+        *(const char **)target(field, into) = at.node->text;
+}
+
+bool field_is_metric(const struct field_reader *reader, struct place at,
+                     const char *name)
+{
+    size_t len = strlen(name);
+    if (len == 0 || len > HT_MAX_NAME) {
+        field_error(reader, at, "a metric's name has 1 to %d bytes, not %zu",
+                    HT_MAX_NAME, len);
+        return false;
+    }
+    bool control = false;
+    for (const char *c = name; *c; c++)
+        control = control || (unsigned char)*c < ' ' || *c == 0x7f;
+    if (control || name[0] == ' ' || name[len - 1] == ' ') {
+        field_error(reader, at,
+                    "a metric's name has no control characters and no blank "
+                    "at its ends");
+        return false;
+    }
+    return true;
+}
+
+void field_metric(const struct field_reader *reader, struct place at,
+                  const struct field *field, void *into)
+{
+    if (at.node->kind != NODE_STRING && at.node->kind != NODE_NUMBER)
+        field_wrong_kind(reader, at, "a name");
+    else if (field_is_metric(reader, at, at.node->text))
+        *(const char **)target(field, into) = at.node->text;
+}
+
+bool field_read_texts(const struct field_reader *reader, struct place at,
+                      size_t most, bool scalars, struct strings *texts)
+{
+    if (at.node->kind != NODE_LIST) {
+        field_wrong_kind(reader, at, "a list");
+        if (is_scalar(at.node))
+            diag_hint(reader->diag, "write [%s]", at.node->text);
+        return false;
+    }
+    if (at.node->count > most) {
+        field_error(reader, at, "has %zu items, at most %zu are allowed",
+                    at.node->count, most);
+        return false;
+    }
+    const char **items =
+        arena_alloc(reader->arena, at.node->count + 1, sizeof *items);
+    size_t n = 0, index = 0;
+    for (const struct node *item = at.node->first; item;
+         item = item->next, index++) {
+        struct place place = field_item(reader, at, item, index);
+        if (item->kind != NODE_STRING && !(scalars && is_scalar(item)))
+            field_wrong_kind(reader, place, "text");
+        else if (field_is_word(reader, place, item->text))
+            items[n++] = item->text;
+    }
+    if (n < at.node->count)
+        return false;
+    *texts = (struct strings){.n = n, .items = items};
+    return true;
+}
+
+void field_texts(const struct field_reader *reader, struct place at,
+                 const struct field *field, void *into)
+{
+    field_read_texts(reader, at, (size_t)field->max, false,
+                     target(field, into));
+}
+
+void field_pairs(const struct field_reader *reader, struct place at,
+                 const struct field *field, void *into)
+{
+    if (at.node->kind != NODE_MAP) {
+        field_wrong_kind(reader, at, "a map of names to texts");
+        return;
+    }
+    if (at.node->count > (size_t)field->max) {
+        field_error(reader, at, "has %zu members, at most %" PRId64,
+                    at.node->count, field->max);
+        return;
+    }
+    struct pair *items =
+        arena_alloc(reader->arena, at.node->count + 1, sizeof *items);
+    size_t n = 0;
+    for (const struct node *node = at.node->first; node; node = node->next) {
+        struct place member = field_child(reader, at, node);
+        if (reader->null_is_absent && node->kind != NODE_STRING)
+            field_wrong_kind(reader, member, "text");
+        else if (!is_scalar(node))
+            field_wrong_kind(reader, member, "text or a number");
+        else if (field_is_word(reader, member, node->text))
+            items[n++] = (struct pair){.name = node->key, .value = node->text};
+    }
+    *(struct pairs *)target(field, into) = (struct pairs){n, items};
+}
+
+void field_bytes(const struct field_reader *reader, struct place at,
+                 const struct field *field, void *into)
+{
+    int64_t bytes;
+    if (at.node->kind != NODE_STRING && at.node->kind != NODE_NUMBER) {
+        field_wrong_kind(reader, at, "a size");
+    } else if (!number_bytes(at.node->text, &bytes)) {
+        field_error(reader, at, "\"%s\" is no size", at.node->text);
+        diag_hint(reader->diag, "write 512Mi, 2Gi, 1G or a number of bytes");
+    } else if (bytes < field->min || bytes > field->max) {
+        field_error(reader, at,
+                    "must be from %" PRId64 " to %" PRId64
+                    " bytes, is %" PRId64,
+                    field->min, field->max, bytes);
+    } else {
+        *(int64_t *)target(field, into) = bytes;
+    }
+}
+
+/* protobuf's JSON has seconds only: "3600s", "1.5s". */
+static bool is_seconds(const struct node *node)
+{
+    const char *text = node_string(node);
+    if (text == NULL)
+        return false;
+    const size_t len = strspn(text, "0123456789.");
+    return len > 0 && strcmp(text + len, "s") == 0;
+}
+
+void field_duration(const struct field_reader *reader, struct place at,
+                    const struct field *field, void *into)
+{
+    bool scalar = at.node->kind == NODE_STRING || at.node->kind == NODE_NUMBER;
+    int64_t ms;
+    if (!scalar) {
+        field_wrong_kind(reader, at, "a duration");
+    } else if (reader->null_is_absent && !is_seconds(at.node)) {
+        field_error(reader, at, "\"%s\" is no duration", at.node->text);
+        diag_hint(reader->diag, "write seconds: 90s, 1.5s");
+    } else if (!clock_read_duration(at.node->text, &ms)) {
+        field_error(reader, at, "\"%s\" is no duration", at.node->text);
+        diag_hint(reader->diag, "write 90s, 10m, 1.5h, 2h30m or 3d");
+    } else if (ms < field->min || ms > longest_ms) {
+        field_error(reader, at, "must be over 0 and at most ten years");
+    } else {
+        *(int64_t *)target(field, into) = ms;
+    }
+}
+
+void field_moment(const struct field_reader *reader, struct place at,
+                  const struct field *field, void *into)
+{
+    const char *text = node_string(at.node);
+    int64_t ms;
+    if (text == NULL) {
+        field_wrong_kind(reader, at, "a time as text");
+    } else if (!clock_read_stamp(text, &ms) || ms <= 0) {
+        field_error(reader, at, "\"%s\" is no time after 1970", text);
+        diag_hint(reader->diag, "write it as 2026-12-31T18:00:00Z");
+    } else {
+        *(int64_t *)target(field, into) = ms;
+    }
+}
+
+static const struct field_choice *find_choice(const struct field_choice *choice,
+                                              const struct node *node)
+{
+    int64_t number;
+    bool numbered = node->kind == NODE_NUMBER && node_int64(node, &number);
+    if (node->kind != NODE_STRING && node->kind != NODE_NUMBER)
+        return NULL;
+    for (; choice->name; choice++) {
+        if (numbered ? choice->number >= 0 && choice->number == number
+                     : strcmp(choice->name, node->text) == 0)
+            return choice;
+    }
+    return NULL;
+}
+
+/* None of the choices, or nothing that could be one. */
+static void refuse_choice(const struct field_reader *reader, struct place at,
+                          const struct field *field)
+{
+    const char *names[32] = {0};
+    size_t n = 0;
+    struct text list = {0};
+    for (; field->choices[n].name && n < 31; n++) {
+        names[n] = field->choices[n].name;
+        text_printf(&list, "%s%s", n > 0 ? ", " : "", names[n]);
+    }
+    const char *meant = NULL;
+    if (is_scalar(at.node) && at.node->kind != NODE_BOOL) {
+        meant = field_meant(reader, at.node->text, names);
+        field_error(reader, at, "unknown %s \"%s\"", field->name,
+                    at.node->text);
+    } else {
+        field_wrong_kind(reader, at, "a name");
+    }
+    if (meant)
+        diag_hint(reader->diag, "%s", meant);
+    else
+        diag_hint(reader->diag, "one of %s", list.data);
+    text_free(&list);
+}
+
+const struct field_choice *field_choice(const struct field_reader *reader,
+                                        struct place at,
+                                        const struct field *field)
+{
+    const struct field_choice *choice = find_choice(field->choices, at.node);
+    if (choice == NULL)
+        refuse_choice(reader, at, field);
+    else if (reader->numbered && at.node->kind == NODE_NUMBER)
+        kept_add_name(reader->numbered, reader->arena, at, choice);
+    return choice;
+}
+
+void field_choose(const struct field_reader *reader, struct place at,
+                  const struct field *field, void *into)
+{
+    const struct field_choice *choice = field_choice(reader, at, field);
+    if (choice)
+        memcpy(target(field, into), &choice->value, sizeof choice->value);
+}
+
+void field_place(const struct field_reader *reader, struct place at,
+                 const struct field *field, void *into)
+{
+    (void)reader;
+    *(struct place *)target(field, into) = at;
+}
+
+void field_skip(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
+{
+    (void)reader;
+    (void)at;
+    (void)field;
+    (void)into;
+}

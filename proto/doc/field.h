@@ -1,0 +1,154 @@
+/* field.h - reading a map by a table of its fields.
+ *
+ * A reader of a document is a table: one row per field, with the function that
+ * reads it and where the value goes. Every fault is added to the diagnostics
+ * with its place and path, and reading goes on. */
+#ifndef HT_PROTO_DOC_FIELD_H
+#define HT_PROTO_DOC_FIELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/doc/diag.h"
+#include "proto/doc/node.h"
+#include "proto/job/job.h"
+
+struct field_synonym { /* what others call one of our fields or choices */
+    const char *other; /* across - and _ and case; NULL ends the table */
+    const char *ours;  /* may be a field of a field, such as until.time */
+    const char *hint;  /* NULL: did you mean "OURS"? */
+};
+
+struct kept_list; /* proto/doc/kept_members.h */
+
+struct field_reader {
+    struct diag *diag;
+    struct arena *arena; /* home of everything that is read */
+    bool null_is_absent; /* Google's JSON: a null member was not said, a
+                            duration is in seconds, a map of texts has no
+                            numbers */
+    const struct field_synonym *synonyms; /* NULL: none */
+    struct kept_list *kept; /* takes what has no effect; NULL: no such form */
+    struct kept_list *numbered; /* takes the names of enumerations that were
+                                   sent as numbers; NULL: nobody asks */
+};
+
+struct place { /* a value in the document */
+    const struct node *node;
+    const char *path; /* such as parameters.lr.min */
+};
+
+struct field_choice { /* a name that an enumeration may have */
+    const char *name; /* NULL ends the table */
+    int number;       /* its protobuf number, -1: none */
+    int value;        /* the enumerator it stands for */
+};
+
+struct field;
+typedef void field_function(const struct field_reader *reader, struct place at,
+                            const struct field *field, void *into);
+
+struct field {
+    const char *name; /* NULL ends the table */
+    field_function *read;
+    size_t offset;    /* of the result in what `into` points to */
+    int64_t min, max; /* bounds of numbers; of lists: most items in max */
+    const struct field_choice *choices; /* of field_choose */
+};
+
+/* Reads every member of the map at `at` by its row; a value that is no map and
+ * a member without a row are errors. Absent members change nothing. */
+void field_read_map(const struct field_reader *reader, struct place at,
+                    const struct field fields[], void *into);
+
+/* Has the table a row of that name? */
+bool field_is_known(const struct field fields[], const char *name);
+
+/* The member or item at a place, with its path. field_member() gives a NULL
+ * node when the member is absent (or null, when that means absent). */
+struct place field_member(const struct field_reader *reader, struct place at,
+                          const char *key);
+struct place field_item(const struct field_reader *reader, struct place at,
+                        const struct node *node, size_t index);
+/* The place of `node`, which stands in the map at `at`, be it null or not. */
+struct place field_child(const struct field_reader *reader, struct place at,
+                         const struct node *node);
+
+/* Adds a fault at the value; field_key_error() at its key. */
+__attribute__((format(printf, 3, 4))) void
+field_error(const struct field_reader *reader, struct place at,
+            const char *format, ...);
+__attribute__((format(printf, 3, 4))) void
+field_warning(const struct field_reader *reader, struct place at,
+              const char *format, ...);
+__attribute__((format(printf, 3, 4))) void
+field_key_error(const struct field_reader *reader, struct place at,
+                const char *format, ...);
+/* Adds "is missing: WHY" for a member of the map at `at`; WHY may be NULL. */
+void field_missing(const struct field_reader *reader, struct place at,
+                   const char *key, const char *why);
+/* Adds "must be WANTED, not KIND"; false, for use in a return. */
+bool field_wrong_kind(const struct field_reader *reader, struct place at,
+                      const char *wanted);
+
+/* The number at a place; false after adding a fault. */
+bool field_read_real(const struct field_reader *reader, struct place at,
+                     double *value);
+
+/* What to write in place of `word`, which is none of the NULL-terminated
+ * `names`: the name that others call so, or the nearest one, as a sentence for
+ * diag_hint(). NULL when nothing comes near. */
+const char *field_meant(const struct field_reader *reader, const char *word,
+                        const char *const names[]);
+
+/* Functions of rows. Each writes the member at `offset` only when the value is
+ * good. */
+field_function field_whole;     /* int64_t within min..max */
+field_function field_real;      /* double, within min..max if max is over min */
+field_function field_flag;      /* bool */
+field_function field_text;      /* const char * */
+field_function field_name;      /* const char *, a name by field_is_name() */
+field_function field_metric;    /* const char *, a metric's name */
+field_function field_texts;     /* struct strings */
+field_function field_pairs;     /* struct pairs from a map of scalars */
+field_function field_variables; /* the same, keys being environment names */
+field_function field_variable_names; /* struct strings of such names */
+field_function field_duration;       /* int64_t milliseconds */
+field_function field_bytes;          /* int64_t, a size within min..max */
+field_function field_moment;         /* int64_t ms since 1970, from RFC 3339 */
+field_function field_choose;         /* an enum */
+field_function field_place;          /* struct place: looked at later */
+field_function field_skip; /* nothing: known and without meaning here */
+
+/* The row's choice that the value names; NULL after adding an error. */
+const struct field_choice *field_choice(const struct field_reader *reader,
+                                        struct place at,
+                                        const struct field *field);
+
+/* Reads the list at `at` into texts; scalars of any kind when `scalars`. */
+bool field_read_texts(const struct field_reader *reader, struct place at,
+                      size_t most, bool scalars, struct strings *texts);
+
+/* A variable that a job may set: a letter or _, then letters, digits and _;
+ * none of the runner's own HYPERTUNE_*. Otherwise an error, and a warning when
+ * the runner will put a value of its own over it. */
+bool field_is_variable(const struct field_reader *reader, struct place at,
+                       const char *name);
+
+/* Whether a program can be started with the text as an argument or the value
+ * of a variable, by its length; otherwise an error. */
+bool field_is_word(const struct field_reader *reader, struct place at,
+                   const char *text);
+
+/* 1 to HT_MAX_NAME bytes without control characters and outer blanks; AI
+ * Platform has always allowed "Model Accuracy". Otherwise an error. */
+bool field_is_metric(const struct field_reader *reader, struct place at,
+                     const char *name);
+
+/* 1 to HT_MAX_NAME letters, digits and _ . / -; otherwise an error. */
+bool field_is_name(const struct field_reader *reader, struct place at,
+                   const char *name);
+
+#endif

@@ -1,0 +1,53 @@
+/* json.h - what cJSON lacks for building answers: exact numbers.
+ *
+ * Measured on Debian's cJSON 1.7.15: 17 % of random doubles do not survive its
+ * printer and int64 goes through double, so numbers are added as raw text.
+ * All programs install our allocator first, hence nothing here returns NULL. */
+#ifndef HT_PROTO_DOC_JSON_H
+#define HT_PROTO_DOC_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cjson/cJSON.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/quote.h"
+#include "proto/base/text.h"
+#include "proto/doc/node.h"
+
+void json_init(void); /* once, first thing in every main() that uses cJSON */
+
+/* Add a member to an object. The double is written so that it reads back to
+ * the same bits; NaN and infinities become the texts "NaN", "Infinity" and
+ * "-Infinity" as protobuf's JSON mapping has it. A string that is NULL becomes
+ * null. */
+void json_add_double(cJSON *object, const char *key, double value);
+void json_add_int(cJSON *object, const char *key, int64_t value);
+/* int64 as a decimal *string*, the form of int64 in Google's JSON. */
+void json_add_int_text(cJSON *object, const char *key, int64_t value);
+void json_add_string(cJSON *object, const char *key, const char *value);
+/* Milliseconds as protobuf's Duration: "90s", "3.500s". */
+void json_add_duration(cJSON *object, const char *key, int64_t ms);
+void json_add_bool(cJSON *object, const char *key, bool value);
+cJSON *json_add_object(cJSON *object, const char *key);
+cJSON *json_add_array(cJSON *object, const char *key);
+/* Items of an array. */
+void json_push_string(cJSON *array, const char *value);
+void json_push_double(cJSON *array, double value);
+void json_push_int(cJSON *array, int64_t value);
+void json_push_int_text(cJSON *array, int64_t value);
+cJSON *json_push_object(cJSON *array);
+
+/* A tree read from outside as cJSON; the caller owns the result. */
+cJSON *json_of_node(const struct node *node);
+
+/* Appends the item compactly (or indented by two spaces) and frees it. Bytes
+ * outside UTF-8 become U+FFFD, so that what we send our own reader accepts. */
+void json_print(cJSON *item, struct text *out);
+void json_print_pretty(cJSON *item, struct text *out);
+/* The same as a text in the arena, without a line feed or blanks. */
+const char *json_text(struct arena *arena, cJSON *item);
+
+#endif

@@ -1,0 +1,56 @@
+/* job_keep.h - members that a form knows and that have no effect here.
+ *
+ * They are checked like any other, told in a warning each, stored as
+ * job.kept, and written back at their place. What is at its default value
+ * asks for nothing, so it is kept without a warning. */
+#ifndef HT_PROTO_DOC_KEPT_MEMBERS_H
+#define HT_PROTO_DOC_KEPT_MEMBERS_H
+
+#include <cjson/cJSON.h>
+
+#include "proto/doc/field.h"
+#include "proto/job/job.h"
+
+struct kept_list {
+    struct kept *first, **last;
+};
+
+/* Makes an empty list; it must not move while a reader points to it. */
+void kept_init(struct kept_list *list);
+
+/* Rows of a table: a value of the kind is kept, any other is an error. */
+field_function keep_text;
+field_function keep_flag;
+field_function keep_whole;
+field_function keep_texts;
+field_function keep_duration;
+field_function keep_choice; /* kept as its name */
+field_function keep_any;    /* whatever it is */
+
+/* Reads the message at `at` by rows that keep; an empty one is kept too. */
+void keep_message(const struct field_reader *reader, struct place at,
+                  const struct field rows[]);
+
+/* The message that both forms have for the key of an encryption. */
+field_function keep_encryption;
+
+/* Keeps the value at `at` without a word. */
+void keep_silently(const struct field_reader *reader, struct place at);
+/* The same of an enumeration's value, by its name. */
+void keep_name(const struct field_reader *reader, struct place at,
+               const struct field_choice *choice);
+
+/* Adds the name of an enumeration at its place to a list. */
+void kept_add_name(struct kept_list *list, struct arena *arena, struct place at,
+                   const struct field_choice *choice);
+
+/* Whether a text from outside can be such a path: names, some with the index
+ * of an item behind them, joined by dots. */
+bool kept_is_path(const char *text);
+
+/* Puts the value where its path leads from `root`: members by name, items of
+ * lists by index; what is missing on the way is made, what is there already is
+ * replaced. */
+void kept_put(cJSON *root, const struct kept *kept);
+
+#endif

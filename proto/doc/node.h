@@ -1,0 +1,79 @@
+/* node.h - a document from outside as one tree that remembers its places.
+ *
+ * JSON and YAML become the same tree, so every reader above is written once
+ * and every complaint can name file:line:column. A tree lives in the arena it
+ * was read into and is never changed afterwards. */
+#ifndef HT_PROTO_DOC_NODE_H
+#define HT_PROTO_DOC_NODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/doc/diag.h"
+
+enum node_kind {
+    NODE_NULL,   /* text is "null" */
+    NODE_BOOL,   /* text is "true" or "false" */
+    NODE_NUMBER, /* text is the number as it was written, in JSON's grammar */
+    NODE_STRING, /* text is decoded UTF-8 without NUL bytes */
+    NODE_LIST,   /* children are the items */
+    NODE_MAP     /* children carry keys, unique within the map */
+};
+
+struct node {
+    enum node_kind kind;
+    const char *text;         /* scalars only, NUL-terminated; else NULL */
+    const char *key;          /* of a map's child; else NULL */
+    int line, column;         /* of the value, from 1 */
+    int key_line, key_column; /* of the key, from 1; 0 without a key */
+    size_t count;             /* children */
+    struct node *first;       /* first child, NULL when empty */
+    struct node *next;        /* next sibling */
+};
+
+/* Reads one whole document. On any fault the place and the reason are added to
+ * diag and NULL is returned.
+ *
+ * JSON is strict RFC 8259: no trailing text, no duplicate keys, no comments,
+ * valid UTF-8, no \u0000, at most HT_MAX_DEPTH levels, HT_MAX_SPEC bytes.
+ * YAML is one document, HT_MAX_YAML bytes, YAML 1.2 core scalars (only true
+ * and false are booleans), without anchors, aliases, tags, merge keys. Numbers
+ * that JSON writes otherwise (0x1F, +.5) are in JSON's form; .inf, .nan are
+ * text. */
+struct node *node_read_json(struct arena *arena, const char *text, size_t len,
+                            struct diag *diag);
+struct node *node_read_yaml(struct arena *arena, const char *text, size_t len,
+                            struct diag *diag);
+/* JSON of any length, for text that the caller has bounded. */
+struct node *node_read_long_json(struct arena *arena, const char *text,
+                                 size_t len, struct diag *diag);
+/* JSON when the first byte that is not white space is '{' or '[', else YAML. */
+struct node *node_read(struct arena *arena, const char *text, size_t len,
+                       struct diag *diag);
+
+/* The child of a map by key, NULL when absent or `map` is NULL or no map. */
+const struct node *node_find(const struct node *map, const char *key);
+
+/* Conversions; false when the kind or the text does not fit (range, fraction,
+ * not finite). Numbers accept NODE_NUMBER and, as Google's clients send int64
+ * as text, NODE_STRING holding just a number. 1e3 and 5.0 are integers too. */
+bool node_int64(const struct node *node, int64_t *value);
+bool node_double(const struct node *node, double *value); /* finite only */
+bool node_bool(const struct node *node, bool *value);
+/* The text of a NODE_STRING, else NULL. */
+const char *node_string(const struct node *node);
+
+/* Convenience for documents that our own programs wrote: the member's value,
+ * or the fallback when it is absent or of another kind. */
+int64_t node_get_int(const struct node *map, const char *key, int64_t fallback);
+double node_get_double(const struct node *map, const char *key,
+                       double fallback); /* also "NaN", "Infinity" texts */
+const char *node_get_string(const struct node *map, const char *key,
+                            const char *fallback);
+bool node_get_bool(const struct node *map, const char *key, bool fallback);
+
+const char *node_kind_name(enum node_kind kind); /* "a list", "text", ... */
+
+#endif

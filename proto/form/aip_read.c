@@ -1,0 +1,324 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/doc/kept_members.h"
+#include "proto/form/aip.h"
+#include "proto/job/container.h"
+
+#define AIP(member) offsetof(struct aip_draft, member)
+#define JOB(member) offsetof(struct aip_draft, draft.job.member)
+
+/* ---- refused ---- */
+
+static void refuse(const struct field_reader *reader, struct place at,
+                   const struct field *field, void *into)
+{
+    (void)into;
+    field_key_error(reader, at, "%s cannot run here", field->name);
+    diag_hint(reader->diag, "only trainingInput can");
+}
+
+static void refuse_nas(const struct field_reader *reader, struct place at,
+                       const struct field *field, void *into)
+{
+    (void)field;
+    (void)into;
+    field_key_error(reader, at, "neural architecture search cannot run here");
+    diag_hint(reader->diag, "use hyperparameters");
+}
+
+/* ---- members with an effect ---- */
+
+static const struct field_choice tiers[] = {{"BASIC", 0, TIER_BASIC},
+                                            {"STANDARD_1", 1, TIER_STANDARD_1},
+                                            {"PREMIUM_1", 3, TIER_PREMIUM_1},
+                                            {"BASIC_GPU", 6, TIER_BASIC_GPU},
+                                            {"BASIC_TPU", -1, TIER_BASIC_TPU},
+                                            {"CUSTOM", 5, TIER_CUSTOM},
+                                            {NULL, 0, 0}};
+
+/* What Google's presets consist of was never written down, so that only one
+ * replica can be promised. */
+static void read_tier(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    struct aip_draft *aip = into;
+    const struct field_choice *tier = field_choice(reader, at, field);
+    aip->tier_at = at;
+    if (tier == NULL)
+        return;
+    aip->tier = (enum aip_tier)tier->value;
+    switch (aip->tier) {
+    case TIER_UNSAID:
+    case TIER_BASIC:
+    case TIER_CUSTOM:
+        return;
+    case TIER_BASIC_TPU:
+        field_error(reader, at, "there are no TPUs here");
+        diag_hint(reader->diag, "use BASIC or CUSTOM");
+        return;
+    case TIER_STANDARD_1:
+    case TIER_PREMIUM_1:
+        field_warning(reader, at, "one replica runs for %s", tier->name);
+        diag_hint(reader->diag, "CUSTOM with workerCount has more");
+        break;
+    case TIER_BASIC_GPU:
+        break; /* one GPU, see aip_finish_pools() */
+    }
+    keep_silently(reader, at);
+}
+
+static void read_args(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    (void)field;
+    struct aip_draft *aip = into;
+    aip->args_at = at;
+    field_read_texts(reader, at, HT_MAX_ARGS, true, &aip->args);
+}
+
+static void read_job_dir(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    static const char file[] = "file://";
+    (void)field;
+    const char *text = node_string(at.node);
+    struct job *job = &((struct aip_draft *)into)->draft.job;
+    if (text == NULL || text[0] == '\0') {
+        field_error(reader, at, "must name a folder");
+    } else if (strncmp(text, file, strlen(file)) == 0) {
+        job->job_dir = text + strlen(file);
+    } else {
+        job->job_dir = text;
+    }
+}
+
+static void read_packages(const struct field_reader *reader, struct place at,
+                          const struct field *field, void *into)
+{
+    (void)field;
+    (void)into;
+    struct strings uris;
+    if (!field_read_texts(reader, at, HT_MAX_ARGS, false, &uris))
+        return;
+    field_warning(reader, at, "packages are not installed here");
+    diag_hint(reader->diag,
+              "pythonModule must be importable where the trials run");
+    keep_silently(reader, at);
+}
+
+/* Where the job is, and so a part of its name in Vertex's API. */
+static void read_region(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
+{
+    (void)field;
+    (void)into;
+    const char *region = node_string(at.node);
+    if (region == NULL)
+        field_wrong_kind(reader, at, "the name of a region");
+    else if (strchr(region, '/') != NULL)
+        field_error(reader, at, "the name of a region has no /");
+    else if (region[0] == '\0' || field_is_name(reader, at, region))
+        keep_silently(reader, at);
+}
+
+/* Google's own images; the table of versions is not known here. */
+static void read_version(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    *(struct place *)(void *)((char *)into + field->offset) = at;
+    if (at.node->kind == NODE_NUMBER) /* as YAML reads 3.7 */
+        keep_any(reader, at, field, into);
+    else
+        keep_text(reader, at, field, into);
+}
+
+static const struct field_choice strategies[] = {{"STRATEGY_UNSPECIFIED", 0, 0},
+                                                 {"ON_DEMAND", 1, 1},
+                                                 {"LOW_COST", 2, 2},
+                                                 {NULL, 0, 0}};
+
+static void read_wait(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    int64_t *ms = (int64_t *)(void *)((char *)into + field->offset);
+    field_duration(reader, at, field, into);
+    if (*ms > 0 && *ms < AIP_LEAST_WAIT_MS)
+        field_error(reader, at, "must be at least 1800s");
+}
+
+static void read_scheduling(const struct field_reader *reader, struct place at,
+                            const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "maxRunningTime",
+         .read = field_duration,
+         .offset = JOB(cancel_after.running_ms),
+         .min = 1},
+        {.name = "maxWaitTime",
+         .read = read_wait,
+         .offset = JOB(cancel_after.waiting_ms),
+         .min = 1},
+        {.name = "priority", .read = keep_whole, .max = 1000},
+        {.name = "resilientToWorkerRestart", .read = keep_flag},
+        {.name = "strategy", .read = keep_choice, .choices = strategies},
+        {0}};
+    (void)field;
+    field_read_map(reader, at, rows, into);
+}
+
+/* ---- the job ---- */
+
+static const struct field input_rows[] = {
+    {.name = "scaleTier",
+     .read = read_tier,
+     .offset = AIP(tier),
+     .choices = tiers},
+    {.name = "masterConfig", .read = aip_config, .offset = AIP(replicas[0])},
+    {.name = "workerConfig", .read = aip_config, .offset = AIP(replicas[1])},
+    {.name = "parameterServerConfig",
+     .read = aip_config,
+     .offset = AIP(replicas[2])},
+    {.name = "evaluatorConfig", .read = aip_config, .offset = AIP(replicas[3])},
+    {.name = "masterType", .read = aip_machine, .offset = AIP(replicas[0])},
+    {.name = "workerType", .read = aip_machine, .offset = AIP(replicas[1])},
+    {.name = "parameterServerType",
+     .read = aip_machine,
+     .offset = AIP(replicas[2])},
+    {.name = "evaluatorType", .read = aip_machine, .offset = AIP(replicas[3])},
+    {.name = "workerCount", .read = aip_count, .offset = AIP(replicas[1])},
+    {.name = "parameterServerCount",
+     .read = aip_count,
+     .offset = AIP(replicas[2])},
+    {.name = "evaluatorCount", .read = aip_count, .offset = AIP(replicas[3])},
+    {.name = "args", .read = read_args},
+    {.name = "pythonModule", .read = aip_module},
+    {.name = "packageUris", .read = read_packages},
+    {.name = "hyperparameters", .read = aip_search},
+    {.name = "jobDir", .read = read_job_dir},
+    {.name = "scheduling", .read = read_scheduling},
+    {.name = "useChiefInTfConfig", .read = field_flag, .offset = JOB(chief)},
+    {.name = "enableWebAccess", .read = keep_flag},
+    {.name = "encryptionConfig", .read = keep_encryption},
+    {.name = "nasJobSpec", .read = refuse_nas},
+    {.name = "network", .read = keep_text},
+    {.name = "pythonVersion", .read = read_version, .offset = AIP(python_at)},
+    {.name = "region", .read = read_region},
+    {.name = "runtimeVersion", .read = read_version, .offset = AIP(runtime_at)},
+    {.name = "serviceAccount",
+     .read = job_service_account,
+     .offset = JOB(service_account)},
+    {0}};
+
+static void read_input(const struct field_reader *reader, struct place at,
+                       const struct field *field, void *into)
+{
+    (void)field;
+    ((struct aip_draft *)into)->draft.pools = at;
+    field_read_map(reader, at, input_rows, into);
+}
+
+/* Google's rule; names of other forms have more characters. */
+static void read_id(const struct field_reader *reader, struct place at,
+                    const struct field *field, void *into)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+                      others[] = "0123456789_";
+    const char *id = node_string(at.node);
+    size_t good = 0;
+    while (
+        id && id[good] &&
+        (strchr(letters, id[good]) || (good > 0 && strchr(others, id[good]))))
+        good++;
+    if (id == NULL)
+        field_wrong_kind(reader, at, "text");
+    else if (good == 0 || id[good] != '\0' || good > HT_MAX_NAME)
+        field_error(reader, at,
+                    "must be a letter, then letters, digits and _, %d at most",
+                    HT_MAX_NAME);
+    else
+        *(const char **)(void *)((char *)into + field->offset) = id;
+}
+
+/* What the server says of a job, that a client may send back as it got it. */
+#define ANSWERED_ROWS                                                          \
+    {.name = "createTime", .read = field_skip},                                \
+        {.name = "startTime", .read = field_skip},                             \
+        {.name = "endTime", .read = field_skip},                               \
+        {.name = "state", .read = field_skip},                                 \
+        {.name = "errorMessage", .read = field_skip},                          \
+        {.name = "jobPosition", .read = field_skip},                           \
+        {.name = "trainingOutput", .read = field_skip},                        \
+        {.name = "predictionOutput", .read = field_skip},                      \
+    {                                                                          \
+        .name = "explanationOutput", .read = field_skip                        \
+    }
+
+static const struct field root_rows[] = {
+    {.name = "jobId", .read = read_id, .offset = JOB(name)},
+    {"labels", field_pairs, JOB(labels), 0, 64, NULL},
+    {.name = "trainingInput", .read = read_input},
+    {.name = "predictionInput", .read = refuse},
+    {.name = "explanationInput", .read = refuse},
+    {.name = "etag", .read = field_skip},
+    ANSWERED_ROWS,
+    {0}};
+
+void job_read_aip_change(const struct node *root, struct aip_change *change,
+                         struct diag *diag)
+{
+    static const struct field rows[] = {
+        {"labels", field_pairs, offsetof(struct aip_change, labels), 0, 64,
+         NULL},
+        {.name = "etag",
+         .read = field_text,
+         .offset = offsetof(struct aip_change, etag)},
+        {.name = "jobId", .read = field_skip},
+        {.name = "trainingInput", .read = field_skip},
+        {.name = "predictionInput", .read = field_skip},
+        {.name = "explanationInput", .read = field_skip},
+        ANSWERED_ROWS,
+        {0}};
+    const struct field_reader reader = {
+        .diag = diag, .arena = diag->arena, .null_is_absent = true};
+    *change = (struct aip_change){0};
+    field_read_map(&reader, (struct place){root, ""}, rows, change);
+    job_check_labels(&reader, (struct place){root, ""});
+}
+
+struct job *job_read_aip(const struct node *root, struct diag *diag)
+{
+    struct kept_list kept, numbered;
+    const struct field_reader reader = {.diag = diag,
+                                        .arena = diag->arena,
+                                        .null_is_absent = true,
+                                        .kept = &kept,
+                                        .numbered = &numbered};
+    struct place at = {.node = root, .path = ""};
+    struct aip_draft *aip = arena_alloc(diag->arena, 1, sizeof *aip);
+    struct job *job = &aip->draft.job;
+    *job = (struct job){.kind = JOB_CUSTOM,
+                        .form = JOB_AIP,
+                        .max_trials = 1,
+                        .parallel = 1,
+                        .retries = JOB_RETRIES,
+                        .grace_ms = JOB_GRACE_MS};
+    kept_init(&kept);
+    kept_init(&numbered);
+    field_read_map(&reader, at, root_rows, aip);
+    if (root->kind != NODE_MAP)
+        return NULL;
+    if (field_member(&reader, at, "trainingInput").node == NULL) {
+        field_missing(&reader, at, "trainingInput", "what to run");
+        return NULL;
+    }
+    aip_finish_pools(&reader, aip);
+    job_check(&reader, &aip->draft);
+    job->display = job->name;
+    job->kept = kept.first;
+    job->numbered = numbered.first;
+    aip_move_kept(diag->arena, job);
+    return diag->errors > 0 ? NULL : job;
+}

@@ -1,0 +1,412 @@
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/doc/json.h"
+#include "proto/doc/kept_members.h"
+#include "proto/form/aip.h"
+#include "proto/job/early_stop.h"
+
+/* One job on its way out. */
+struct aip_writer {
+    const struct job *job;
+    struct diag *diag;
+    cJSON *root, *input; /* input is root's trainingInput */
+};
+
+static void add_strings(cJSON *object, const char *key,
+                        const struct strings *strings)
+{
+    if (strings->n == 0)
+        return;
+    cJSON *array = json_add_array(object, key);
+    for (size_t i = 0; i < strings->n; i++)
+        json_push_string(array, strings->items[i]);
+}
+
+/* ---- parameters ---- */
+
+static void warn_of_param(const struct aip_writer *writer,
+                          const struct param *param, const char *text)
+{
+    diag_warning(
+        writer->diag, 0, 0,
+        arena_printf(writer->diag->arena, "parameters.%s", param->name), "%s",
+        text);
+}
+
+static bool has_step(const struct param *param)
+{
+    return (param->type == PARAM_DOUBLE && param->step > 0) ||
+           (param->type == PARAM_INTEGER && param->int_step > 1);
+}
+
+static void add_levels(cJSON *object, const struct param *param)
+{
+    bool names = param->type == PARAM_CATEGORICAL;
+    cJSON *array =
+        json_add_array(object, names ? "categoricalValues" : "discreteValues");
+    for (uint64_t j = 0; j < param_levels(param); j++)
+        value_push_json(param, param_level(param, j), array);
+}
+
+static void add_bounds(cJSON *object, const struct param *param)
+{
+    if (param->type == PARAM_INTEGER) {
+        json_add_int(object, "minValue", param->int_min);
+        json_add_int(object, "maxValue", param->int_max);
+    } else {
+        json_add_double(object, "minValue", param->min);
+        json_add_double(object, "maxValue", param->max);
+    }
+}
+
+static void add_param(const struct aip_writer *writer, cJSON *array,
+                      const struct param *param)
+{
+    static const char *const types[] = {"DOUBLE", "INTEGER", "DISCRETE",
+                                        "CATEGORICAL"};
+    static const char *const scales[] = {"UNIT_LINEAR_SCALE", "UNIT_LOG_SCALE",
+                                         "UNIT_REVERSE_LOG_SCALE"};
+    enum param_type type = param->type;
+    cJSON *object = json_push_object(array);
+    if (has_step(param)) {
+        bool listed = param_levels(param) <= HT_MAX_CATEGORIES;
+        warn_of_param(writer, param,
+                      listed ? "its step is written as a list of values"
+                             : "its step is left out");
+        if (listed)
+            type = PARAM_DISCRETE;
+    }
+    json_add_string(object, "parameterName", param->name);
+    json_add_string(object, "type", types[type]);
+    if (type == PARAM_DOUBLE || type == PARAM_INTEGER)
+        add_bounds(object, param);
+    else
+        add_levels(object, param);
+    if (type != PARAM_CATEGORICAL &&
+        (type != PARAM_DISCRETE || param->scale != SCALE_LINEAR))
+        json_add_string(object, "scaleType", scales[param->scale]);
+    if (param->has_default)
+        warn_of_param(writer, param, "its default is left out");
+    if (param->when)
+        warn_of_param(writer, param, "its condition is left out");
+}
+
+/* ---- hyperparameters ---- */
+
+static void add_search(const struct aip_writer *writer)
+{
+    const struct job *job = writer->job;
+    cJSON *search = json_add_object(writer->input, "hyperparameters");
+    json_add_string(search, "goal",
+                    job->metrics[0].maximize ? "MAXIMIZE" : "MINIMIZE");
+    json_add_string(search, "hyperparameterMetricTag", job->metrics[0].name);
+    if (job->max_trials > 0)
+        json_add_int(search, "maxTrials", job->max_trials);
+    json_add_int(search, "maxParallelTrials", job->parallel);
+    if (job->max_failed > 0)
+        json_add_int(search, "maxFailedTrials", job->max_failed);
+    if (job->algorithm == ALGORITHM_GRID)
+        json_add_string(search, "algorithm", "GRID_SEARCH");
+    if (job->algorithm == ALGORITHM_RANDOM)
+        json_add_string(search, "algorithm", "RANDOM_SEARCH");
+    if (job->early_stop.rule != EARLY_NONE)
+        json_add_bool(search, "enableTrialEarlyStopping", true);
+    if (job->warm_start.n == 1)
+        json_add_string(search, "resumePreviousJobId",
+                        job->warm_start.items[0]);
+    cJSON *params = json_add_array(search, "params");
+    for (size_t i = 0; i < job->space.n; i++)
+        add_param(writer, params, &job->space.params[i]);
+}
+
+/* ---- replicas ---- */
+
+static bool same_words(const struct strings *a, const struct strings *b)
+{
+    for (size_t i = 0; i < a->n && a->n == b->n; i++)
+        if (strcmp(a->items[i], b->items[i]) != 0)
+            return false;
+    return a->n == b->n;
+}
+
+/* How the words of all pools can be said once: by trainingInput.args, with
+ * the images' own entry points or with a module. */
+enum wording { WORDS_EACH, WORDS_ENTRY, WORDS_MODULE };
+
+static bool is_module(const struct pool *pool)
+{
+    const struct strings *command = &pool->command;
+    return pool->image == NULL && command->n == 3 &&
+           strcmp(command->items[0], "python3") == 0 &&
+           strcmp(command->items[1], "-m") == 0;
+}
+
+static enum wording find_wording(const struct job *job)
+{
+    if (job->n_pools == 0)
+        return WORDS_ENTRY;
+    const struct pool *master = &job->pools[0];
+    bool module = is_module(master);
+    if (!module && master->command.n > 0)
+        return WORDS_EACH;
+    for (size_t i = 1; i < job->n_pools; i++) {
+        const struct pool *pool = &job->pools[i];
+        if (!same_words(&pool->command, &master->command) ||
+            !same_words(&pool->args, &master->args) || (module && pool->image))
+            return WORDS_EACH;
+    }
+    return module ? WORDS_MODULE : WORDS_ENTRY;
+}
+
+static size_t role_of(const struct pool *pool)
+{
+    size_t i = 0;
+    while (i + 1 < AIP_ROLES && strcmp(aip_roles[i].type, pool->type) != 0)
+        i++;
+    return i;
+}
+
+static const char *kept_tier(const struct job *job)
+{
+    for (const struct kept *kept = job->kept; kept; kept = kept->next)
+        if (strcmp(kept->path, "trainingInput.scaleTier") == 0)
+            return kept->json;
+    return "";
+}
+
+/* What the tier gives is not said again. */
+static void add_accelerators(const struct aip_writer *writer, cJSON *config,
+                             const struct pool *pool)
+{
+    bool preset = strcmp(kept_tier(writer->job), "\"BASIC_GPU\"") == 0;
+    if ((pool->gpus == 0 && pool->accelerator == NULL) || preset)
+        return;
+    cJSON *accelerators = json_add_object(config, "acceleratorConfig");
+    if (pool->gpus > 0)
+        json_add_int_text(accelerators, "count", pool->gpus);
+    if (pool->accelerator)
+        json_add_string(accelerators, "type", pool->accelerator);
+}
+
+static void add_config(const struct aip_writer *writer, const struct pool *pool,
+                       enum wording wording)
+{
+    const struct pool *master = &writer->job->pools[0];
+    const char *prefix = aip_roles[role_of(pool)].prefix;
+    cJSON *config = cJSON_CreateObject();
+    if (pool->image && (pool == master || master->image == NULL ||
+                        strcmp(pool->image, master->image) != 0))
+        json_add_string(config, "imageUri", pool->image);
+    if (wording == WORDS_EACH) {
+        add_strings(config, "containerCommand", &pool->command);
+        add_strings(config, "containerArgs", &pool->args);
+    }
+    add_accelerators(writer, config, pool);
+    if (config->child)
+        cJSON_AddItemToObject(
+            writer->input,
+            arena_printf(writer->diag->arena, "%sConfig", prefix), config);
+    else
+        cJSON_Delete(config);
+    if (pool->machine)
+        json_add_string(writer->input,
+                        arena_printf(writer->diag->arena, "%sType", prefix),
+                        pool->machine);
+    if (pool != master)
+        json_add_int_text(writer->input,
+                          arena_printf(writer->diag->arena, "%sCount", prefix),
+                          pool->count);
+    if (pool->env.n > 0)
+        diag_warning(writer->diag, 0, 0, "env",
+                     "the variables of the %s are left out", pool->type);
+}
+
+/* Is it "trainingInput.PREFIXType"? */
+static bool names_machine(const char *path)
+{
+    for (size_t i = 0; path && i < AIP_ROLES; i++) {
+        const char *member = path + strlen("trainingInput.");
+        size_t len = strlen(aip_roles[i].prefix);
+        if (strncmp(member, aip_roles[i].prefix, len) == 0 &&
+            strcmp(member + len, "Type") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Google wants the tier CUSTOM where a cluster or a machine is described; a
+ * preset was kept. */
+static bool is_custom(const struct aip_writer *writer)
+{
+    const struct job *job = writer->job;
+    bool custom = job->n_pools > 1;
+    if (kept_tier(job)[0] != '\0')
+        return false;
+    for (size_t i = 0; i < job->n_pools; i++)
+        custom |= job->pools[i].gpus > 0 || job->pools[i].machine;
+    for (const struct kept *kept = job->kept; kept; kept = kept->next)
+        custom |= names_machine(aip_path(writer->diag->arena, job, kept->path));
+    return custom;
+}
+
+static void add_pools(const struct aip_writer *writer)
+{
+    const struct job *job = writer->job;
+    enum wording wording = find_wording(job);
+    if (is_custom(writer))
+        json_add_string(writer->input, "scaleTier", "CUSTOM");
+    if (wording == WORDS_EACH && job->pools[0].image == NULL)
+        diag_warning(writer->diag, 0, 0, "command",
+                     "AI Platform runs a command only in an image");
+    for (size_t i = 0; i < job->n_pools; i++)
+        add_config(writer, &job->pools[i], wording);
+    if (wording == WORDS_MODULE)
+        json_add_string(writer->input, "pythonModule",
+                        job->pools[0].command.items[2]);
+    if (wording != WORDS_EACH && job->n_pools > 0)
+        add_strings(writer->input, "args", &job->pools[0].args);
+    if (job->chief)
+        json_add_bool(writer->input, "useChiefInTfConfig", true);
+}
+
+/* ---- the rest ---- */
+
+static bool is_writable_wait(const struct cancelling *after)
+{
+    return after->waiting_ms >= AIP_LEAST_WAIT_MS;
+}
+
+static void add_limits(const struct aip_writer *writer)
+{
+    const struct cancelling *after = &writer->job->cancel_after;
+    if (after->running_ms == 0 && !is_writable_wait(after))
+        return;
+    cJSON *scheduling = json_add_object(writer->input, "scheduling");
+    if (after->running_ms > 0)
+        json_add_duration(scheduling, "maxRunningTime", after->running_ms);
+    if (is_writable_wait(after))
+        json_add_duration(scheduling, "maxWaitTime", after->waiting_ms);
+}
+
+static void add_kept(const struct aip_writer *writer)
+{
+    struct diag *diag = writer->diag;
+    for (const struct kept *kept = writer->job->kept; kept; kept = kept->next) {
+        struct kept named = *kept;
+        named.path = aip_path(diag->arena, writer->job, kept->path);
+        if (named.path)
+            kept_put(writer->root, &named);
+        else
+            diag_warning(diag, 0, 0, kept->path, "is left out");
+    }
+}
+
+static bool is_named_apart(const struct job *job)
+{
+    return job->display &&
+           (job->name == NULL || strcmp(job->display, job->name) != 0);
+}
+
+static bool has_options(const struct container_options *said)
+{
+    return said->pull != PULL_IF_NOT_PRESENT || said->user || said->read_only ||
+           said->network || said->shm_bytes > 0 || said->pids > 0 ||
+           said->privileged || said->host_pid;
+}
+
+static bool has_own_needs(const struct job *job)
+{
+    for (size_t i = 0; i < job->n_pools; i++)
+        if (job->pools[i].cpus > 0 || job->pools[i].memory_bytes > 0)
+            return true;
+    return false;
+}
+
+/* AI Platform has a rule or none. */
+static bool has_other_rule(const struct early_stop *stop)
+{
+    return stop->rule != EARLY_NONE &&
+           (stop->rule != EARLY_DECAY || job_early_stop_has_options(stop));
+}
+
+/* Everything else that a job can say, in native names. */
+static void name_losses(const struct aip_writer *writer)
+{
+    const struct job *job = writer->job;
+    const struct stopping *until = &job->until;
+    const struct {
+        const char *path;
+        bool lost;
+    } losses[] = {
+        {"displayName", is_named_apart(job)},
+        {"goal", job_objectives(job) > 1},
+        {"safety", job->n_metrics > job_objectives(job)},
+        {"constraints", job->constraints.n > 0},
+        {"warmStart", job->warm_start.n > 1},
+        {"seed", job->has_seed},
+        {"selection", job->selection != SELECT_LAST},
+        {"noise", job->noise != JOB_NOISE_UNKNOWN},
+        {"earlyStopping", has_other_rule(&job->early_stop)},
+        {"until.target", until->has_target},
+        {"until.time", until->time_ms > 0},
+        {"until.end", until->end_ms > 0},
+        {"until.noProgress", until->no_progress > 0},
+        {"until.noProgressTime", until->no_progress_ms > 0},
+        {"until.minTrials", until->min_trials > 0},
+        {"until.minTime", until->min_time_ms > 0},
+        {"until.minEnd", until->min_end_ms > 0},
+        {"until.letFinish", until->let_finish},
+        {"cancelAfter.waiting", job->cancel_after.waiting_ms > 0 &&
+                                    !is_writable_wait(&job->cancel_after)},
+        {"trialTimeout", job->trial_timeout_ms > 0},
+        {"retries", job->retries != JOB_RETRIES},
+        {"grace", job->grace_ms != JOB_GRACE_MS},
+        {"args", job->args_mode != ARGS_AUTO},
+        {"workdir", job->workdir != NULL || job->own_workdir},
+        {"passEnv", job->pass_env.n > 0},
+        {"metrics.stdout", job->stdout_patterns.n > 0},
+        {"metrics.file", job->metrics_file != NULL},
+        {"metricDoctor", job->metric_doctor != DOCTOR_PAUSE},
+        {"notify", job->notify.said},
+        {"resources.cpus", job->cpus > 0},
+        {"resources.memory", job->memory_bytes > 0},
+        {"volumes", job->volumes.n > 0},
+        {"outputDir", job->output_dir != NULL},
+        {"container", has_options(&job->container)},
+        {"secrets", job->n_secrets > 0},
+        {"reporter", job->reporter != REPORTER_AUTO},
+        {"rewriteGs", job->rewrite_gcs},
+        {"keep", job->keep_best > 0},
+        {"replicas.*.resources", has_own_needs(job)}};
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        if (losses[i].lost)
+            diag_warning(writer->diag, 0, 0, losses[i].path,
+                         "AI Platform has no word for it: left out");
+}
+
+cJSON *job_write_aip(const struct job *job, struct diag *diag)
+{
+    struct aip_writer writer = {
+        .job = job, .diag = diag, .root = cJSON_CreateObject()};
+    if (job->name)
+        json_add_string(writer.root, "jobId", job->name);
+    if (job->labels.n > 0) {
+        cJSON *labels = json_add_object(writer.root, "labels");
+        for (size_t i = 0; i < job->labels.n; i++)
+            json_add_string(labels, job->labels.items[i].name,
+                            job->labels.items[i].value);
+    }
+    writer.input = json_add_object(writer.root, "trainingInput");
+    add_pools(&writer);
+    if (job->kind != JOB_CUSTOM)
+        add_search(&writer);
+    if (job->job_dir)
+        json_add_string(writer.input, "jobDir", job->job_dir);
+    if (job->service_account)
+        json_add_string(writer.input, "serviceAccount", job->service_account);
+    add_limits(&writer);
+    add_kept(&writer);
+    name_losses(&writer);
+    return writer.root;
+}

@@ -1,0 +1,208 @@
+#include <ctype.h>
+#include <string.h>
+
+#include "proto/form/native.h"
+#include "proto/job/pattern.h"
+
+/* ---- references ---- */
+
+/* Warns of a ${nam} that looks like a declared name; any other ${...} is the
+ * command's own affair. */
+static void check_references(const struct field_reader *reader,
+                             const struct space *space, struct place at,
+                             const char *word)
+{
+    const char *const *names = space_names(reader->arena, space);
+    for (const char *c = strstr(word, "${"); c; c = strstr(c + 2, "${")) {
+        const char *close = strchr(c, '}');
+        if (close == NULL)
+            return;
+        const char *name =
+            arena_strndup(reader->arena, c + 2, (size_t)(close - c) - 2);
+        if (space_find(space, name) >= 0 || strcmp(name, "trialDir") == 0)
+            continue;
+        const char *meant = diag_nearest(name, names);
+        if (meant == NULL)
+            continue;
+        field_warning(reader, at, "${%s} names no parameter and stays as it is",
+                      name);
+        diag_hint(reader->diag, "did you mean \"${%s}\"?", meant);
+    }
+}
+
+static void check_pool_references(const struct field_reader *reader,
+                                  const struct space *space,
+                                  const struct native_pool *pool)
+{
+    const struct strings *command = &pool->pool.command;
+    const struct node *item =
+        pool->command_items.node ? pool->command_items.node->first : NULL;
+    size_t n = pool->command.node ? command->n : 0;
+    for (size_t i = 0; i < n; i++, item = item ? item->next : NULL)
+        check_references(reader, space,
+                         item ? field_item(reader, pool->command_items, item, i)
+                              : pool->command,
+                         command->items[i]);
+    const struct pairs *env = &pool->pool.env;
+    for (size_t i = 0; pool->env.node && i < env->n; i++)
+        check_references(reader, space,
+                         field_member(reader, pool->env, env->items[i].name),
+                         env->items[i].value);
+}
+
+/* ---- shell scripts ---- */
+
+static bool is_shell(const char *program)
+{
+    static const char *const shells[] = {"sh", "bash", "dash", "zsh", "ksh"};
+    const char *slash = strrchr(program, '/');
+    const char *base = slash ? slash + 1 : program;
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (strcmp(base, shells[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Index of the script in `sh -c SCRIPT`, 0 when there is none. */
+static size_t script_index(const struct strings *command)
+{
+    if (command->n == 0 || !is_shell(command->items[0]))
+        return 0;
+    for (size_t i = 1; i + 1 < command->n; i++) {
+        const char *word = command->items[i];
+        if (word[0] != '-')
+            return 0;
+        if (word[1] != '-' && strchr(word, 'c'))
+            return i + 1;
+    }
+    return 0;
+}
+
+/* Whether a script uses its arguments: $@, $*, $1, ${1}, ${@}. */
+static bool uses_arguments(const char *script)
+{
+    for (const char *c = strchr(script, '$'); c; c = strchr(c + 1, '$')) {
+        char next = c[c[1] == '{' ? 2 : 1];
+        if (next == '@' || next == '*' || next == '#' ||
+            (next >= '1' && next <= '9'))
+            return true;
+    }
+    return false;
+}
+
+static bool mentions(const struct strings *words, const char *name)
+{
+    size_t len = strlen(name);
+    for (size_t i = 0; i < words->n; i++)
+        for (const char *c = strstr(words->items[i], "${"); c;
+             c = strstr(c + 2, "${"))
+            if (strncmp(c + 2, name, len) == 0 && c[2 + len] == '}')
+                return true;
+    return false;
+}
+
+static bool env_mentions(const struct pairs *env, const char *name)
+{
+    for (size_t i = 0; i < env->n; i++) {
+        const struct strings value = {1, &env->items[i].value};
+        if (mentions(&value, name))
+            return true;
+    }
+    return false;
+}
+
+/* A parameter that becomes a flag behind the command, or NULL. */
+static const char *appended(const struct job *job, const struct pool *pool)
+{
+    if (job->args_mode == ARGS_NONE)
+        return NULL;
+    for (size_t i = 0; i < job->space.n; i++) {
+        const char *name = job->space.params[i].name;
+        if (job->args_mode == ARGS_APPEND ||
+            (!mentions(&pool->command, name) && !mentions(&pool->args, name) &&
+             !env_mentions(&pool->env, name)))
+            return name;
+    }
+    return NULL;
+}
+
+static void check_script(const struct field_reader *reader,
+                         const struct job *job,
+                         const struct native_pool *native)
+{
+    const struct strings *command = &native->pool.command;
+    const char *name = appended(job, &native->pool);
+    size_t script = script_index(command);
+    if (native->command.node == NULL || script == 0 || name == NULL)
+        return;
+    if (!uses_arguments(command->items[script])) {
+        field_warning(reader, native->command,
+                      "the script never uses its arguments, so --%s=VALUE is "
+                      "lost",
+                      name);
+        diag_hint(reader->diag, "write ${%s} where the value belongs", name);
+    } else if (script + 1 == command->n && native->pool.args.n == 0) {
+        field_warning(reader, native->command,
+                      "the first flag after a -c script is its $0, which "
+                      "\"$@\" leaves out");
+        diag_hint(reader->diag, "add a word after the script, such as %s",
+                  command->items[0]);
+    }
+}
+
+/* ---- patterns ---- */
+
+static bool has_name(const struct pattern *pattern, const char *name)
+{
+    size_t n;
+    const char *const *names = pattern_names(pattern, &n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void check_patterns(const struct field_reader *reader,
+                           const struct native_draft *native)
+{
+    const struct job *job = &native->draft.job;
+    const struct strings *patterns = &job->stdout_patterns;
+    struct place at = native->stdout_patterns;
+    bool found = false, good = true;
+    if (patterns->n == 0)
+        return;
+    const struct node *node =
+        at.node->kind == NODE_LIST ? at.node->first : NULL;
+    for (size_t i = 0; i < patterns->n; i++) {
+        struct ht_error err;
+        struct pattern *pattern;
+        struct place item = node ? field_item(reader, at, node, i) : at;
+        node = node ? node->next : NULL;
+        if (pattern_compile(reader->arena, patterns->items[i], &pattern,
+                            &err) == HT_OK) {
+            found |=
+                job->n_metrics > 0 && has_name(pattern, job->metrics[0].name);
+        } else {
+            field_error(reader, item, "%s", err.text);
+            good = false;
+        }
+    }
+    if (!found && good && job->n_metrics > 0 && job->metrics_file == NULL) {
+        field_warning(reader, at, "no pattern reads the objective %s",
+                      job->metrics[0].name);
+        diag_hint(reader->diag, "such as \"%s={%s}\"", job->metrics[0].name,
+                  job->metrics[0].name);
+    }
+}
+
+void native_lint(const struct field_reader *reader, struct native_draft *native)
+{
+    check_patterns(reader, native);
+    if (reader->diag->errors > 0)
+        return; /* names may be missing that the command refers to */
+    const struct job *job = &native->draft.job;
+    for (size_t i = 0; i < NATIVE_POOLS; i++) {
+        check_pool_references(reader, &job->space, &native->pools[i]);
+        check_script(reader, job, &native->pools[i]);
+    }
+}

@@ -1,0 +1,147 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/form/native.h"
+#include "proto/job/command.h"
+#include "proto/job/container.h"
+
+#define POOL(member) offsetof(struct native_pool, member)
+
+const char *const native_pool_types[NATIVE_POOLS] = {"master", "worker", "ps",
+                                                     "evaluator"};
+
+/* ---- what a pool runs ---- */
+
+void native_path(const struct field_reader *reader, struct place at,
+                 const struct field *field, void *into)
+{
+    field_text(reader, at, field, into);
+    if (at.node->kind == NODE_STRING && at.node->text[0] == '\0')
+        field_error(reader, at, "is empty");
+}
+
+void native_env(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
+{
+    struct native_pool *pool =
+        (struct native_pool *)((char *)into + field->offset);
+    struct field row = *field;
+    row.offset = POOL(pool.env);
+    pool->env = at;
+    field_variables(reader, at, &row, pool);
+}
+
+void native_command(const struct field_reader *reader, struct place at,
+                    const struct field *field, void *into)
+{
+    struct native_pool *pool =
+        (struct native_pool *)((char *)into + field->offset);
+    struct strings *command = &pool->pool.command;
+    struct ht_error err;
+    pool->command = at;
+    if (at.node->kind == NODE_LIST) {
+        pool->command_items = at;
+        field_read_texts(reader, at, HT_MAX_ARGS, true, command);
+        if (at.node->count == 0 || (command->n > 0 && !*command->items[0]))
+            field_error(reader, at, "the command is empty");
+    } else if (at.node->kind != NODE_STRING) {
+        field_wrong_kind(reader, at, "text or a list");
+    } else if (command_split(reader->arena, at.node->text, command, &err) !=
+               HT_OK) {
+        field_error(reader, at, "%s", err.text);
+    } else if (command->n > HT_MAX_ARGS) {
+        field_error(reader, at, "has %zu words, at most %d", command->n,
+                    HT_MAX_ARGS);
+    } else {
+        for (size_t i = 0; i < command->n; i++)
+            field_is_word(reader, at, command->items[i]);
+    }
+}
+
+/* ---- replicas ---- */
+
+static void read_arguments(const struct field_reader *reader, struct place at,
+                           const struct field *field, void *into)
+{
+    struct native_pool *pool = into;
+    field_read_texts(reader, at, (size_t)field->max, true, &pool->pool.args);
+}
+
+const struct field native_resource_rows[] = {
+    {"cpus", field_real, POOL(pool.cpus), 0, 1000000, NULL},
+    {"memory", field_bytes, POOL(pool.memory_bytes), 0, INT64_MAX, NULL},
+    {"gpus", field_whole, POOL(pool.gpus), 0, 1024, NULL},
+    {0}};
+
+static void read_resources(const struct field_reader *reader, struct place at,
+                           const struct field *field, void *into)
+{
+    (void)field;
+    field_read_map(reader, at, native_resource_rows, into);
+}
+
+const struct field native_replica_rows[] = {
+    {"count", field_whole, POOL(count), 1, HT_MAX_PARALLEL, NULL},
+    {.name = "command", .read = native_command},
+    {.name = "args", .read = read_arguments, .max = HT_MAX_ARGS},
+    {.name = "env", .read = native_env, .max = HT_MAX_ENV},
+    {.name = "image", .read = job_image, .offset = POOL(pool.image)},
+    {.name = "machine", .read = job_machine, .offset = POOL(pool.machine)},
+    {.name = "resources", .read = read_resources},
+    {0}};
+
+static void read_replica(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    struct native_pool *pool =
+        (struct native_pool *)((char *)into + field->offset);
+    pool->count = 1;
+    field_read_map(reader, at, native_replica_rows, pool);
+}
+
+#define DRAFT(member) offsetof(struct native_draft, member)
+
+const struct field native_replicas_rows[] = {
+    {.name = "worker", .read = read_replica, .offset = DRAFT(pools[1])},
+    {.name = "ps", .read = read_replica, .offset = DRAFT(pools[2])},
+    {.name = "evaluator", .read = read_replica, .offset = DRAFT(pools[3])},
+    {.name = "chief", .read = field_flag, .offset = DRAFT(draft.job.chief)},
+    {0}};
+
+void native_replicas(const struct field_reader *reader, struct place at,
+                     const struct field *field, void *into)
+{
+    (void)field;
+    ((struct native_draft *)into)->draft.pools = at;
+    field_read_map(reader, at, native_replicas_rows, into);
+}
+
+static void inherit(struct native_pool *pool, const struct native_pool *master)
+{
+    if (pool->command.node == NULL)
+        pool->pool.command = master->pool.command;
+    if (pool->env.node == NULL)
+        pool->pool.env = master->pool.env;
+    if (pool->pool.image == NULL)
+        pool->pool.image = master->pool.image;
+    if (pool->pool.machine == NULL)
+        pool->pool.machine = master->pool.machine;
+}
+
+void native_finish_pools(const struct field_reader *reader,
+                         struct native_draft *native)
+{
+    struct job *job = &native->draft.job;
+    job->pools = arena_alloc(reader->arena, NATIVE_POOLS, sizeof *job->pools);
+    native->pools[0].count = 1;
+    for (size_t i = 0; i < NATIVE_POOLS; i++) {
+        struct native_pool *pool = &native->pools[i];
+        if (pool->count == 0)
+            continue;
+        inherit(pool, &native->pools[0]);
+        pool->pool.type = native_pool_types[i];
+        pool->pool.count = (int)pool->count;
+        job->pools[job->n_pools++] = pool->pool;
+    }
+}

@@ -1,0 +1,471 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "proto/base/clock.h"
+#include "proto/doc/json.h"
+#include "proto/form/native.h"
+#include "proto/job/container.h"
+#include "proto/job/early_stop.h"
+#include "proto/job/notify.h"
+#include "proto/job/param.h"
+
+/* ---- small parts ---- */
+
+/* Exact in the largest unit that divides it: 2h, 90s, 250ms. */
+static void add_duration(cJSON *object, const char *key, int64_t ms)
+{
+    static const struct {
+        int64_t ms;
+        const char *unit;
+    } units[] = {{3600000, "h"}, {60000, "m"}, {1000, "s"}, {1, "ms"}};
+    size_t i = 0;
+    while (ms % units[i].ms != 0)
+        i++;
+    if (ms == 0)
+        i = 2;
+    struct text text = {0};
+    text_printf(&text, "%" PRId64 "%s", ms / units[i].ms, units[i].unit);
+    json_add_string(object, key, text.data);
+    text_free(&text);
+}
+
+static void push_all(cJSON *array, const struct strings *strings)
+{
+    for (size_t i = 0; i < strings->n; i++)
+        json_push_string(array, strings->items[i]);
+}
+
+static void add_strings(cJSON *object, const char *key,
+                        const struct strings *strings)
+{
+    if (strings->n > 0)
+        push_all(json_add_array(object, key), strings);
+}
+
+/* Of a variable that is set twice the last value counts. */
+static void add_pairs(cJSON *object, const char *key, const struct pairs *pairs)
+{
+    if (pairs->n == 0)
+        return;
+    cJSON *map = json_add_object(object, key);
+    for (size_t i = 0; i < pairs->n; i++) {
+        cJSON_DeleteItemFromObjectCaseSensitive(map, pairs->items[i].name);
+        json_add_string(map, pairs->items[i].name, pairs->items[i].value);
+    }
+}
+
+/* ---- parameters ---- */
+
+static void push_numbers(cJSON *array, const struct param *param)
+{
+    for (size_t i = 0; i < param->n_values; i++)
+        json_push_double(array, param->numbers[i]);
+}
+
+static void push_labels(cJSON *array, const struct param *param)
+{
+    for (size_t i = 0; i < param->n_values; i++)
+        json_push_string(array, param->labels[i]);
+}
+
+/* A parameter that needs no map: a list, or a constant. */
+static bool add_short(cJSON *parameters, const struct param *param)
+{
+    if (param->has_default || param->when || param->scale != SCALE_LINEAR)
+        return false;
+    if (param->type == PARAM_CATEGORICAL && param->n_values == 1) {
+        json_add_string(parameters, param->name, param->labels[0]);
+        return true;
+    }
+    if (param->type == PARAM_CATEGORICAL)
+        push_labels(json_add_array(parameters, param->name), param);
+    else if (param->type == PARAM_DISCRETE)
+        push_numbers(json_add_array(parameters, param->name), param);
+    return param->type == PARAM_CATEGORICAL || param->type == PARAM_DISCRETE;
+}
+
+/* The native form has no range of one number; a list of one says the same. */
+static bool add_single(cJSON *parameters, const struct param *param)
+{
+    if (param->type == PARAM_DOUBLE && param->min == param->max)
+        json_push_double(json_add_array(parameters, param->name), param->min);
+    else if (param->type == PARAM_INTEGER && param->int_min == param->int_max)
+        json_push_int(json_add_array(parameters, param->name), param->int_min);
+    else
+        return false;
+    return true;
+}
+
+static void add_range(cJSON *object, const struct param *param)
+{
+    switch (param->type) {
+    case PARAM_DOUBLE:
+        json_add_double(object, "min", param->min);
+        json_add_double(object, "max", param->max);
+        if (param->step > 0)
+            json_add_double(object, "step", param->step);
+        break;
+    case PARAM_INTEGER:
+        json_add_int(object, "min", param->int_min);
+        json_add_int(object, "max", param->int_max);
+        if (param->int_step > 1)
+            json_add_int(object, "step", param->int_step);
+        break;
+    case PARAM_DISCRETE:
+        push_numbers(json_add_array(object, "values"), param);
+        break;
+    case PARAM_CATEGORICAL:
+        push_labels(json_add_array(object, "values"), param);
+        break;
+    }
+}
+
+static void add_default(cJSON *object, const struct param *param)
+{
+    switch (param->type) {
+    case PARAM_DOUBLE:
+        json_add_double(object, "default", param->fallback.real);
+        break;
+    case PARAM_INTEGER:
+        json_add_int(object, "default", param->fallback.whole);
+        break;
+    case PARAM_DISCRETE:
+        json_add_double(object, "default",
+                        param->numbers[param->fallback.whole]);
+        break;
+    case PARAM_CATEGORICAL:
+        json_add_string(object, "default",
+                        param->labels[param->fallback.whole]);
+        break;
+    }
+}
+
+static void add_when(cJSON *object, const struct space *space,
+                     const struct param *param)
+{
+    if (param->when == NULL)
+        return;
+    cJSON *when = json_add_object(object, "when");
+    for (const struct condition *c = param->when; c; c = c->next) {
+        const struct param *parent = &space->params[c->parent];
+        cJSON *values = json_add_array(when, parent->name);
+        for (size_t i = 0; i < c->n; i++)
+            value_push_json(parent, c->values[i], values);
+    }
+}
+
+static void add_parameter(cJSON *parameters, const struct space *space,
+                          const struct param *param)
+{
+    if (add_short(parameters, param) || add_single(parameters, param))
+        return;
+    cJSON *object = json_add_object(parameters, param->name);
+    json_add_string(object, "type", param_type_name(param->type));
+    add_range(object, param);
+    if (param->scale != SCALE_LINEAR && param->type != PARAM_CATEGORICAL)
+        json_add_string(object, "scale", param_scale_name(param->scale));
+    if (param->has_default)
+        add_default(object, param);
+    add_when(object, space, param);
+}
+
+/* ---- study ---- */
+
+static void add_time(cJSON *object, const char *key, int64_t ms)
+{
+    if (ms > 0)
+        add_duration(object, key, ms);
+}
+
+static void add_moment(cJSON *until, const char *key, int64_t wall_ms)
+{
+    char stamp[CLOCK_STAMP_BYTES];
+    if (wall_ms > 0)
+        json_add_string(until, key, clock_stamp(stamp, wall_ms));
+}
+
+static void add_count(cJSON *until, const char *key, int64_t count)
+{
+    if (count > 0)
+        json_add_int(until, key, count);
+}
+
+static void add_until(cJSON *root, const struct stopping *rules)
+{
+    cJSON *until = cJSON_CreateObject();
+    if (rules->has_target)
+        json_add_double(until, "target", rules->target);
+    add_time(until, "time", rules->time_ms);
+    add_moment(until, "end", rules->end_ms);
+    add_count(until, "noProgress", rules->no_progress);
+    add_time(until, "noProgressTime", rules->no_progress_ms);
+    add_count(until, "minTrials", rules->min_trials);
+    add_time(until, "minTime", rules->min_time_ms);
+    add_moment(until, "minEnd", rules->min_end_ms);
+    if (rules->let_finish)
+        json_add_bool(until, "letFinish", true);
+    if (until->child)
+        cJSON_AddItemToObject(root, "until", until);
+    else
+        cJSON_Delete(until);
+}
+
+static void add_cancel_after(cJSON *root, const struct cancelling *after)
+{
+    if (after->waiting_ms == 0 && after->running_ms == 0)
+        return;
+    cJSON *object = json_add_object(root, "cancelAfter");
+    add_time(object, "running", after->running_ms);
+    add_time(object, "waiting", after->waiting_ms);
+}
+
+static void add_study(cJSON *root, const struct job *job, bool full)
+{
+    static const char *const algorithms[] = {NULL, "bayesian", "grid",
+                                             "random"};
+    native_add_goals(root, job);
+    cJSON *parameters = json_add_object(root, "parameters");
+    for (size_t i = 0; i < job->space.n; i++)
+        add_parameter(parameters, &job->space, &job->space.params[i]);
+    add_strings(root, "constraints", &job->constraints);
+    add_strings(root, "warmStart", &job->warm_start);
+    if (job->algorithm != ALGORITHM_DEFAULT)
+        json_add_string(root, "algorithm", algorithms[job->algorithm]);
+    if (job->has_seed)
+        json_add_int(root, "seed", job->seed);
+    if (full || job->max_trials != JOB_MAX_TRIALS)
+        json_add_int(root, "trials", job->max_trials);
+    if (full || job->parallel != JOB_PARALLEL)
+        json_add_int(root, "parallel", job->parallel);
+    add_until(root, &job->until);
+    add_cancel_after(root, &job->cancel_after);
+    if (full || job->early_stop.rule != EARLY_NONE)
+        job_early_stop_write(root, &job->early_stop);
+    if (full || job->selection != SELECT_LAST)
+        json_add_string(root, "selection",
+                        job->selection == SELECT_BEST ? "best" : "last");
+    if (job->noise != JOB_NOISE_UNKNOWN)
+        json_add_string(root, "noise",
+                        job->noise == JOB_NOISE_LOW ? "low" : "high");
+}
+
+/* ---- trials ---- */
+
+static void add_limits(cJSON *root, const struct job *job, bool full)
+{
+    if (job->trial_timeout_ms > 0)
+        add_duration(root, "trialTimeout", job->trial_timeout_ms);
+    if (job->max_failed > 0)
+        json_add_int(root, "maxFailed", job->max_failed);
+    if (full || job->retries != JOB_RETRIES)
+        json_add_int(root, "retries", job->retries);
+    if (full || job->grace_ms != JOB_GRACE_MS)
+        add_duration(root, "grace", job->grace_ms);
+}
+
+static void add_command(cJSON *object, const struct pool *pool)
+{
+    if (pool->command.n + pool->args.n == 0)
+        return;
+    cJSON *command = json_add_array(object, "command");
+    push_all(command, &pool->command);
+    push_all(command, &pool->args);
+}
+
+static void add_resources(cJSON *object, double cpus, int64_t memory_bytes,
+                          int64_t gpus)
+{
+    if (cpus == 0 && memory_bytes == 0 && gpus == 0)
+        return;
+    cJSON *resources = json_add_object(object, "resources");
+    if (cpus > 0)
+        json_add_double(resources, "cpus", cpus);
+    if (memory_bytes > 0)
+        json_add_int(resources, "memory", memory_bytes);
+    if (gpus > 0)
+        json_add_int(resources, "gpus", gpus);
+}
+
+static void add_pool(cJSON *root, const struct pool *pool)
+{
+    add_command(root, pool);
+    if (pool->image)
+        json_add_string(root, "image", pool->image);
+    add_pairs(root, "env", &pool->env);
+    if (pool->machine)
+        json_add_string(root, "machine", pool->machine);
+}
+
+/* ---- replicas ---- */
+
+static const char *word_at(const struct pool *pool, size_t i)
+{
+    return i < pool->command.n ? pool->command.items[i]
+                               : pool->args.items[i - pool->command.n];
+}
+
+/* Do both begin with the same n words? */
+static bool share_words(const struct pool *a, const struct pool *b, size_t n)
+{
+    if (n > a->command.n + a->args.n || n > b->command.n + b->args.n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(word_at(a, i), word_at(b, i)) != 0)
+            return false;
+    return true;
+}
+
+/* The words of a pool, as few as the master's leave to say. */
+static void add_words(cJSON *object, const struct pool *pool,
+                      const struct pool *master)
+{
+    const size_t n = master->command.n + master->args.n;
+    const size_t own = pool->command.n + pool->args.n;
+    if (own == n && share_words(pool, master, n))
+        return;
+    if (pool->command.n == 0 && n > 0) {
+        add_command(object, pool);
+        return;
+    }
+    if (pool->command.n != n || !share_words(pool, master, n))
+        add_strings(object, "command", &pool->command);
+    add_strings(object, "args", &pool->args);
+}
+
+static bool same_env(const struct pairs *a, const struct pairs *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (strcmp(a->items[i].name, b->items[i].name) != 0 ||
+            strcmp(a->items[i].value, b->items[i].value) != 0)
+            return false;
+    return true;
+}
+
+/* Adds a text of a pool that is not the master's, too. */
+static void add_own(cJSON *object, const char *key, const char *own,
+                    const char *masters)
+{
+    if (own && (masters == NULL || strcmp(own, masters) != 0))
+        json_add_string(object, key, own);
+}
+
+/* What is the master's is not said again, unless all is asked for. */
+static void add_replica(cJSON *replicas, const struct pool *pool,
+                        const struct pool *master)
+{
+    cJSON *object = json_add_object(replicas, pool->type);
+    json_add_int(object, "count", pool->count);
+    if (master)
+        add_words(object, pool, master);
+    else
+        add_command(object, pool);
+    add_own(object, "image", pool->image, master ? master->image : NULL);
+    add_own(object, "machine", pool->machine, master ? master->machine : NULL);
+    if (master == NULL || !same_env(&pool->env, &master->env)) {
+        add_pairs(object, "env", &pool->env);
+        if (master && pool->env.n == 0)
+            json_add_object(object, "env");
+    }
+    add_resources(object, pool->cpus, pool->memory_bytes, pool->gpus);
+}
+
+static void add_replicas(cJSON *root, const struct job *job, bool full)
+{
+    if (job->n_pools < 2 && !job->chief)
+        return;
+    cJSON *replicas = json_add_object(root, "replicas");
+    for (size_t i = 1; i < job->n_pools; i++)
+        add_replica(replicas, &job->pools[i], full ? NULL : &job->pools[0]);
+    if (job->chief)
+        json_add_bool(replicas, "chief", true);
+}
+
+/* ---- surroundings ---- */
+
+static void add_surroundings(cJSON *root, const struct job *job)
+{
+    if (job->own_workdir && job->workdir)
+        json_add_string(json_add_object(root, "workdir"), "own", job->workdir);
+    else if (job->workdir || job->own_workdir)
+        json_add_string(root, "workdir",
+                        job->own_workdir ? "own" : job->workdir);
+    if (job->output_dir)
+        json_add_string(root, "outputDir", job->output_dir);
+    if (job->job_dir)
+        json_add_string(root, "jobDir", job->job_dir);
+    add_strings(root, "passEnv", &job->pass_env);
+    if (job->stdout_patterns.n > 0 || job->metrics_file) {
+        cJSON *metrics = json_add_object(root, "metrics");
+        add_strings(metrics, "stdout", &job->stdout_patterns);
+        if (job->metrics_file)
+            json_add_string(metrics, "file", job->metrics_file);
+    }
+    if (job->metric_doctor != DOCTOR_PAUSE)
+        json_add_string(root, "metricDoctor", "warn");
+    job_notify_write(root, &job->notify);
+    add_resources(root, job->cpus, job->memory_bytes,
+                  job->n_pools > 0 ? job->pools[0].gpus : 0);
+    job_container_write(root, job);
+    if (job->service_account)
+        json_add_string(root, "serviceAccount", job->service_account);
+}
+
+/* The kinds of GPUs asked for, by type of replica. */
+static void add_accelerators(cJSON *root, const struct job *job)
+{
+    cJSON *all = NULL;
+    for (size_t i = 0; i < job->n_pools; i++) {
+        const struct pool *pool = &job->pools[i];
+        if (pool->accelerator == NULL)
+            continue;
+        if (all == NULL)
+            all = json_add_object(root, "accelerators");
+        json_add_string(all, pool->type, pool->accelerator);
+    }
+}
+
+/* What other forms can say and the native one cannot. */
+static void add_foreign(cJSON *root, const struct job *job)
+{
+    static const char *const kinds[] = {"tuning", "study", "custom"};
+    json_add_string(root, "kind", kinds[job->kind]);
+    if (job->display &&
+        (job->name == NULL || strcmp(job->display, job->name) != 0))
+        json_add_string(root, "displayName", job->display);
+    json_add_bool(root, "substitute", job->substitute);
+    add_accelerators(root, job);
+    if (job->kept == NULL)
+        return;
+    cJSON *all = json_add_object(root, "kept");
+    for (const struct kept *kept = job->kept; kept; kept = kept->next)
+        cJSON_AddItemToObject(all, kept->path, cJSON_CreateRaw(kept->json));
+}
+
+cJSON *job_native_tree(const struct job *job, enum native_detail detail)
+{
+    static const char *const modes[] = {"auto", "append", "none"};
+    bool full = detail == NATIVE_FULL;
+    cJSON *root = cJSON_CreateObject();
+    json_add_int(root, "spec", 1);
+    if (job->name)
+        json_add_string(root, "name", job->name);
+    add_pairs(root, "labels", &job->labels);
+    add_study(root, job, full);
+    add_limits(root, job, full);
+    if (job->n_pools > 0)
+        add_pool(root, &job->pools[0]);
+    if (full || job->args_mode != ARGS_AUTO)
+        json_add_string(root, "args", modes[job->args_mode]);
+    add_surroundings(root, job);
+    add_replicas(root, job, full);
+    if (full)
+        add_foreign(root, job);
+    return root;
+}
+
+cJSON *job_write_native(const struct job *job)
+{
+    return job_native_tree(job, NATIVE_SPEC);
+}

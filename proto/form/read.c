@@ -1,0 +1,149 @@
+#include <string.h>
+
+#include "proto/doc/field.h"
+#include "proto/job/job.h"
+
+/* What tells the forms of a spec file apart: members that only one has. */
+enum form { FORM_NONE, FORM_NATIVE, FORM_TUNING, FORM_CUSTOM, FORM_AIP };
+
+struct mark {
+    const char *member;
+    enum form form;
+};
+
+static const struct mark marks[] = {{"trainingInput", FORM_AIP},
+                                    {"studySpec", FORM_TUNING},
+                                    {"trialJobSpec", FORM_TUNING},
+                                    {"jobSpec", FORM_CUSTOM},
+                                    {"workerPoolSpecs", FORM_CUSTOM},
+                                    {"spec", FORM_NATIVE},
+                                    {"goal", FORM_NATIVE},
+                                    {"parameters", FORM_NATIVE},
+                                    {"command", FORM_NATIVE}};
+
+/* Members of trainingInput that people put one level too high, as they stand
+ * there in some other tools. */
+static const char *const inner[] = {
+    "hyperparameters", "scaleTier",   "masterConfig", "masterType",
+    "workerConfig",    "workerCount", "pythonModule", "packageUris"};
+
+static const char *form_name(enum form form)
+{
+    switch (form) {
+    case FORM_NONE:
+    case FORM_NATIVE:
+        return "a spec of hypertune";
+    case FORM_TUNING:
+        return "a Vertex tuning job";
+    case FORM_CUSTOM:
+        return "a Vertex custom job";
+    case FORM_AIP:
+        return "an AI Platform job";
+    }
+    return "";
+}
+
+static enum form form_of(const struct node *member)
+{
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (strcmp(marks[i].member, member->key) == 0)
+            return marks[i].form;
+    return FORM_NONE;
+}
+
+/* The form of the first member that tells one; false when another member
+ * tells another. */
+static bool find_form(const struct field_reader *reader,
+                      const struct node *root, enum form *form)
+{
+    const struct node *first = NULL;
+    *form = FORM_NONE;
+    for (const struct node *node = root->first; node; node = node->next) {
+        enum form told = form_of(node);
+        if (told == FORM_NONE || told == *form)
+            continue;
+        if (first) {
+            field_key_error(reader, (struct place){node, node->key},
+                            "belongs to %s, but %s to %s", form_name(told),
+                            first->key, form_name(*form));
+            diag_hint(reader->diag, "a file has one of the forms");
+            return false;
+        }
+        first = node;
+        *form = told;
+    }
+    return true;
+}
+
+/* Is it an AI Platform config without its outer level? */
+static bool is_unwrapped(const struct field_reader *reader,
+                         const struct node *root)
+{
+    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
+        const struct node *node = node_find(root, inner[i]);
+        if (node == NULL)
+            continue;
+        field_key_error(reader, (struct place){node, node->key},
+                        "belongs into trainingInput");
+        diag_hint(reader->diag,
+                  "begin with \"trainingInput:\" and indent the rest");
+        return true;
+    }
+    return false;
+}
+
+/* Is it an object of Kubernetes? Katib's experiments have a "spec", too. */
+static bool is_kubernetes(const struct field_reader *reader,
+                          const struct node *root)
+{
+    const struct node *version = node_find(root, "apiVersion");
+    if (version == NULL)
+        return false;
+    field_key_error(reader, (struct place){version, version->key},
+                    "belongs to an object of Kubernetes");
+    diag_hint(reader->diag,
+              "\"hypertune import FILE\" makes a spec of a Katib Experiment");
+    return true;
+}
+
+/* `gcloud ai custom-jobs create --config` takes what stands in jobSpec alone.
+ */
+static struct job *read_custom_spec(const struct node *root, struct diag *diag)
+{
+    struct node *job = arena_alloc(diag->arena, 1, sizeof *job);
+    struct node *spec = arena_alloc(diag->arena, 1, sizeof *spec);
+    *job = *spec = *root;
+    spec->key = "jobSpec";
+    spec->key_line = root->line;
+    spec->key_column = root->column;
+    spec->next = NULL;
+    job->first = spec;
+    job->count = 1;
+    return job_read_vertex(job, JOB_CUSTOM, diag);
+}
+
+struct job *job_read(const struct node *root, struct diag *diag)
+{
+    const struct field_reader reader = {.diag = diag, .arena = diag->arena};
+    enum form form = FORM_NONE;
+    if (root->kind == NODE_MAP &&
+        (is_kubernetes(&reader, root) || !find_form(&reader, root, &form)))
+        return NULL;
+    switch (form) {
+    case FORM_NONE:
+        if (is_unwrapped(&reader, root))
+            return NULL;
+        return job_read_native(root, diag);
+    case FORM_NATIVE:
+        return job_read_native(root, diag);
+    case FORM_TUNING:
+        return job_read_vertex(root, JOB_TUNING, diag);
+    case FORM_CUSTOM:
+        return node_find(root, "jobSpec")
+                   ? job_read_vertex(root, JOB_CUSTOM, diag)
+                   : read_custom_spec(root, diag);
+    case FORM_AIP:
+        return job_read_aip(root, diag);
+    }
+    return NULL;
+}

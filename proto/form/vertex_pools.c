@@ -1,0 +1,582 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/doc/kept_members.h"
+#include "proto/form/vertex.h"
+#include "proto/job/container.h"
+
+/* Places of google/cloud/aiplatform/v1/custom_job.proto. */
+
+#define JOB(member) offsetof(struct vertex_draft, draft.job.member)
+#define POOL(member) offsetof(struct pool_draft, member)
+
+enum { UNSAID = -1 };
+
+struct pool_draft {
+    struct pool pool;
+    int64_t count; /* UNSAID: no replicaCount */
+    struct place container, package, module, accelerator;
+    struct strings package_args;
+    struct pairs package_env;
+};
+
+/* ---- tasks ---- */
+
+static void read_variable(const struct field_reader *reader, struct place at,
+                          struct pair *pair)
+{
+    static const struct field rows[] = {
+        {.name = "name",
+         .read = field_text,
+         .offset = offsetof(struct pair, name)},
+        {.name = "value",
+         .read = field_text,
+         .offset = offsetof(struct pair, value)},
+        {0}};
+    *pair = (struct pair){.value = ""};
+    field_read_map(reader, at, rows, pair);
+    if (pair->name == NULL && at.node->kind == NODE_MAP)
+        field_missing(reader, at, "name", NULL);
+    else if (pair->name)
+        field_is_variable(reader, at, pair->name);
+    field_is_word(reader, at, pair->value);
+}
+
+/* As in Kubernetes, a later one counts and may be made of an earlier one. */
+static void warn_of_twice(const struct field_reader *reader, struct place at,
+                          const struct pair items[], size_t n)
+{
+    const char *name = items[n].name;
+    for (size_t i = 0; name != NULL && i < n; i++) {
+        if (items[i].name == NULL || strcmp(items[i].name, name) != 0)
+            continue;
+        field_warning(reader, at, "%s is set before: the last value counts",
+                      name);
+        return;
+    }
+}
+
+void vertex_variables(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    if (at.node->kind != NODE_LIST || at.node->count > HT_MAX_ENV) {
+        field_error(reader, at, "must be a list of at most %d variables",
+                    HT_MAX_ENV);
+        return;
+    }
+    struct pair *items =
+        arena_alloc(reader->arena, at.node->count + 1, sizeof *items);
+    size_t n = 0;
+    for (const struct node *node = at.node->first; node;
+         node = node->next, n++) {
+        const struct place item = field_item(reader, at, node, n);
+        read_variable(reader, item, &items[n]);
+        warn_of_twice(reader, item, items, n);
+    }
+    struct pairs *pairs = (struct pairs *)((char *)into + field->offset);
+    *pairs = (struct pairs){.n = n, .items = items};
+}
+
+/* An empty text is protobuf's way of saying nothing. */
+static bool is_said(const struct node *node)
+{
+    const char *text = node_string(node);
+    return text == NULL || text[0] != '\0';
+}
+
+static void read_image(const struct field_reader *reader, struct place at,
+                       const struct field *field, void *into)
+{
+    if (is_said(at.node))
+        job_image(reader, at, field, into);
+}
+
+static void read_container(const struct field_reader *reader, struct place at,
+                           const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "imageUri", .read = read_image, .offset = POOL(pool.image)},
+        {"command", field_texts, POOL(pool.command), 0, HT_MAX_ARGS, NULL},
+        {"args", field_texts, POOL(pool.args), 0, HT_MAX_ARGS, NULL},
+        {.name = "env", .read = vertex_variables, .offset = POOL(pool.env)},
+        {0}};
+    (void)field;
+    struct pool_draft *said = into;
+    said->container = at;
+    field_read_map(reader, at, rows, said);
+}
+
+static void read_package_uris(const struct field_reader *reader,
+                              struct place at, const struct field *field,
+                              void *into)
+{
+    size_t before = reader->diag->errors;
+    struct strings uris = {0};
+    (void)field;
+    (void)into;
+    if (!field_read_texts(reader, at, HT_MAX_ARGS, false, &uris) ||
+        reader->diag->errors > before)
+        return;
+    keep_silently(reader, at);
+    if (uris.n == 0)
+        return;
+    field_warning(reader, at, "packages are not installed here");
+    diag_hint(reader->diag, "python3 must be able to import pythonModule");
+}
+
+static void read_package(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "pythonModule", .read = field_place, .offset = POOL(module)},
+        {"args", field_texts, POOL(package_args), 0, HT_MAX_ARGS, NULL},
+        {.name = "env", .read = vertex_variables, .offset = POOL(package_env)},
+        {.name = "packageUris", .read = read_package_uris},
+        {.name = "executorImageUri", .read = keep_text},
+        {0}};
+    (void)field;
+    ((struct pool_draft *)into)->package = at;
+    field_read_map(reader, at, rows, into);
+}
+
+/* ---- machines ---- */
+
+static void refuse_tpu(const struct field_reader *reader, struct place at)
+{
+    field_error(reader, at, "there are no TPUs here");
+    diag_hint(reader->diag, "ask for GPUs with acceleratorCount");
+}
+
+static void read_machine_type(const struct field_reader *reader,
+                              struct place at, const struct field *field,
+                              void *into)
+{
+    if (node_string(at.node) && strstr(at.node->text, "tpu"))
+        refuse_tpu(reader, at);
+    else if (is_said(at.node))
+        job_machine(reader, at, field, into);
+}
+
+/* Google's list, whose numbers are those of the protocol buffer. */
+static const struct field_choice accelerators[] = {
+    {"ACCELERATOR_TYPE_UNSPECIFIED", 0, 0},
+    {"NVIDIA_TESLA_K80", 1, 1},
+    {"NVIDIA_TESLA_P100", 2, 2},
+    {"NVIDIA_TESLA_V100", 3, 3},
+    {"NVIDIA_TESLA_P4", 4, 4},
+    {"NVIDIA_TESLA_T4", 5, 5},
+    {"TPU_V2", 6, 6},
+    {"TPU_V3", 7, 7},
+    {"NVIDIA_TESLA_A100", 8, 8},
+    {"NVIDIA_A100_80GB", 9, 9},
+    {"TPU_V4_POD", 10, 10},
+    {"NVIDIA_L4", 11, 11},
+    {"TPU_V5_LITEPOD", 12, 12},
+    {"NVIDIA_H100_80GB", 13, 13},
+    {"NVIDIA_H100_MEGA_80GB", 14, 14},
+    {"NVIDIA_H200_141GB", 15, 15},
+    {"NVIDIA_B200", 16, 16},
+    {"NVIDIA_GB200", 17, 17},
+    {"NVIDIA_RTX_PRO_6000", 18, 18},
+    {NULL, 0, 0}};
+
+static bool is_tpu(const char *accelerator)
+{
+    return strncmp(accelerator, "TPU_", 4) == 0;
+}
+
+static void read_accelerator(const struct field_reader *reader, struct place at,
+                             const struct field *field, void *into)
+{
+    struct pool_draft *said = into;
+    const struct field_choice *choice = field_choice(reader, at, field);
+    if (choice == NULL || choice->number == 0)
+        return;
+    said->accelerator = at;
+    if (is_tpu(choice->name))
+        refuse_tpu(reader, at);
+    else
+        said->pool.accelerator = choice->name;
+}
+
+static void read_topology(const struct field_reader *reader, struct place at,
+                          const struct field *field, void *into)
+{
+    if (node_string(at.node) && at.node->text[0] != '\0')
+        refuse_tpu(reader, at);
+    else
+        keep_text(reader, at, field, into);
+}
+
+static void read_reservation(const struct field_reader *reader, struct place at,
+                             const struct field *field, void *into)
+{
+    static const struct field_choice types[] = {{"TYPE_UNSPECIFIED", 0, 0},
+                                                {"NO_RESERVATION", 1, 1},
+                                                {"ANY_RESERVATION", 2, 2},
+                                                {"SPECIFIC_RESERVATION", 3, 3},
+                                                {NULL, 0, 0}};
+    static const struct field rows[] = {
+        {.name = "reservationAffinityType",
+         .read = keep_choice,
+         .choices = types},
+        {.name = "key", .read = keep_text},
+        {.name = "values", .read = keep_texts, .max = HT_MAX_ARGS},
+        {0}};
+    (void)field;
+    (void)into;
+    keep_message(reader, at, rows);
+}
+
+static void read_machine(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "machineType",
+         .read = read_machine_type,
+         .offset = POOL(pool.machine)},
+        {.name = "acceleratorType",
+         .read = read_accelerator,
+         .choices = accelerators},
+        {"acceleratorCount", field_whole, POOL(pool.gpus), 0, 1024, NULL},
+        {.name = "tpuTopology", .read = read_topology},
+        {.name = "reservationAffinity", .read = read_reservation},
+        {.name = "gpuPartitionSize", .read = keep_text},
+        {.name = "minGpuDriverVersion", .read = keep_text},
+        {.name = "multihostGpuNodeCount", .read = keep_whole, .max = INT32_MAX},
+        {0}};
+    struct pool_draft *said = into;
+    (void)field;
+    field_read_map(reader, at, rows, said);
+    if (said->pool.accelerator && said->pool.gpus == 0)
+        field_warning(reader, said->accelerator,
+                      "asks for no GPU without acceleratorCount");
+}
+
+static void read_disk(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "bootDiskType", .read = keep_text},
+        {.name = "bootDiskSizeGb", .read = keep_whole, .max = INT32_MAX},
+        {0}};
+    (void)field;
+    (void)into;
+    keep_message(reader, at, rows);
+}
+
+/* Members of NfsMount and LustreMount: all of them texts without effect. */
+static const struct field nfs_rows[] = {
+    {.name = "server", .read = field_text},
+    {.name = "path", .read = field_text},
+    {.name = "mountPoint", .read = field_text},
+    {0}};
+static const struct field lustre_rows[] = {
+    {.name = "instanceIp", .read = field_text},
+    {.name = "volumeHandle", .read = field_text},
+    {.name = "filesystem", .read = field_text},
+    {.name = "mountPoint", .read = field_text},
+    {0}};
+
+static void keep_mounts(const struct field_reader *reader, struct place at,
+                        const struct field *field, const struct field rows[])
+{
+    const char *ignored;
+    size_t i = 0, before = reader->diag->errors;
+    if (at.node->kind != NODE_LIST) {
+        field_wrong_kind(reader, at, "a list");
+        return;
+    }
+    for (const struct node *node = at.node->first; node; node = node->next)
+        field_read_map(reader, field_item(reader, at, node, i++), rows,
+                       &ignored);
+    if (reader->diag->errors == before)
+        keep_any(reader, at, field, NULL);
+}
+
+static void read_nfs(const struct field_reader *reader, struct place at,
+                     const struct field *field, void *into)
+{
+    (void)into;
+    keep_mounts(reader, at, field, nfs_rows);
+}
+
+static void read_lustre(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
+{
+    (void)into;
+    keep_mounts(reader, at, field, lustre_rows);
+}
+
+/* ---- pools ---- */
+
+static const struct field pool_rows[] = {
+    {.name = "containerSpec", .read = read_container},
+    {.name = "pythonPackageSpec", .read = read_package},
+    {"replicaCount", field_whole, POOL(count), 0, HT_MAX_PARALLEL, NULL},
+    {.name = "machineSpec", .read = read_machine},
+    {.name = "diskSpec", .read = read_disk},
+    {.name = "nfsMounts", .read = read_nfs},
+    {.name = "lustreMounts", .read = read_lustre},
+    {0}};
+
+const char *const vertex_pool_types[VERTEX_POOLS] = {"master", "worker", "ps",
+                                                     "evaluator"};
+
+/* A Python package is its module, run by the interpreter of this machine. */
+static void adopt_package(const struct field_reader *reader,
+                          struct pool_draft *said)
+{
+    const char *module = node_string(said->module.node);
+    if (module == NULL || module[0] == '\0') {
+        field_wrong_kind(reader, said->module, "the name of a module");
+        return;
+    }
+    const char **words = arena_alloc(reader->arena, 3, sizeof *words);
+    words[0] = "python3";
+    words[1] = "-m";
+    words[2] = module;
+    said->pool.command = (struct strings){3, words};
+    said->pool.args = said->package_args;
+    said->pool.env = said->package_env;
+}
+
+static void check_task(const struct field_reader *reader, struct place at,
+                       struct pool_draft *said)
+{
+    if (said->container.node && said->module.node)
+        field_error(reader, at, "has both containerSpec and pythonPackageSpec");
+    else if (said->module.node)
+        adopt_package(reader, said);
+    else if (said->container.node == NULL && said->package.node)
+        field_missing(reader, said->package, "pythonModule", NULL);
+    else if (said->container.node == NULL)
+        field_missing(reader, at, "containerSpec", "what the pool runs");
+    else if (said->pool.image == NULL && said->pool.command.n == 0)
+        field_missing(reader, said->container, "imageUri",
+                      "or name a command to run without one");
+}
+
+static void read_pool(const struct field_reader *reader,
+                      struct vertex_draft *vertex, struct place at,
+                      size_t index)
+{
+    struct pool_draft said = {.pool.type = vertex_pool_types[index],
+                              .count = UNSAID};
+    struct job *job = &vertex->draft.job;
+    size_t before = reader->diag->errors;
+    field_read_map(reader, at, pool_rows, &said);
+    if (reader->diag->errors > before)
+        return;
+    /* An empty object, or one without replicas, skips a later pool. */
+    bool task = said.container.node || said.package.node;
+    if (index > 0 && (said.count == 0 || (said.count == UNSAID && !task)))
+        return;
+    check_task(reader, at, &said);
+    if (said.count == UNSAID)
+        said.count = 1;
+    if (index == 0 && said.count != 1)
+        field_error(reader, field_member(reader, at, "replicaCount"),
+                    "the first pool has exactly one replica");
+    if (reader->diag->errors > before)
+        return;
+    said.pool.count = (int)said.count;
+    job->pools[job->n_pools++] = said.pool;
+}
+
+static void read_pools(const struct field_reader *reader, struct place at,
+                       const struct field *field, void *into)
+{
+    (void)field;
+    struct vertex_draft *vertex = into;
+    vertex->draft.pools = at;
+    if (at.node->kind != NODE_LIST || at.node->count == 0 ||
+        at.node->count > VERTEX_POOLS) {
+        field_error(reader, at, "must be a list of 1 to %d pools",
+                    VERTEX_POOLS);
+        return;
+    }
+    vertex->draft.job.pools =
+        arena_alloc(reader->arena, VERTEX_POOLS, sizeof(struct pool));
+    size_t i = 0;
+    for (const struct node *node = at.node->first; node; node = node->next, i++)
+        read_pool(reader, vertex, field_item(reader, at, node, i), i);
+}
+
+/* ---- the rest of a job ---- */
+
+enum { FLEX_START = 6 };
+
+static const struct field_choice strategies[] = {
+    {"STRATEGY_UNSPECIFIED", 0, 0},
+    {"ON_DEMAND", 1, 1},
+    {"LOW_COST", 2, 2},
+    {"STANDARD", 3, 3},
+    {"SPOT", 4, 4},
+    {"FLEX_START", FLEX_START, FLEX_START},
+    {NULL, 0, 0}};
+
+/* Machines are not provisioned here, but FLEX_START bounds the wait. */
+static void read_strategy(const struct field_reader *reader, struct place at,
+                          const struct field *field, void *into)
+{
+    const struct field row = {.name = field->name, .choices = strategies};
+    const struct field_choice *choice = field_choice(reader, at, &row);
+    if (choice == NULL)
+        return;
+    ((struct vertex_draft *)into)->flex_start = choice->value == FLEX_START;
+    if (choice->value == FLEX_START)
+        keep_name(reader, at, choice);
+    else
+        keep_choice(reader, at, &row, into);
+}
+
+static void read_wait(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    ((struct vertex_draft *)into)->wait_at = at;
+    field_duration(reader, at, field, into);
+}
+
+/* Our own word for it comes first: it is the same one, read back. */
+static void adopt_wait(const struct field_reader *reader,
+                       struct vertex_draft *vertex)
+{
+    enum { DAY_MS = 86400000 };
+    const bool said = vertex->wait_at.node != NULL;
+    struct cancelling *after = &vertex->draft.job.cancel_after;
+    if (said)
+        keep_silently(reader, vertex->wait_at);
+    if (vertex->flex_start && after->waiting_ms == 0)
+        after->waiting_ms = said ? vertex->wait_ms : DAY_MS;
+    if (!vertex->flex_start && vertex->wait_ms > 0)
+        field_warning(reader, vertex->wait_at,
+                      "has no effect without the strategy FLEX_START");
+}
+
+static void read_scheduling(const struct field_reader *reader, struct place at,
+                            const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "timeout",
+         .read = field_duration,
+         .offset = JOB(trial_timeout_ms)},
+        {.name = "disableRetries",
+         .read = field_flag,
+         .offset = offsetof(struct vertex_draft, disable_retries)},
+        {.name = "restartJobOnWorkerRestart", .read = keep_flag},
+        {.name = "strategy", .read = read_strategy},
+        {.name = "maxWaitDuration",
+         .read = read_wait,
+         .offset = offsetof(struct vertex_draft, wait_ms)},
+        {0}};
+    (void)field;
+    field_read_map(reader, at, rows, into);
+}
+
+/* A local folder is honoured; Google's storage is one with rewriteGs only. */
+static void read_output_prefix(const struct field_reader *reader,
+                               struct place at, const struct field *field,
+                               void *into)
+{
+    const char *uri = node_string(at.node);
+    struct vertex_draft *vertex = into;
+    struct job *job = &vertex->draft.job;
+    (void)field;
+    if (uri == NULL) {
+        field_wrong_kind(reader, at, "text");
+    } else if (strncmp(uri, "gs://", 5) == 0) {
+        vertex->gcs_output = at;
+    } else if (strncmp(uri, "file:///", 8) == 0) {
+        job->output_dir = uri + 7;
+    } else if (uri[0] == '/') {
+        job->output_dir = uri;
+    } else if (uri[0] != '\0') {
+        field_error(reader, at, "\"%s\" is no absolute path", uri);
+        diag_hint(reader->diag, "write /data/out or file:///data/out");
+    }
+}
+
+/* ---- what hypertune says of the pools ---- */
+
+static void read_needs(const struct field_reader *reader, struct place at,
+                       const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {"cpus", field_real, offsetof(struct pool, cpus), 0, 1000000, NULL},
+        {"memoryBytes", field_whole, offsetof(struct pool, memory_bytes), 0,
+         INT64_MAX, NULL},
+        {0}};
+    struct job *job = into;
+    for (size_t i = 1; i < job->n_pools; i++)
+        if (strcmp(job->pools[i].type, field->name) == 0) {
+            field_read_map(reader, at, rows, &job->pools[i]);
+            return;
+        }
+    field_key_error(reader, at, "there is no pool of that type");
+}
+
+static void adopt_output(const struct field_reader *reader,
+                         struct vertex_draft *vertex)
+{
+    struct place at = vertex->gcs_output;
+    if (at.node == NULL)
+        return;
+    if (vertex->draft.job.rewrite_gcs) {
+        vertex->draft.job.output_dir = at.node->text;
+        return;
+    }
+    keep_silently(reader, at);
+    field_warning(reader, at, "nothing is written to %s", at.node->text);
+    diag_hint(reader->diag, "name a folder of this machine: /data/out");
+}
+
+void vertex_finish_pools(const struct field_reader *reader,
+                         struct vertex_draft *vertex)
+{
+    static const struct field rows[] = {
+        {.name = "worker", .read = read_needs},
+        {.name = "ps", .read = read_needs},
+        {.name = "evaluator", .read = read_needs},
+        {0}};
+    if (vertex->resources.node)
+        field_read_map(reader, vertex->resources, rows, &vertex->draft.job);
+    adopt_output(reader, vertex);
+    adopt_wait(reader, vertex);
+}
+
+static void read_output(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "outputUriPrefix", .read = read_output_prefix}, {0}};
+    (void)field;
+    field_read_map(reader, at, rows, into);
+}
+
+void vertex_job_spec(const struct field_reader *reader, struct place at,
+                     const struct field *field, void *into)
+{
+    static const struct field rows[] = {
+        {.name = "workerPoolSpecs", .read = read_pools},
+        {.name = "scheduling", .read = read_scheduling},
+        {.name = "baseOutputDirectory", .read = read_output},
+        {.name = "enableDashboardAccess", .read = keep_flag},
+        {.name = "enableWebAccess", .read = keep_flag},
+        {.name = "experiment", .read = keep_text},
+        {.name = "experimentRun", .read = keep_text},
+        {.name = "models", .read = keep_texts, .max = HT_MAX_ARGS},
+        {.name = "network", .read = keep_text},
+        {.name = "persistentResourceId", .read = keep_text},
+        {.name = "protectedArtifactLocationId", .read = keep_text},
+        {.name = "pscInterfaceConfig", .read = keep_any},
+        {.name = "reservedIpRanges", .read = keep_texts, .max = HT_MAX_ARGS},
+        {.name = "serviceAccount",
+         .read = job_service_account,
+         .offset = JOB(service_account)},
+        {.name = "tensorboard", .read = keep_text},
+        {0}};
+    (void)field;
+    field_read_map(reader, at, rows, into);
+}

@@ -1,0 +1,192 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/doc/kept_members.h"
+#include "proto/form/vertex.h"
+
+#define JOB(member) offsetof(struct vertex_draft, draft.job.member)
+
+/* ---- rows ---- */
+
+static const struct field tuning_rows[] = {
+    {.name = "studySpec", .read = vertex_study},
+    {.name = "trialJobSpec", .read = vertex_job_spec},
+    {"maxTrialCount", field_whole, JOB(max_trials), 1, HT_MAX_TRIALS, NULL},
+    {"parallelTrialCount", field_whole, JOB(parallel), 1, HT_MAX_PARALLEL,
+     NULL},
+    {"maxFailedTrialCount", field_whole, JOB(max_failed), 0, INT32_MAX, NULL},
+    {"labels", field_pairs, JOB(labels), 0, 64, NULL},
+    {.name = "encryptionSpec", .read = keep_encryption},
+    {0}};
+
+static const struct field study_rows[] = {
+    {.name = "studySpec", .read = vertex_study}, {0}};
+
+static const struct field custom_rows[] = {
+    {.name = "jobSpec", .read = vertex_job_spec},
+    {"labels", field_pairs, JOB(labels), 0, 64, NULL},
+    {.name = "encryptionSpec", .read = keep_encryption},
+    {0}};
+
+/* Of every kind: ours, and the server's own, which a client may send back as
+ * it got them. */
+static const struct field common_rows[] = {
+    {.name = "displayName", .read = field_text, .offset = JOB(display)},
+    {.name = "hypertune", .read = vertex_hypertune},
+    {.name = "hypertuneStatus", .read = field_skip},
+    {.name = "name", .read = field_skip},
+    {.name = "state", .read = field_skip},
+    {.name = "createTime", .read = field_skip},
+    {.name = "startTime", .read = field_skip},
+    {.name = "endTime", .read = field_skip},
+    {.name = "updateTime", .read = field_skip},
+    {.name = "error", .read = field_skip},
+    {.name = "etag", .read = field_skip},
+    {.name = "trials", .read = field_skip},
+    {.name = "inactiveReason", .read = field_skip},
+    {.name = "satisfiesPzs", .read = field_skip},
+    {.name = "satisfiesPzi", .read = field_skip},
+    {.name = "webAccessUris", .read = field_skip}};
+
+static const struct field *rows_of(struct arena *arena, enum job_kind kind)
+{
+    static const struct field *const own_rows[] = {tuning_rows, study_rows,
+                                                   custom_rows};
+    const struct field *own = own_rows[kind];
+    size_t n = 0;
+    while (own[n].name)
+        n++;
+    struct field *rows = arena_alloc(
+        arena, n + sizeof common_rows / sizeof *common_rows + 1, sizeof *rows);
+    memcpy(rows, own, n * sizeof *rows);
+    memcpy(rows + n, common_rows, sizeof common_rows);
+    return rows;
+}
+
+/* ---- the resource ---- */
+
+static void require(const struct field_reader *reader, struct place root,
+                    const char *key, const char *why)
+{
+    if (field_member(reader, root, key).node == NULL)
+        field_missing(reader, root, key, why);
+}
+
+static void require_all(const struct field_reader *reader, struct place root,
+                        enum job_kind kind)
+{
+    const char *spec = kind == JOB_CUSTOM ? "jobSpec" : "trialJobSpec";
+    const char *why =
+        kind == JOB_CUSTOM ? "what to run" : "what each trial runs";
+    if (kind != JOB_CUSTOM)
+        require(reader, root, "studySpec", "what to search");
+    if (kind == JOB_STUDY)
+        return;
+    require(reader, root, spec, why);
+    struct place job_spec = field_member(reader, root, spec);
+    if (job_spec.node && job_spec.node->kind == NODE_MAP)
+        require(reader, job_spec, "workerPoolSpecs", why);
+}
+
+static struct job defaults(enum job_kind kind)
+{
+    static const int64_t max_trials[] = {JOB_MAX_TRIALS, 0, 1};
+    return (struct job){.kind = kind,
+                        .max_trials = max_trials[kind],
+                        .parallel = JOB_PARALLEL,
+                        .retries = JOB_RETRIES,
+                        .grace_ms = JOB_GRACE_MS};
+}
+
+/* Where Google has a word of its own for something of ours. */
+static void adopt_google(struct vertex_draft *vertex)
+{
+    struct job *job = &vertex->draft.job;
+    if (vertex->study_trials > 0 &&
+        (job->max_trials == 0 || vertex->study_trials < job->max_trials))
+        job->max_trials = vertex->study_trials;
+    if (vertex->disable_retries && !vertex->has_retries)
+        job->retries = 0;
+    if (job->display == NULL)
+        job->display = job->name;
+    job->until.let_finish = !vertex->should_stop_asap;
+}
+
+struct job *job_read_vertex(const struct node *root, enum job_kind kind,
+                            struct diag *diag)
+{
+    struct kept_list kept, numbered;
+    const struct field_reader reader = {.diag = diag,
+                                        .arena = diag->arena,
+                                        .null_is_absent = true,
+                                        .kept = &kept,
+                                        .numbered = &numbered};
+    struct place at = {.node = root, .path = ""};
+    struct vertex_draft *vertex = arena_alloc(diag->arena, 1, sizeof *vertex);
+    struct job *job = &vertex->draft.job;
+    kept_init(&kept);
+    kept_init(&numbered);
+    *job = defaults(kind);
+    field_read_map(&reader, at, rows_of(diag->arena, kind), vertex);
+    if (root->kind != NODE_MAP)
+        return NULL;
+    require_all(&reader, at, kind);
+    vertex_finish_pools(&reader, vertex);
+    vertex_finish_study(&reader, vertex);
+    vertex_adopt_algorithm(&reader, vertex);
+    vertex_adopt_early_stop(&reader, vertex);
+    adopt_google(vertex);
+    job_check(&reader, &vertex->draft);
+    job->kept = kept.first;
+    job->numbered = numbered.first;
+    return diag->errors > 0 ? NULL : job;
+}
+
+bool job_read_parameters(const struct node *list, const char *path,
+                         struct diag *diag, struct space *space)
+{
+    const struct field_reader reader = {
+        .diag = diag, .arena = diag->arena, .null_is_absent = true};
+    struct vertex_draft *vertex = arena_alloc(diag->arena, 1, sizeof *vertex);
+    vertex->draft.parameters = (struct place){list, path};
+    vertex->draft.job.space.open = true;
+    vertex_read_parameters(&reader, vertex);
+    if (vertex->draft.conditions != NULL)
+        field_error(&reader, vertex->draft.parameters,
+                    "parameters of an open space have no conditions");
+    if (diag->errors > 0)
+        return false;
+    *space = vertex->draft.job.space;
+    return true;
+}
+
+/* ---- stored text ---- */
+
+static enum job_kind kind_of(const struct node *root)
+{
+    if (node_find(root, "jobSpec"))
+        return JOB_CUSTOM;
+    return node_find(root, "trialJobSpec") ? JOB_TUNING : JOB_STUDY;
+}
+
+enum ht_status job_parse(struct arena *arena, const char *json,
+                         struct job **job, struct ht_error *err)
+{
+    struct diag diag;
+    size_t len = strlen(json);
+    diag_init(&diag, arena, "job", json, len);
+    const struct node *root = node_read_json(arena, json, len, &diag);
+    struct job *read =
+        root ? job_read_vertex(root, kind_of(root), &diag) : NULL;
+    if (read) {
+        *job = read;
+        return HT_OK;
+    }
+    const struct diag_item *item = diag.first;
+    while (item && item->kind != DIAG_ERROR)
+        item = item->next;
+    return ht_fail(err, HT_CORRUPT, "stored job: %s: %s",
+                   item ? item->path : "",
+                   item ? item->text : "cannot be read");
+}

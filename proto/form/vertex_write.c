@@ -1,0 +1,285 @@
+#include <assert.h>
+#include <string.h>
+
+#include "proto/doc/json.h"
+#include "proto/doc/kept_members.h"
+#include "proto/form/vertex.h"
+#include "proto/job/container.h"
+#include "proto/job/early_stop.h"
+#include "proto/job/job.h"
+#include "proto/job/notify.h"
+
+/* ---- small parts ---- */
+
+static void add_strings(cJSON *object, const char *key,
+                        const struct strings *strings)
+{
+    if (strings->n == 0)
+        return;
+    cJSON *array = json_add_array(object, key);
+    for (size_t i = 0; i < strings->n; i++)
+        json_push_string(array, strings->items[i]);
+}
+
+static void add_variables(cJSON *object, const char *key,
+                          const struct pairs *pairs)
+{
+    if (pairs->n == 0)
+        return;
+    cJSON *array = json_add_array(object, key);
+    for (size_t i = 0; i < pairs->n; i++) {
+        cJSON *variable = json_push_object(array);
+        json_add_string(variable, "name", pairs->items[i].name);
+        json_add_string(variable, "value", pairs->items[i].value);
+    }
+}
+
+/* ---- what each trial runs ---- */
+
+static void add_task(cJSON *spec, const struct pool *pool)
+{
+    add_strings(spec, "args", &pool->args);
+    add_variables(spec, "env", &pool->env);
+}
+
+/* Was the pool a Python package, and is it still run as one? */
+static bool is_package(const struct job *job, const struct pool *pool,
+                       const char *path)
+{
+    const size_t len = strlen(path);
+    const struct strings *command = &pool->command;
+    if (pool->image || command->n != 3 ||
+        strcmp(command->items[0], "python3") != 0 ||
+        strcmp(command->items[1], "-m") != 0)
+        return false;
+    for (const struct kept *kept = job->kept; kept; kept = kept->next)
+        if (strncmp(kept->path, path, len) == 0 && kept->path[len] == '.')
+            return true;
+    return false;
+}
+
+static void add_text(cJSON *object, const char *key, const char *text)
+{
+    if (text)
+        json_add_string(object, key, text);
+}
+
+static void add_machine(cJSON *object, const struct pool *pool)
+{
+    if (pool->machine == NULL && pool->accelerator == NULL && pool->gpus == 0)
+        return;
+    cJSON *machine = json_add_object(object, "machineSpec");
+    add_text(machine, "machineType", pool->machine);
+    add_text(machine, "acceleratorType", pool->accelerator);
+    if (pool->gpus > 0)
+        json_add_int(machine, "acceleratorCount", pool->gpus);
+}
+
+static void add_pool(cJSON *array, const struct job *job,
+                     const struct pool *pool, const char *spec)
+{
+    struct text path = {0};
+    text_printf(&path, "%s.workerPoolSpecs[%d].pythonPackageSpec", spec,
+                cJSON_GetArraySize(array));
+    cJSON *object = json_push_object(array);
+    if (is_package(job, pool, path.data)) {
+        cJSON *package = json_add_object(object, "pythonPackageSpec");
+        json_add_string(package, "pythonModule", pool->command.items[2]);
+        add_task(package, pool);
+    } else {
+        cJSON *container = json_add_object(object, "containerSpec");
+        if (pool->image)
+            json_add_string(container, "imageUri", pool->image);
+        add_strings(container, "command", &pool->command);
+        add_task(container, pool);
+    }
+    json_add_int_text(object, "replicaCount", pool->count);
+    add_machine(object, pool);
+    text_free(&path);
+}
+
+static void add_pools(cJSON *spec, const struct job *job, const char *name)
+{
+    cJSON *pools = json_add_array(spec, "workerPoolSpecs");
+    size_t position = 0;
+    for (size_t i = 0; i < job->n_pools; i++, position++) {
+        assert(position < VERTEX_POOLS);
+        /* An empty pool keeps the place of a type that is not used; pools
+         * that are not in Google's order would be our own bug. */
+        const char *type = job->pools[i].type;
+        for (; strcmp(vertex_pool_types[position], type) != 0; position++) {
+            assert(position + 1 < VERTEX_POOLS);
+            json_push_object(pools);
+        }
+        add_pool(pools, job, &job->pools[i], name);
+    }
+}
+
+const char *job_spec_member(const struct job *job)
+{
+    return job->kind == JOB_CUSTOM ? "jobSpec" : "trialJobSpec";
+}
+
+static void add_job_spec(cJSON *root, const struct job *job)
+{
+    const char *name = job_spec_member(job);
+    cJSON *spec = json_add_object(root, name);
+    add_pools(spec, job, name);
+    if (job->trial_timeout_ms > 0 || job->retries == 0) {
+        cJSON *scheduling = json_add_object(spec, "scheduling");
+        if (job->trial_timeout_ms > 0)
+            json_add_duration(scheduling, "timeout", job->trial_timeout_ms);
+        if (job->retries == 0)
+            json_add_bool(scheduling, "disableRetries", true);
+    }
+    if (job->output_dir)
+        json_add_string(json_add_object(spec, "baseOutputDirectory"),
+                        "outputUriPrefix", job->output_dir);
+    add_text(spec, "serviceAccount", job->service_account);
+}
+
+/* ---- hypertune: what Vertex has no field for ---- */
+
+/* What later pools need apart from the job's. */
+static void add_needs(cJSON *hypertune, const struct job *job)
+{
+    cJSON *replicas = NULL;
+    for (size_t i = 1; i < job->n_pools; i++) {
+        const struct pool *pool = &job->pools[i];
+        if (pool->cpus == 0 && pool->memory_bytes == 0)
+            continue;
+        if (replicas == NULL)
+            replicas = json_add_object(hypertune, "replicas");
+        cJSON *needs = json_add_object(replicas, pool->type);
+        if (pool->cpus > 0)
+            json_add_double(needs, "cpus", pool->cpus);
+        if (pool->memory_bytes > 0)
+            json_add_int_text(needs, "memoryBytes", pool->memory_bytes);
+    }
+}
+
+static void add_resources(cJSON *hypertune, const struct job *job)
+{
+    if (job->cpus > 0)
+        json_add_double(hypertune, "cpus", job->cpus);
+    if (job->memory_bytes > 0)
+        json_add_int_text(hypertune, "memoryBytes", job->memory_bytes);
+    add_needs(hypertune, job);
+    job_container_write(hypertune, job);
+}
+
+static void add_cancel_after(cJSON *hypertune, const struct cancelling *after)
+{
+    if (after->waiting_ms == 0 && after->running_ms == 0)
+        return;
+    cJSON *object = json_add_object(hypertune, "cancelAfter");
+    if (after->running_ms > 0)
+        json_add_duration(object, "running", after->running_ms);
+    if (after->waiting_ms > 0)
+        json_add_duration(object, "waiting", after->waiting_ms);
+}
+
+static void add_run(cJSON *hypertune, const struct job *job)
+{
+    static const char *const modes[] = {"auto", "append", "none"};
+    if (job->retries != JOB_RETRIES)
+        json_add_int(hypertune, "retries", job->retries);
+    if (job->grace_ms != JOB_GRACE_MS)
+        json_add_int(hypertune, "graceMs", job->grace_ms);
+    if (job->args_mode != ARGS_AUTO)
+        json_add_string(hypertune, "argsMode", modes[job->args_mode]);
+    if (job->substitute)
+        json_add_bool(hypertune, "substitute", true);
+    if (job->chief)
+        json_add_bool(hypertune, "chief", true);
+    add_text(hypertune, "jobDir", job->job_dir);
+    add_text(hypertune, "workdir", job->workdir);
+    if (job->own_workdir)
+        json_add_bool(hypertune, "ownWorkdir", true);
+    add_strings(hypertune, "passEnv", &job->pass_env);
+    add_variables(hypertune, "capturedEnv", &job->captured_env);
+    add_resources(hypertune, job);
+    add_strings(hypertune, "stdoutPatterns", &job->stdout_patterns);
+    add_text(hypertune, "metricsFile", job->metrics_file);
+    if (job->metric_doctor == DOCTOR_WARN)
+        json_add_string(hypertune, "metricDoctor", "warn");
+}
+
+/* What Vertex knows goes to its place, the rest is listed by its path. */
+static void add_kept(cJSON *root, cJSON *hypertune, const struct job *job)
+{
+    cJSON *others = NULL;
+    for (const struct kept *kept = job->kept; kept; kept = kept->next) {
+        if (vertex_has_place(kept->path)) {
+            kept_put(root, kept);
+            continue;
+        }
+        if (others == NULL)
+            others = json_add_object(hypertune, "kept");
+        cJSON_AddItemToObject(others, kept->path, cJSON_CreateRaw(kept->json));
+    }
+}
+
+static void add_labels(cJSON *object, const struct pairs *labels)
+{
+    cJSON *map = labels->n > 0 ? json_add_object(object, "labels") : NULL;
+    for (size_t i = 0; i < labels->n; i++)
+        json_add_string(map, labels->items[i].name, labels->items[i].value);
+}
+
+static void add_hypertune(cJSON *root, const struct job *job)
+{
+    cJSON *hypertune = cJSON_CreateObject();
+    add_text(hypertune, "name", job->name);
+    if (job->form != JOB_VERTEX)
+        json_add_string(hypertune, "form", job_dialect_name(job->form));
+    if (job->kind == JOB_STUDY)
+        add_labels(hypertune, &job->labels);
+    if (job->algorithm == ALGORITHM_BAYESIAN)
+        json_add_string(hypertune, "algorithm", "bayesian");
+    if (!vertex_says_early_stop(&job->early_stop))
+        job_early_stop_write(hypertune, &job->early_stop);
+    if (job->has_seed)
+        json_add_int_text(hypertune, "seed", job->seed);
+    if (job->until.has_target)
+        json_add_double(hypertune, "target", job->until.target);
+    add_cancel_after(hypertune, &job->cancel_after);
+    add_run(hypertune, job);
+    add_strings(hypertune, "constraints", &job->constraints);
+    add_strings(hypertune, "warmStart", &job->warm_start);
+    if (job->space.open)
+        json_add_bool(hypertune, "openSpace", true);
+    vertex_add_extras(hypertune, &job->space);
+    job_notify_write(hypertune, &job->notify);
+    add_kept(root, hypertune, job);
+    if (hypertune->child)
+        cJSON_AddItemToObject(root, "hypertune", hypertune);
+    else
+        cJSON_Delete(hypertune);
+}
+
+/* ---- the resource ---- */
+
+static void add_counts(cJSON *root, const struct job *job)
+{
+    json_add_int(root, "maxTrialCount", job->max_trials);
+    json_add_int(root, "parallelTrialCount", job->parallel);
+    if (job->max_failed > 0)
+        json_add_int(root, "maxFailedTrialCount", job->max_failed);
+}
+
+cJSON *job_write_vertex(const struct job *job)
+{
+    cJSON *root = cJSON_CreateObject();
+    add_text(root, "displayName", job->display);
+    if (job->kind != JOB_STUDY) /* Google's Study has none */
+        add_labels(root, &job->labels);
+    if (job->kind != JOB_CUSTOM)
+        vertex_add_study(root, job);
+    if (job->kind == JOB_TUNING)
+        add_counts(root, job);
+    if (job->kind != JOB_STUDY)
+        add_job_spec(root, job);
+    add_hypertune(root, job);
+    return root;
+}

@@ -1,0 +1,41 @@
+/* command.h - the argv and environment of one replica of one trial. */
+#ifndef HT_PROTO_JOB_COMMAND_H
+#define HT_PROTO_JOB_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/job/job.h"
+
+/* Splits a line as a POSIX shell splits words, without running one: quotes
+ * and backslashes work, nothing is expanded.
+ * HT_INVALID  a quote is not closed, or no word is left */
+enum ht_status command_split(struct arena *arena, const char *line,
+                             struct strings *words, struct ht_error *err);
+
+/* The user's own command and args with ${name} of declared parameters replaced
+ * (a word that mentions an absent one is left out), and ${HYPERTUNE_SEED} by
+ * the seed; then --name=value for the others as args_mode says. Any other
+ * ${...} passes through. The seed is the replicate number of the trial: 0 for
+ * the first of a point. */
+struct strings command_line(struct arena *arena, const struct job *job,
+                            const struct pool *pool, const struct value point[],
+                            int64_t seed);
+
+/* The --name=value list alone, in the order of the space: what
+ * `best -o args` prints. */
+struct strings command_params(struct arena *arena, const struct space *space,
+                              const struct value point[]);
+
+/* The pool's variables with the same substitution; in Google's forms $(NAME) of
+ * an earlier variable is replaced instead, and $$(NAME) means $(NAME). */
+struct pairs command_env(struct arena *arena, const struct job *job,
+                         const struct pool *pool, const struct value point[],
+                         int64_t seed);
+
+/* Does a word or variable of the pool hold ${name} of a declared parameter? */
+bool command_has_reference(const struct space *space, const struct pool *pool);
+
+#endif

@@ -1,0 +1,283 @@
+#include "proto/job/container.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/doc/json.h"
+#include "proto/job/check.h"
+#include "proto/job/container_words.h"
+
+#define OPTION(member) offsetof(struct container_options, member)
+#define SECRET(member) offsetof(struct secret, member)
+
+static struct job_draft *draft_at(const struct field *field, void *into)
+{
+    return (struct job_draft *)(void *)((char *)into + field->offset);
+}
+
+/* ---- words ---- */
+
+/* Reads a text that `fault` has nothing against. */
+static void read_word(const struct field_reader *reader, struct place at,
+                      const char *(*fault)(const char *word), const char **word)
+{
+    const char *text = node_string(at.node);
+    const char *wrong = text ? fault(text) : NULL;
+    if (text == NULL)
+        field_wrong_kind(reader, at, "text");
+    else if (wrong && text[0] == '\0')
+        field_error(reader, at, "is empty");
+    else if (wrong)
+        field_error(reader, at, "\"%.*s\" %s", HT_MAX_NAME, text, wrong);
+    else
+        *word = text;
+}
+
+static const char **word_at(const struct field *field, void *into)
+{
+    return (const char **)(void *)((char *)into + field->offset);
+}
+
+void job_image(const struct field_reader *reader, struct place at,
+               const struct field *field, void *into)
+{
+    read_word(reader, at, container_image_fault, word_at(field, into));
+}
+
+void job_machine(const struct field_reader *reader, struct place at,
+                 const struct field *field, void *into)
+{
+    read_word(reader, at, container_machine_fault, word_at(field, into));
+}
+
+/* An empty text is protobuf's way of saying nothing. */
+void job_service_account(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    const char *text = node_string(at.node);
+    if (!reader->null_is_absent || text == NULL || text[0] != '\0')
+        read_word(reader, at, container_account_fault, word_at(field, into));
+}
+
+static void read_network(const struct field_reader *reader, struct place at,
+                         const struct field *field, void *into)
+{
+    read_word(reader, at, container_network_fault, word_at(field, into));
+}
+
+/* A user may look like a number: its text is what counts. */
+static void read_user(const struct field_reader *reader, struct place at,
+                      const struct field *field, void *into)
+{
+    struct node text = *at.node;
+    if (text.kind == NODE_NUMBER)
+        text.kind = NODE_STRING;
+    read_word(reader, (struct place){&text, at.path}, container_user_fault,
+              word_at(field, into));
+}
+
+/* ---- volumes and folders ---- */
+
+static void check_volume(const struct field_reader *reader, struct place at,
+                         const struct node *list)
+{
+    const char *wrong = container_volume_fault(at.node->text);
+    if (wrong) {
+        field_error(reader, at, "\"%.*s\" %s", HT_MAX_NAME, at.node->text,
+                    wrong);
+        diag_hint(reader->diag, "such as /data:/data:ro");
+        return;
+    }
+    for (const struct node *node = list->first; node != at.node;
+         node = node->next)
+        if (container_same_target(node->text, at.node->text))
+            field_error(reader, at, "has the target of \"%s\", too",
+                        node->text);
+}
+
+void job_volumes(const struct field_reader *reader, struct place at,
+                 const struct field *field, void *into)
+{
+    struct job_draft *draft = draft_at(field, into);
+    struct strings read = {0};
+    size_t before = reader->diag->errors, i = 0;
+    if (!field_read_texts(reader, at, (size_t)field->max, false, &read))
+        return;
+    for (const struct node *node = at.node->first; node; node = node->next, i++)
+        check_volume(reader, field_item(reader, at, node, i), at.node);
+    if (reader->diag->errors == before)
+        draft->job.volumes = read;
+}
+
+void job_workdir(const struct field_reader *reader, struct place at,
+                 const struct field *field, void *into)
+{
+    struct job_draft *draft = draft_at(field, into);
+    const char *folder = node_string(at.node);
+    draft->workdir = at;
+    if (folder == NULL)
+        field_wrong_kind(reader, at, "text");
+    else if (folder[0] == '\0')
+        field_error(reader, at, "is empty");
+    else
+        draft->job.workdir = folder;
+}
+
+/* ---- container ---- */
+
+static const struct field_choice pulls[] = {
+    {"ifNotPresent", -1, PULL_IF_NOT_PRESENT},
+    {"always", -1, PULL_ALWAYS},
+    {"never", -1, PULL_NEVER},
+    {NULL, 0, 0}};
+
+const struct field_choice job_reporters[] = {
+    {"auto", -1, REPORTER_AUTO}, {"python", -1, REPORTER_PYTHON}, {NULL, 0, 0}};
+
+const struct field job_container_rows[] = {
+    {.name = "pull",
+     .read = field_choose,
+     .offset = OPTION(pull),
+     .choices = pulls},
+    {.name = "user", .read = read_user, .offset = OPTION(user)},
+    {.name = "readOnly", .read = field_flag, .offset = OPTION(read_only)},
+    {.name = "network", .read = read_network, .offset = OPTION(network)},
+    {"shm", field_bytes, OPTION(shm_bytes), 0, INT64_C(1) << 40, NULL},
+    {"pids", field_whole, OPTION(pids), 0, HT_MAX_PIDS, NULL},
+    {.name = "privileged", .read = field_flag, .offset = OPTION(privileged)},
+    {.name = "hostPid", .read = field_flag, .offset = OPTION(host_pid)},
+    {0}};
+
+void job_container(const struct field_reader *reader, struct place at,
+                   const struct field *field, void *into)
+{
+    struct job_draft *draft = draft_at(field, into);
+    field_read_map(reader, at, job_container_rows, &draft->job.container);
+}
+
+/* ---- secrets ---- */
+
+static void read_file_name(const struct field_reader *reader, struct place at,
+                           const struct field *field, void *into)
+{
+    read_word(reader, at, container_secret_fault, word_at(field, into));
+}
+
+static void read_variable(const struct field_reader *reader, struct place at,
+                          const struct field *field, void *into)
+{
+    read_word(reader, at, container_secret_variable_fault,
+              word_at(field, into));
+}
+
+const struct field job_secret_rows[] = {
+    {.name = "file", .read = read_file_name, .offset = SECRET(file)},
+    {.name = "env", .read = read_variable, .offset = SECRET(env)},
+    {0}};
+
+static void read_secret(const struct field_reader *reader, struct place at,
+                        struct secret *secret)
+{
+    size_t before = reader->diag->errors;
+    *secret = (struct secret){.name = at.node->key};
+    if (!field_is_variable(reader, at, secret->name))
+        return;
+    field_read_map(reader, at, job_secret_rows, secret);
+    if (reader->diag->errors > before ||
+        (secret->file == NULL) != (secret->env == NULL))
+        return;
+    field_error(reader, at, "needs either a file or an env");
+    diag_hint(reader->diag, "such as %s: {file: name}", secret->name);
+}
+
+void job_secrets(const struct field_reader *reader, struct place at,
+                 const struct field *field, void *into)
+{
+    struct job_draft *draft = draft_at(field, into);
+    draft->secrets = at;
+    if (at.node->kind != NODE_MAP || at.node->count > HT_MAX_ENV) {
+        field_error(reader, at, "must be a map of at most %d variables",
+                    HT_MAX_ENV);
+        return;
+    }
+    struct secret *secrets =
+        arena_alloc(reader->arena, at.node->count + 1, sizeof *secrets);
+    size_t n = 0;
+    for (const struct node *node = at.node->first; node; node = node->next)
+        read_secret(reader, field_child(reader, at, node), &secrets[n++]);
+    draft->job.n_secrets = n;
+    draft->job.secrets = secrets;
+}
+
+/* ---- keep ---- */
+
+const struct field job_keep_rows[] = {{"best", field_whole,
+                                       offsetof(struct job, keep_best), 1,
+                                       HT_MAX_TRIALS, NULL},
+                                      {0}};
+
+void job_keep(const struct field_reader *reader, struct place at,
+              const struct field *field, void *into)
+{
+    field_read_map(reader, at, job_keep_rows, &draft_at(field, into)->job);
+}
+
+/* ---- writing ---- */
+
+static void add_container(cJSON *object, const struct container_options *said)
+{
+    cJSON *container = cJSON_CreateObject();
+    if (said->pull != PULL_IF_NOT_PRESENT)
+        json_add_string(container, "pull", pulls[said->pull].name);
+    if (said->user)
+        json_add_string(container, "user", said->user);
+    if (said->read_only)
+        json_add_bool(container, "readOnly", true);
+    if (said->network)
+        json_add_string(container, "network", said->network);
+    if (said->shm_bytes > 0)
+        json_add_int(container, "shm", said->shm_bytes);
+    if (said->pids > 0)
+        json_add_int(container, "pids", said->pids);
+    if (said->privileged)
+        json_add_bool(container, "privileged", true);
+    if (said->host_pid)
+        json_add_bool(container, "hostPid", true);
+    if (container->child)
+        cJSON_AddItemToObject(object, "container", container);
+    else
+        cJSON_Delete(container);
+}
+
+static void add_secrets(cJSON *object, const struct job *job)
+{
+    if (job->n_secrets == 0)
+        return;
+    cJSON *secrets = json_add_object(object, "secrets");
+    for (size_t i = 0; i < job->n_secrets; i++) {
+        const struct secret *secret = &job->secrets[i];
+        cJSON *member = json_add_object(secrets, secret->name);
+        if (secret->file)
+            json_add_string(member, "file", secret->file);
+        else
+            json_add_string(member, "env", secret->env);
+    }
+}
+
+void job_container_write(cJSON *object, const struct job *job)
+{
+    if (job->volumes.n > 0) {
+        cJSON *volumes = json_add_array(object, "volumes");
+        for (size_t i = 0; i < job->volumes.n; i++)
+            json_push_string(volumes, job->volumes.items[i]);
+    }
+    add_container(object, &job->container);
+    add_secrets(object, job);
+    if (job->reporter != REPORTER_AUTO)
+        json_add_string(object, "reporter", job_reporters[job->reporter].name);
+    if (job->rewrite_gcs)
+        json_add_bool(object, "rewriteGs", true);
+    if (job->keep_best > 0)
+        json_add_int(json_add_object(object, "keep"), "best", job->keep_best);
+}

@@ -1,0 +1,324 @@
+/* job.h - what a person asked for: a study, what each trial runs, and counts.
+ *
+ * Every spec form is read into this one struct and every other part of the
+ * product works from it. All pointers live in the arena the job was read
+ * into. Absent numbers have the defaults below, so nobody asks "was it set"
+ * unless a has_ field says so. */
+#ifndef HT_PROTO_JOB_JOB_H
+#define HT_PROTO_JOB_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cjson/cJSON.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/doc/diag.h"
+#include "proto/doc/node.h"
+#include "proto/space/space.h"
+
+enum job_algorithm {
+    ALGORITHM_DEFAULT, /* not named: the server's default */
+    ALGORITHM_BAYESIAN,
+    ALGORITHM_GRID,
+    ALGORITHM_RANDOM
+};
+enum job_selection { SELECT_LAST, SELECT_BEST }; /* final measurement */
+enum job_early_stop {
+    EARLY_NONE,
+    EARLY_MEDIAN,
+    EARLY_DECAY,
+    EARLY_CONVEX,
+    EARLY_ASHA,
+    EARLY_HYPERBAND
+};
+enum job_noise { JOB_NOISE_UNKNOWN, JOB_NOISE_LOW, JOB_NOISE_HIGH };
+enum job_metric_doctor { /* what first trials without the objective do */
+                         DOCTOR_PAUSE, /* the study pauses */
+                         DOCTOR_WARN   /* it goes on; each trial says it */
+};
+enum job_args_mode {
+    ARGS_AUTO,   /* append every parameter that no ${name} consumed */
+    ARGS_APPEND, /* append all */
+    ARGS_NONE    /* append none */
+};
+
+struct pair { /* one variable, label or option */
+    const char *name, *value;
+};
+
+struct strings {
+    size_t n;
+    const char *const *items;
+};
+
+struct pairs {
+    size_t n;
+    const struct pair *items;
+};
+
+struct metric_goal {
+    const char *name;
+    bool maximize;
+    bool safety;       /* not improved, only to be at least (most) this: */
+    double threshold;  /* of a safety metric */
+    double safe_share; /* of trials that must be safe, 0: not asked */
+};
+
+/* When a trial that promises little is stopped before its end. Zeros are the
+ * rule's own defaults. */
+struct early_stop {
+    enum job_early_stop rule;
+    bool by_time;      /* curves over elapsed time, not steps */
+    bool pauses;       /* ASHA, Hyperband: trials pause at a rung and go on from
+                          their checkpoint when promoted */
+    int64_t min_steps; /* no trial stops earlier; the first rung */
+    int64_t max_steps; /* where a trial ends by itself; 0: not known */
+    int64_t min_trials;       /* completed before any stops */
+    int64_t min_measurements; /* of a trial before it stops */
+    int64_t factor;           /* ASHA, Hyperband: one of so many goes on */
+};
+
+/* One worker pool: replicas of one type that run the same thing. */
+struct pool {
+    const char *type;  /* "master", "worker", "ps", "evaluator" */
+    int count;         /* replicas, >= 1 */
+    const char *image; /* NULL for the process engine */
+    struct strings command;
+    struct strings args;
+    struct pairs env;
+    /* Of each replica. */
+    int64_t gpus;            /* its own, exclusively */
+    const char *accelerator; /* the kind of GPU asked for, NULL: any */
+    const char *machine;     /* machine type, see machines.h; NULL: none */
+    double cpus;             /* 0: the job's */
+    int64_t memory_bytes;    /* 0: the job's */
+};
+
+enum job_pull { PULL_IF_NOT_PRESENT, PULL_ALWAYS, PULL_NEVER };
+
+/* How containers of an image are set up; processes have none of it. What
+ * reaches out of the container works only where the runner's admin allows it.
+ */
+struct container_options {
+    enum job_pull pull;
+    const char *user;    /* "UID[:GID]" or a name in the image; NULL: its own */
+    bool read_only;      /* its root file system */
+    const char *network; /* NULL: one of its own; "none"; else a name: "host"
+                            or an existing network */
+    int64_t shm_bytes;   /* /dev/shm; 0: the engine's default */
+    int64_t pids;        /* most processes; 0: the runner's default */
+    bool privileged, host_pid;
+};
+
+/* Who is told of the study: webhooks of the server by their names. */
+struct notify_item {
+    const char *webhook;
+    unsigned events; /* bits, see job_notify.h */
+};
+struct notify {
+    bool said; /* otherwise all of the server's tell of it; none if n is 0 */
+    size_t n;
+    struct notify_item *items;
+};
+
+/* A variable whose value only the runner knows. */
+struct secret {
+    const char *name; /* of the variable */
+    const char *file; /* in the runner's folder of secrets; or NULL */
+    const char *env;  /* the runner's variable HYPERTUNE_SECRET_THIS; or NULL */
+};
+
+enum job_reporter {
+    REPORTER_AUTO,  /* our Python package where an image has none */
+    REPORTER_PYTHON /* ours before the image's */
+};
+
+/* What ends a study before its trials are used up (Vertex's
+ * studyStoppingConfig). The vetoes come first: while one holds, only
+ * max_trials, max_failed and an exhausted space can end the study. Times are
+ * in ms, 0: not set; ends are wall clock since 1970 UTC. Time spent PAUSED
+ * does not count. */
+struct stopping {
+    int64_t min_trials;  /* veto: completed trials */
+    int64_t min_time_ms; /* veto: running time */
+    int64_t min_end_ms;  /* veto: a moment */
+    bool has_target;
+    double target;          /* objective that is good enough */
+    int64_t time_ms;        /* running time */
+    int64_t end_ms;         /* a moment */
+    int64_t no_progress;    /* trials in a row without gain */
+    int64_t no_progress_ms; /* running time without gain */
+    bool let_finish;        /* running trials end by themselves */
+};
+
+/* How long a job may take: after that it is cancelled, whatever its trials do.
+ * In ms, 0: as long as it likes. Time spent PAUSED does not count. */
+struct cancelling {
+    int64_t waiting_ms; /* until its first trial starts */
+    int64_t running_ms; /* from then on */
+};
+
+enum job_kind {
+    JOB_TUNING, /* HyperparameterTuningJob: searches and runs its trials */
+    JOB_STUDY,  /* Vizier study: searches, others run its trials; no pools */
+    JOB_CUSTOM  /* CustomJob: one trial, no parameters, no metric */
+};
+
+/* The form that a job was said in: its words are those of CLUSTER_SPEC. */
+enum job_dialect { JOB_VERTEX, JOB_AIP, JOB_NATIVE };
+const char *
+job_dialect_name(enum job_dialect form); /* "vertex", "aip", "native" */
+
+/* A member that is known and echoed but has no effect here. */
+struct kept {
+    const char *path; /* "trialJobSpec.network"; of Vertex where it has one */
+    const char *json; /* its value */
+    struct kept *next;
+};
+
+struct job {
+    enum job_kind kind;
+    enum job_dialect form;
+    const char *name;    /* unique in its project and location; NULL: made */
+    const char *display; /* displayName; name when absent */
+    struct pairs labels;
+
+    struct space space;
+    size_t n_metrics; /* objectives, then safety metrics; 0 in a JOB_CUSTOM */
+    const struct metric_goal *metrics;
+    enum job_algorithm algorithm;
+    bool has_seed;
+    int64_t seed; /* >= 0 */
+    enum job_selection selection;
+    bool selection_said; /* by Google's client, who gets LAST back, too */
+    struct early_stop early_stop;
+    enum job_noise noise;
+    struct strings warm_start;  /* earlier studies, names or numbers */
+    struct strings constraints; /* see constraint.h; all hold for every trial */
+
+    int64_t max_trials; /* >= 1; JOB_STUDY: 0, no limit, is possible */
+    int64_t parallel;   /* >= 1 */
+    int64_t max_failed; /* 0: no limit of its own */
+    struct stopping until;
+    struct cancelling cancel_after;
+    int64_t trial_timeout_ms; /* 0: none */
+    int64_t retries;          /* starts after a failed one */
+    int64_t grace_ms;         /* SIGTERM to SIGKILL */
+    enum job_metric_doctor metric_doctor;
+    struct notify notify;
+
+    size_t n_pools;
+    struct pool *pools;     /* master first, then in the order of types above */
+    bool chief;             /* TF_CONFIG calls the master "chief" in any case */
+    const char *job_dir;    /* AI Platform: --job-dir=THIS/TRIAL; or NULL */
+    const char *output_dir; /* Vertex: AIP_* below THIS/TRIAL; or NULL. With
+                               rewrite_gcs it may be gs://B/P */
+    struct kept *kept;
+    struct kept *numbered; /* enumerations of Google's that were sent as
+                              numbers, by name; they are not stored */
+    enum job_args_mode args_mode;
+    bool substitute;           /* ${name} is replaced (native form only) */
+    bool own_workdir;          /* each replica starts in a copy of workdir */
+    const char *workdir;       /* absolute once submitted, or NULL; with images
+                                  a folder in the container */
+    struct strings pass_env;   /* names to copy from submit's environment */
+    struct pairs captured_env; /* what submit recorded */
+    double cpus;               /* 0: not asked */
+    int64_t memory_bytes;      /* 0: not asked */
+    struct strings volumes;    /* HOST:TARGET[:ro] */
+    struct container_options container;
+    size_t n_secrets;
+    const struct secret *secrets;
+    const char *service_account; /* whose credentials trials get; or NULL */
+    enum job_reporter reporter;
+    bool rewrite_gcs;  /* gs://B/P is shown to trainers as /gcs/B/P */
+    int64_t keep_best; /* outputs of so many best trials stay; 0: of all */
+    struct strings stdout_patterns; /* 'acc={accuracy} step={step}' */
+    const char *metrics_file; /* JSON lines or CSV in the trial, or NULL */
+};
+
+/* Defaults of fields that a spec may leave out. */
+enum {
+    JOB_MAX_TRIALS = 20,
+    JOB_PARALLEL = 1,
+    JOB_RETRIES = 1,
+    JOB_GRACE_MS = 30000
+};
+
+/* Reads the native form (architecture, "The native spec form"; grammar in
+ * native.schema.json). Every fault goes to diag; NULL when there was any
+ * error, otherwise a complete job in diag's arena. */
+struct job *job_read_native(const struct node *root, struct diag *diag);
+
+/* Reads Vertex's resource of that kind - HyperparameterTuningJob, Study or
+ * CustomJob - the stored and sent form. What Vertex has no field for is its
+ * member "hypertune"; output-only members are ignored, unknown ones are
+ * errors. Same contract as job_read_native(). */
+struct job *job_read_vertex(const struct node *root, enum job_kind kind,
+                            struct diag *diag);
+
+/* Reads a list of Vertex's ParameterSpecs without conditions, as an open space
+ * takes them. Faults go to diag, and then it is false. */
+bool job_read_parameters(const struct node *list, const char *path,
+                         struct diag *diag, struct space *space);
+
+/* Reads an AI Platform job or its config file: `trainingInput:`, with
+ * `hyperparameters` a JOB_TUNING, without a JOB_CUSTOM. Same contract. */
+struct job *job_read_aip(const struct node *root, struct diag *diag);
+
+/* What may change of an AI Platform job; the rest of a Job that says it is
+ * checked by name and ignored. */
+struct aip_change {
+    struct pairs labels; /* all of them, none when left out */
+    const char *etag;    /* NULL: not said */
+};
+/* Faults go to diag; without any the change is complete. */
+void job_read_aip_change(const struct node *root, struct aip_change *change,
+                         struct diag *diag);
+
+/* Reads a spec file of any form, told apart by its top-level members. */
+struct job *job_read(const struct node *root, struct diag *diag);
+
+/* The job as Vertex's resource of its kind, with "hypertune"; reading it back
+ * gives an equal job. The caller owns the result. */
+cJSON *job_write_vertex(const struct job *job);
+/* The member that says what its replicas run; of a JOB_STUDY none. */
+const char *job_spec_member(const struct job *job);
+/* The job as AI Platform's, the caller owns the result. What that form cannot
+ * say is left out and named in a warning each. */
+cJSON *job_write_aip(const struct job *job, struct diag *diag);
+/* The job in the native form, members in documented order, defaults left out.
+ * The caller owns the result. */
+cJSON *job_write_native(const struct job *job);
+
+/* The job in the form that is called "native", "vertex" or "aip"; what that
+ * form cannot say is named in a warning each. The caller owns *out.
+ * HT_INVALID       there is no such form
+ * HT_PRECONDITION  the form has no words for such a job */
+enum ht_status job_write_form(const struct job *job, const char *form,
+                              struct diag *losses, cJSON **out,
+                              struct ht_error *err);
+
+/* Parses stored Vertex JSON of any kind, told apart by its members.
+ * HT_CORRUPT when it cannot be read back. */
+enum ht_status job_parse(struct arena *arena, const char *json,
+                         struct job **job, struct ht_error *err);
+
+/* How many metrics are to be improved; safety metrics stand behind them. */
+size_t job_objectives(const struct job *job);
+/* Whether replicas run in containers: all of a job's pools do or none. */
+bool job_needs_images(const struct job *job);
+/* Whether trainers are told of gs://... anywhere: an argument, a variable, a
+ * folder, the value of a parameter. */
+bool job_mentions_gcs(const struct job *job);
+
+/* The differences of two jobs as lines "path: old -> new", native names; what
+ * a person did not choose (captured_env, a seed the server drew, an algorithm
+ * that `new` does not name) is skipped.
+ * Returns the number of differences. */
+size_t job_diff(const struct job *old, const struct job *new, struct text *out);
+
+#endif

@@ -1,0 +1,130 @@
+#include "proto/job/metrics_file.h"
+
+#include <string.h>
+
+#include "proto/base/text.h"
+
+const char *metrics_file_in_trial(const char *file)
+{
+    const size_t len = sizeof TRIAL_DIR_REFERENCE - 1;
+    if (strncmp(file, TRIAL_DIR_REFERENCE, len) != 0 || file[len] != '/')
+        return NULL;
+    file += len;
+    return file + strspn(file, "/");
+}
+
+bool metrics_file_climbs(const char *file)
+{
+    for (size_t len; *file != '\0'; file += len + (file[len] == '/')) {
+        len = strcspn(file, "/");
+        if (len == 2 && strncmp(file, "..", 2) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Appends the parts of `path` to those in `out`, ".." takes one away. */
+static void append_parts(struct text *out, const char *path)
+{
+    for (size_t len; *path != '\0'; path += len + (path[len] == '/')) {
+        len = strcspn(path, "/");
+        if (len == 0 || (len == 1 && path[0] == '.'))
+            continue;
+        if (len == 2 && strncmp(path, "..", 2) == 0) {
+            while (out->len > 0 && out->data[--out->len] != '/')
+                continue;
+            continue;
+        }
+        text_puts(out, "/");
+        text_append(out, path, len);
+    }
+}
+
+/* Containers have file systems of their own, of which only the replica's
+ * folder is read. */
+const char *metrics_file_shared(struct arena *arena, const struct job *job)
+{
+    const char *file = job->metrics_file;
+    if (file == NULL || job->n_pools == 0 || job_needs_images(job))
+        return NULL;
+    const char *rest = metrics_file_in_trial(file);
+    const bool own =
+        rest != NULL ||
+        (file[0] != '/' && (job->own_workdir || job->workdir == NULL));
+    if (own) /* one that would leave it is not read at all */
+        return NULL;
+    struct text out = {0};
+    if (file[0] != '/')
+        append_parts(&out, job->workdir);
+    append_parts(&out, file);
+    const char *path = arena_strndup(arena, out.data ? out.data : "", out.len);
+    text_free(&out);
+    return path;
+}
+
+int64_t metrics_file_writers(const struct job *job)
+{
+    int64_t replicas = 0;
+    for (size_t i = 0; i < job->n_pools; i++)
+        replicas += job->pools[i].count;
+    return replicas * (job->kind == JOB_CUSTOM ? 1 : job->parallel);
+}
+
+const char *metrics_file_repair(struct arena *arena, const struct job *job)
+{
+    const char *file = job->metrics_file;
+    const char *slash = strrchr(file, '/');
+    return arena_printf(arena, "file: " TRIAL_DIR_REFERENCE "/%.60s",
+                        slash != NULL ? slash + 1 : file);
+}
+
+struct member { /* where the file is said */
+    const struct node *node;
+    const char *path;
+};
+
+static struct member find_member(const struct node *root)
+{
+    const struct node *ours = node_find(root, "hypertune");
+    const struct node *metrics = node_find(root, "metrics");
+    if (ours != NULL && node_find(ours, "metricsFile") != NULL)
+        return (struct member){node_find(ours, "metricsFile"),
+                               "hypertune.metricsFile"};
+    return (struct member){metrics != NULL ? node_find(metrics, "file") : NULL,
+                           "metrics.file"};
+}
+
+void metrics_file_check(const struct node *root, const struct job *job,
+                        struct diag *diag)
+{
+    if (job->metrics_file == NULL || job->n_pools == 0)
+        return;
+    const struct member at = find_member(root);
+    const int line = at.node != NULL ? at.node->line : 0;
+    const int column = at.node != NULL ? at.node->column : 0;
+    const char *file = job->metrics_file;
+    const char *rest = metrics_file_in_trial(file);
+    const bool shared = metrics_file_shared(diag->arena, job) != NULL;
+    if (rest == NULL && strstr(file, TRIAL_DIR_REFERENCE) != NULL) {
+        diag_error(diag, line, column, at.path,
+                   TRIAL_DIR_REFERENCE " must be the first part of it");
+        diag_hint(diag, "such as " TRIAL_DIR_REFERENCE "/out.csv");
+    } else if (rest != NULL && *rest == '\0') {
+        diag_error(diag, line, column, at.path, "is a folder, not a file");
+        diag_hint(diag, "such as " TRIAL_DIR_REFERENCE "/out.csv");
+    } else if (!shared && metrics_file_climbs(file)) {
+        diag_error(diag, line, column, at.path,
+                   "leaves the trial's own folder by \"..\"");
+    } else if (shared && metrics_file_writers(job) > 1) {
+        diag_error(diag, line, column, at.path,
+                   "%lld processes at a time would write this one file, and "
+                   "each trial would get values of others",
+                   (long long)metrics_file_writers(job));
+        diag_hint(diag,
+                  "%s (in quotes within braces), which the trainer writes in "
+                  "$HYPERTUNE_TRIAL_DIR%s",
+                  metrics_file_repair(diag->arena, job),
+                  file[0] == '/' ? ""
+                                 : "; or workdir: own, a copy for each trial");
+    }
+}

@@ -1,0 +1,60 @@
+/* constraint_tree.h - a constraint as its reader leaves it and as its meaning
+ * is found: a tree of numbers and truths. For constraint*.c only. */
+#ifndef HT_PROTO_SPACE_CONSTRAINT_TREE_H
+#define HT_PROTO_SPACE_CONSTRAINT_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/space/space.h"
+
+enum expression_kind {
+    EXPRESSION_NUMBER,    /* number */
+    EXPRESSION_PARAMETER, /* param */
+    EXPRESSION_CALL,      /* operation of left and, if it has two, right */
+    EXPRESSION_IS,        /* truth: param has the value number `label` */
+    EXPRESSION_BELOW,     /* truth: left < right */
+    EXPRESSION_UP_TO,     /* truth: left <= right */
+    EXPRESSION_EQUAL,     /* truth: left == right */
+    EXPRESSION_NOT,       /* truth: of left */
+    EXPRESSION_AND,       /* truths: left, right */
+    EXPRESSION_OR
+};
+
+struct operation {
+    const char *name;
+    double (*apply)(double a, double b);
+    int arguments; /* 1 or 2 */
+    /* What it makes of all numbers of an interval lies between what it makes
+     * of its ends. */
+    bool ends_suffice;
+};
+
+struct constraint {
+    enum expression_kind kind;
+    double number;
+    size_t param, label;
+    const struct operation *operation;
+    double width; /* comparisons: of what left - right can be, or 1 */
+    struct constraint *left, *right;
+};
+
+struct interval {
+    double low, high;
+};
+
+/* An operator's, "neg" for the sign, or a function's; NULL when unknown. The
+ * name is not terminated. */
+const struct operation *operation_find(const char *name, size_t len);
+
+bool expression_is_truth(const struct constraint *expression);
+
+/* Where the value of a number lies, whatever the parameters are. */
+struct interval expression_interval(const struct space *space,
+                                    const struct constraint *number);
+
+/* Whether some point might satisfy it: false only when certainly none does. */
+bool expression_is_possible(const struct space *space,
+                            const struct constraint *truth);
+
+#endif

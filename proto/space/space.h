@@ -1,0 +1,130 @@
+/* space.h - the search space of a study and the points in it.
+ *
+ * A point is an array of struct value, one per parameter, in the order of the
+ * space. Its canonical text (JSON object, parameters in order, numbers in
+ * their shortest exact form) is what trials are compared by. */
+#ifndef HT_PROTO_SPACE_SPACE_H
+#define HT_PROTO_SPACE_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cjson/cJSON.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/base/text.h"
+#include "proto/doc/node.h"
+
+enum param_type {
+    PARAM_DOUBLE,
+    PARAM_INTEGER,
+    PARAM_DISCRETE,
+    PARAM_CATEGORICAL
+};
+enum param_scale { SCALE_LINEAR, SCALE_LOG, SCALE_REVERSE_LOG };
+
+struct value {
+    double real;   /* PARAM_DOUBLE: the value */
+    int64_t whole; /* PARAM_INTEGER: the value; DISCRETE, CATEGORICAL: index */
+    bool absent;   /* a condition does not hold: there is no value */
+};
+
+/* When this parameter exists: the parent exists and has one of these values.
+ * Parents are finite and never among their own descendants. */
+struct condition {
+    size_t parent; /* index in the space; it may be declared later */
+    size_t n;
+    const struct value *values;
+    struct condition *next; /* all must hold */
+};
+
+struct param {
+    const char *name;
+    enum param_type type;
+    enum param_scale scale;
+    bool scale_said; /* so that Google's clients get a linear one back */
+    double min, max; /* DOUBLE, inclusive */
+    double step;     /* DOUBLE: > 0 gives min + k*step; else 0 */
+    int64_t int_min, int_max;  /* INTEGER, inclusive */
+    int64_t int_step;          /* INTEGER, >= 1 */
+    size_t n_values;           /* DISCRETE, CATEGORICAL */
+    const double *numbers;     /* DISCRETE, increasing */
+    const char *const *labels; /* CATEGORICAL */
+    bool has_default;
+    struct value fallback;  /* the default, when has_default */
+    struct condition *when; /* NULL: always */
+};
+
+struct space {
+    size_t n;
+    struct param *params; /* in declared order */
+    bool open; /* trials define it as they go: a point may lack any of them */
+};
+
+/* Index by name, or -1; of children that share a name the first. */
+int space_find(const struct space *space, const char *name);
+/* Of the parameters of that name the one whose conditions hold in this point,
+ * or -1. */
+int space_find_active(const struct space *space, const struct value point[],
+                      const char *name);
+/* Whether no point can have both: they need different values of one parent.
+ * Only such parameters may share a name. */
+bool space_excludes(const struct space *space, size_t a, size_t b);
+
+/* Whether some parameters share a name. */
+bool space_shares_names(const struct space *space);
+
+/* All names and a NULL, for diag_nearest(). */
+const char *const *space_names(struct arena *arena, const struct space *space);
+
+/* Whether the conditions of parameter i hold in this point. */
+bool space_active(const struct space *space, const struct value point[],
+                  size_t i);
+/* Marks absent every parameter whose conditions do not hold, and only those. A
+ * value must therefore stand in each place, also where it may be absent. */
+void space_settle(const struct space *space, struct value point[]);
+/* No parameter has a condition: every point has every value. */
+bool space_is_flat(const struct space *space);
+
+/* Levels of one parameter: 0 for a continuous one. */
+uint64_t param_levels(const struct param *param);
+/* The j-th level, 0 <= j < param_levels(). */
+struct value param_level(const struct param *param, uint64_t j);
+/* Combinations of all levels, those of absent parameters counted too; 0 when
+ * the space is continuous or has more than 2^63. */
+uint64_t space_size(const struct space *space);
+
+/* The value at u in [0,1) of the scaled range (search.md section 2: log and
+ * reverse-log aware, levels as equal cells, clamped to the bounds). */
+struct value param_from_unit(const struct param *param, double u);
+
+bool value_equal(const struct param *param, struct value a, struct value b);
+/* Appends the value as an argument shows it: 0.001, 64, adam. Not absent. */
+void value_text(const struct param *param, struct value value,
+                struct text *out);
+
+/* Appends it to a JSON array, numbers as numbers. Not absent. */
+void value_push_json(const struct param *param, struct value value,
+                     cJSON *array);
+
+/* Reads one value.
+ * HT_INVALID  of a wrong kind, outside the range, or between two steps */
+enum ht_status param_read(const struct param *param, const struct node *node,
+                          struct value *value, struct ht_error *err);
+
+/* Appends the canonical text of a settled point; absent values are left out.
+ */
+void point_text(const struct space *space, const struct value point[],
+                struct text *out);
+/* Reads canonical text (or any JSON object with every active parameter) back;
+ * `point` has room for space->n and is settled.
+ * HT_INVALID  a parameter is missing, unknown, outside its range, or has a
+ *             value although its conditions do not hold */
+enum ht_status point_read(const struct space *space, const struct node *map,
+                          struct value point[], struct ht_error *err);
+enum ht_status point_parse(const struct space *space, const char *json,
+                           struct value point[], struct ht_error *err);
+
+#endif

@@ -1,0 +1,206 @@
+#include "proto/space/space.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/text.h"
+#include "proto/doc/diag.h"
+
+/* ---- values from text ---- */
+
+static enum ht_status out_of_range(const struct param *param, double x,
+                                   struct ht_error *err)
+{
+    char is[TEXT_DOUBLE_BYTES], low[TEXT_DOUBLE_BYTES], high[TEXT_DOUBLE_BYTES];
+    return ht_fail(err, HT_INVALID, "%s is outside [%s, %s]",
+                   text_of_double(is, x), text_of_double(low, param->min),
+                   text_of_double(high, param->max));
+}
+
+static enum ht_status read_real(const struct param *param,
+                                const struct node *node, struct value *value,
+                                struct ht_error *err)
+{
+    double x;
+    char is[TEXT_DOUBLE_BYTES];
+    if (!node_double(node, &x))
+        return ht_fail(err, HT_INVALID, "needs a number");
+    if (x < param->min || x > param->max)
+        return out_of_range(param, x, err);
+    if (param->step > 0) {
+        uint64_t j = (uint64_t)((x - param->min) / param->step + 0.5);
+        uint64_t levels = param_levels(param);
+        double level = param_level(param, j < levels ? j : levels - 1).real;
+        if (fabs(x - level) > param->step * 1e-6)
+            return ht_fail(err, HT_INVALID, "%s is between two steps",
+                           text_of_double(is, x));
+        x = level;
+    }
+    value->real = x + 0.0;
+    return HT_OK;
+}
+
+static enum ht_status read_whole(const struct param *param,
+                                 const struct node *node, struct value *value,
+                                 struct ht_error *err)
+{
+    int64_t whole;
+    if (!node_int64(node, &whole))
+        return ht_fail(err, HT_INVALID, "needs a whole number");
+    if (whole < param->int_min || whole > param->int_max)
+        return ht_fail(err, HT_INVALID,
+                       "%" PRId64 " is outside [%" PRId64 ", %" PRId64 "]",
+                       whole, param->int_min, param->int_max);
+    uint64_t above = (uint64_t)whole - (uint64_t)param->int_min;
+    if (above % (uint64_t)param->int_step != 0)
+        return ht_fail(err, HT_INVALID, "%" PRId64 " is between two steps",
+                       whole);
+    value->whole = whole;
+    return HT_OK;
+}
+
+/* Google matches discrete values within 1e-10. */
+static enum ht_status read_discrete(const struct param *param,
+                                    const struct node *node,
+                                    struct value *value, struct ht_error *err)
+{
+    double x;
+    char is[TEXT_DOUBLE_BYTES];
+    if (!node_double(node, &x))
+        return ht_fail(err, HT_INVALID, "needs a number");
+    size_t best = 0;
+    for (size_t i = 1; i < param->n_values; i++)
+        if (fabs(param->numbers[i] - x) < fabs(param->numbers[best] - x))
+            best = i;
+    if (fabs(param->numbers[best] - x) > 1e-10)
+        return ht_fail(err, HT_INVALID, "%s is not one of its values",
+                       text_of_double(is, x));
+    value->whole = (int64_t)best;
+    return HT_OK;
+}
+
+static enum ht_status read_category(const struct param *param,
+                                    const struct node *node,
+                                    struct value *value, struct ht_error *err)
+{
+    if (node->text == NULL || node->kind == NODE_NULL)
+        return ht_fail(err, HT_INVALID, "needs a text");
+    for (size_t i = 0; i < param->n_values; i++) {
+        if (strcmp(param->labels[i], node->text) == 0) {
+            value->whole = (int64_t)i;
+            return HT_OK;
+        }
+    }
+    return ht_fail(err, HT_INVALID, "\"%.64s\" is not one of its values",
+                   node->text);
+}
+
+enum ht_status param_read(const struct param *param, const struct node *node,
+                          struct value *value, struct ht_error *err)
+{
+    *value = (struct value){0};
+    switch (param->type) {
+    case PARAM_DOUBLE:
+        return read_real(param, node, value, err);
+    case PARAM_INTEGER:
+        return read_whole(param, node, value, err);
+    case PARAM_DISCRETE:
+        return read_discrete(param, node, value, err);
+    case PARAM_CATEGORICAL:
+        return read_category(param, node, value, err);
+    }
+    return ht_fail(err, HT_INTERNAL, "no type");
+}
+
+/* ---- points from text ---- */
+
+static enum ht_status read_named(const struct param *param,
+                                 const struct node *node, struct value *value,
+                                 struct ht_error *err)
+{
+    enum ht_status status = param_read(param, node, value, err);
+    return status == HT_OK ? HT_OK
+                           : ht_wrap(err, status, "parameter %s", param->name);
+}
+
+/* From parents to children, whatever their order: a name is that of the
+ * parameter which exists by what is known so far. */
+static enum ht_status read_active(const struct space *space,
+                                  const struct node *map, struct value point[],
+                                  struct ht_error *err)
+{
+    bool more = true;
+    while (more) {
+        more = false;
+        for (const struct node *node = map->first; node; node = node->next) {
+            const int i = space_find_active(space, point, node->key);
+            if (i < 0 || !point[i].absent)
+                continue;
+            const enum ht_status status =
+                read_named(&space->params[i], node, &point[i], err);
+            if (status != HT_OK)
+                return status;
+            more = true;
+        }
+    }
+    return HT_OK;
+}
+
+/* A value stands exactly where the conditions hold. */
+static enum ht_status check_presence(const struct space *space,
+                                     const struct node *map,
+                                     const struct value point[],
+                                     struct ht_error *err)
+{
+    for (size_t i = 0; i < space->n; i++)
+        if (!space->open && point[i].absent && space_active(space, point, i))
+            return ht_fail(err, HT_INVALID, "parameter %s is missing",
+                           space->params[i].name);
+    for (const struct node *node = map->first; node; node = node->next)
+        if (space_find_active(space, point, node->key) < 0)
+            return ht_fail(err, HT_INVALID,
+                           "parameter %s has a value although its conditions "
+                           "do not hold",
+                           node->key);
+    return HT_OK;
+}
+
+enum ht_status point_read(const struct space *space, const struct node *map,
+                          struct value point[], struct ht_error *err)
+{
+    if (map == NULL || map->kind != NODE_MAP)
+        return ht_fail(err, HT_INVALID, "parameters must be an object");
+    for (const struct node *node = map->first; node; node = node->next)
+        if (space_find(space, node->key) < 0)
+            return ht_fail(err, HT_INVALID, "unknown parameter %.64s",
+                           node->key);
+    /* Read aside, so that a failure leaves the caller's point as it was. */
+    struct value *read = ht_xcalloc(space->n + 1, sizeof *read);
+    for (size_t i = 0; i < space->n; i++)
+        read[i].absent = true;
+    enum ht_status status = read_active(space, map, read, err);
+    if (status == HT_OK)
+        status = check_presence(space, map, read, err);
+    if (status == HT_OK && space->n > 0)
+        memcpy(point, read, space->n * sizeof *read);
+    free(read);
+    return status;
+}
+
+enum ht_status point_parse(const struct space *space, const char *json,
+                           struct value point[], struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    struct diag diag;
+    size_t len = strlen(json);
+    diag_init(&diag, arena, "point", json, len);
+    const struct node *map = node_read_json(arena, json, len, &diag);
+    enum ht_status status =
+        map ? point_read(space, map, point, err)
+            : ht_fail(err, HT_INVALID, "parameters: %s",
+                      diag.first ? diag.first->text : "not JSON");
+    arena_free(arena);
+    return status;
+}

@@ -1,0 +1,220 @@
+#include "runner/attempt/discard.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runner/attempt/outputs.h"
+#include "runner/base/disk.h"
+#include "runner/base/log.h"
+#include "runner/base/safe_path.h"
+
+enum item_state { WAITS, DONE, TOLD };
+
+struct entry {
+    struct discard_item item;
+    char *output_dir; /* NULL: the runner's folder */
+    bool rewrite_gcs;
+    enum item_state state;
+    struct entry *next;
+};
+
+struct discard {
+    const struct site *site;
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards all below */
+    pthread_cond_t wake;
+    struct entry *first;
+    bool ending;
+};
+
+/* ---- removing ---- */
+
+/* A root that the folder lies below; NULL: none. */
+static const char *find_root(const struct site *site, const char *folder)
+{
+    if (beneath_rest(site->state, folder) != NULL)
+        return site->state;
+    for (size_t i = 0; i < site->volume_roots.n; i++) {
+        if (beneath_rest(site->volume_roots.items[i], folder) != NULL)
+            return site->volume_roots.items[i];
+    }
+    return site->gcs_root != NULL && beneath_rest(site->gcs_root, folder)
+               ? site->gcs_root
+               : NULL;
+}
+
+/* Through the descriptor, so that no link that a trial left is followed. */
+static void remove_folders(struct arena *arena, int folder)
+{
+    for (size_t i = 0; i < OUTPUT_FOLDERS; i++)
+        disk_remove_tree(arena_printf(arena, "/proc/self/fd/%d/%s", folder,
+                                      output_folders[i].value));
+}
+
+/* False when it is not ours to remove. */
+static bool remove_outputs(const struct site *site, const struct entry *entry)
+{
+    struct arena *arena = arena_new();
+    const struct order order = {
+        .key = {entry->item.study, entry->item.trial, 1},
+        .output_dir = entry->output_dir,
+        .rewrite_gcs = entry->rewrite_gcs,
+    };
+    const char *folder = outputs_here(arena, site, &order);
+    const char *root = folder != NULL ? find_root(site, folder) : NULL;
+    if (root != NULL) {
+        const int fd = beneath_open(root, beneath_rest(root, folder));
+        if (fd >= 0) {
+            remove_folders(arena, fd);
+            close(fd);
+            rmdir(folder);
+        } else if (errno != ENOENT) {
+            root = NULL;
+        }
+    }
+    runner_log(root != NULL ? RUNNER_INFO : RUNNER_WARN,
+               root != NULL ? "outputs.discarded" : "outputs.kept",
+               "study=%lld trial=%lld folder=%s", (long long)entry->item.study,
+               (long long)entry->item.trial,
+               folder != NULL ? folder : entry->output_dir);
+    arena_free(arena);
+    return root != NULL;
+}
+
+static struct entry *find_waiting(struct discard *discard)
+{
+    struct entry *entry = discard->first;
+    while (entry != NULL && entry->state != WAITS)
+        entry = entry->next;
+    return entry;
+}
+
+/* Entries that wait are freed by nobody else. */
+static void *work(void *context)
+{
+    struct discard *discard = context;
+    pthread_mutex_lock(&discard->lock);
+    while (!discard->ending) {
+        struct entry *entry = find_waiting(discard);
+        if (entry == NULL) {
+            pthread_cond_wait(&discard->wake, &discard->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&discard->lock);
+        const bool removed = remove_outputs(discard->site, entry);
+        pthread_mutex_lock(&discard->lock);
+        entry->item.kept = !removed;
+        entry->state = DONE;
+    }
+    pthread_mutex_unlock(&discard->lock);
+    return NULL;
+}
+
+/* ---- life ---- */
+
+enum ht_status discard_start(const struct site *site, struct discard **discard,
+                             struct ht_error *err)
+{
+    struct discard *made = ht_xcalloc(1, sizeof *made);
+    made->site = site;
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_cond_init(&made->wake, NULL);
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    const int failed = pthread_create(&made->thread, NULL, work, made);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (failed != 0) {
+        free(made);
+        return ht_fail_errno(err, failed, "no thread to remove outputs");
+    }
+    *discard = made;
+    return HT_OK;
+}
+
+static void free_entry(struct entry *entry)
+{
+    free(entry->output_dir);
+    free(entry);
+}
+
+void discard_stop(struct discard *discard)
+{
+    if (discard == NULL)
+        return;
+    pthread_mutex_lock(&discard->lock);
+    discard->ending = true;
+    pthread_cond_signal(&discard->wake);
+    pthread_mutex_unlock(&discard->lock);
+    pthread_join(discard->thread, NULL);
+    while (discard->first != NULL) {
+        struct entry *next = discard->first->next;
+        free_entry(discard->first);
+        discard->first = next;
+    }
+    pthread_cond_destroy(&discard->wake);
+    pthread_mutex_destroy(&discard->lock);
+    free(discard);
+}
+
+/* ---- from the supervising thread ---- */
+
+static struct entry *make_entry(const struct discard_wish *wish)
+{
+    struct entry *entry = ht_xcalloc(1, sizeof *entry);
+    entry->item = (struct discard_item){wish->study, wish->trial, false};
+    entry->output_dir =
+        wish->output_dir != NULL ? ht_xstrdup(wish->output_dir) : NULL;
+    entry->rewrite_gcs = wish->rewrite_gcs;
+    return entry;
+}
+
+void discard_ask(struct discard *discard, const struct discard_wish *wish)
+{
+    pthread_mutex_lock(&discard->lock);
+    struct entry **link = &discard->first;
+    while (*link != NULL && ((*link)->item.study != wish->study ||
+                             (*link)->item.trial != wish->trial))
+        link = &(*link)->next;
+    if (*link == NULL) {
+        *link = make_entry(wish);
+        pthread_cond_signal(&discard->wake);
+    }
+    pthread_mutex_unlock(&discard->lock);
+}
+
+size_t discard_tell(struct discard *discard, struct discard_item items[],
+                    size_t most)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&discard->lock);
+    struct entry *entry = discard->first;
+    for (; entry != NULL && n < most; entry = entry->next) {
+        if (entry->state == WAITS)
+            continue;
+        entry->state = TOLD;
+        items[n++] = entry->item;
+    }
+    pthread_mutex_unlock(&discard->lock);
+    return n;
+}
+
+void discard_confirm(struct discard *discard)
+{
+    pthread_mutex_lock(&discard->lock);
+    struct entry **link = &discard->first;
+    while (*link != NULL) {
+        struct entry *entry = *link;
+        if (entry->state != TOLD) {
+            link = &entry->next;
+            continue;
+        }
+        *link = entry->next;
+        free_entry(entry);
+    }
+    pthread_mutex_unlock(&discard->lock);
+}

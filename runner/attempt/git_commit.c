@@ -1,0 +1,197 @@
+#include "runner/attempt/git_commit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proto/base/arena.h"
+
+enum {
+    PATIENCE_MS = 2000,
+    FRESH_MS = 5000, /* an answer holds */
+    LOOK_MS = 20,    /* between looks at git's answer */
+    MOST_FOLDERS = 8,
+    COMMIT_BYTES = 65, /* SHA-256 in hex */
+    HEAD_BYTES = 4096  /* of the answer: the commit comes first */
+};
+
+extern char **environ;
+
+struct question {
+    char *folder; /* NULL: the place is free */
+    int fd;       /* git's answer, -1: it is all there */
+    pid_t git;
+    int64_t asked_ms;
+    char head[HEAD_BYTES];
+    size_t len;
+    char commit[COMMIT_BYTES]; /* "": none */
+    bool dirty;
+};
+
+struct provenance {
+    struct question questions[MOST_FOLDERS];
+};
+
+struct provenance *provenance_new(void)
+{
+    struct provenance *provenance = ht_xcalloc(1, sizeof *provenance);
+    for (size_t i = 0; i < MOST_FOLDERS; i++)
+        provenance->questions[i].fd = -1;
+    return provenance;
+}
+
+/* Whoever supervises reaps git with the other children. */
+static void hang_up(struct question *question)
+{
+    if (question->fd < 0)
+        return;
+    close(question->fd);
+    question->fd = -1;
+    kill(question->git, SIGKILL);
+}
+
+static void forget(struct question *question)
+{
+    hang_up(question);
+    free(question->folder);
+    *question = (struct question){.fd = -1};
+}
+
+void provenance_free(struct provenance *provenance)
+{
+    for (size_t i = 0; provenance != NULL && i < MOST_FOLDERS; i++)
+        forget(&provenance->questions[i]);
+    free(provenance);
+}
+
+/* ---- asking git ---- */
+
+/* No program that the folder's own configuration names, no lock in it. */
+static int spawn_git(const char *folder, int out, pid_t *pid)
+{
+    char git[] = "git", locks[] = "--no-optional-locks", c[] = "-c",
+         monitor[] = "core.fsmonitor=false", into[] = "-C", status[] = "status",
+         form[] = "--porcelain=v2", branch[] = "--branch";
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s", folder);
+    char *argv[] = {git,  locks,  c,    monitor, into,
+                    path, status, form, branch,  NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, out, 1);
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    const int failed = posix_spawnp(pid, git, &actions, &attr, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attr);
+    return failed;
+}
+
+static void begin(struct question *question, const char *folder, int64_t now_ms)
+{
+    int ends[2];
+    forget(question);
+    question->folder = ht_xstrdup(folder);
+    question->asked_ms = now_ms;
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        return;
+    if (spawn_git(folder, ends[1], &question->git) == 0)
+        question->fd = ends[0];
+    else
+        close(ends[0]);
+    close(ends[1]);
+}
+
+/* "# branch.oid COMMIT", other lines with '#', then one for each change. */
+static void read_head(struct question *question)
+{
+    static const char mark[] = "# branch.oid ";
+    enum { MARK = sizeof mark - 1 };
+    question->head[question->len] = '\0';
+    for (char *line = question->head, *next; *line != '\0'; line = next) {
+        const size_t len = strcspn(line, "\n");
+        next = line + len + (line[len] == '\n');
+        const size_t digits = strncmp(line, mark, MARK) == 0
+                                  ? strspn(line + MARK, "0123456789abcdef")
+                                  : 0;
+        if (digits >= 40 && digits < COMMIT_BYTES && MARK + digits == len)
+            (void)snprintf(question->commit, COMMIT_BYTES, "%.*s", (int)digits,
+                           line + MARK);
+        question->dirty = question->dirty || line[0] != '#';
+    }
+}
+
+/* The first change tells enough. */
+static void listen(struct question *question, int64_t now_ms)
+{
+    if (question->fd < 0)
+        return;
+    ssize_t n = 1;
+    while (n > 0 && question->len < HEAD_BYTES - 1) {
+        n = read(question->fd, question->head + question->len,
+                 HEAD_BYTES - 1 - question->len);
+        question->len += n > 0 ? (size_t)n : 0;
+    }
+    const bool whole = n == 0 || question->len == HEAD_BYTES - 1;
+    const bool late = now_ms - question->asked_ms >= PATIENCE_MS;
+    if (whole)
+        read_head(question);
+    if (n == 0) { /* it has ended by itself, its pid may be another's */
+        close(question->fd);
+        question->fd = -1;
+    } else if (whole || late || errno != EAGAIN) {
+        hang_up(question);
+    }
+}
+
+/* ---- being asked ---- */
+
+static struct question *find(struct provenance *provenance, const char *folder)
+{
+    struct question *oldest = &provenance->questions[0];
+    for (size_t i = 0; i < MOST_FOLDERS; i++) {
+        struct question *question = &provenance->questions[i];
+        if (question->folder != NULL && strcmp(question->folder, folder) == 0)
+            return question;
+        if (question->folder == NULL || question->asked_ms < oldest->asked_ms)
+            oldest = question;
+    }
+    return oldest;
+}
+
+struct provenance_answer provenance_ask(struct provenance *provenance,
+                                        const char *folder, int64_t now_ms)
+{
+    struct question *question = find(provenance, folder);
+    const bool same =
+        question->folder != NULL && strcmp(question->folder, folder) == 0;
+    if (!same || (question->fd < 0 && now_ms - question->asked_ms >= FRESH_MS))
+        begin(question, folder, now_ms);
+    listen(question, now_ms);
+    return (struct provenance_answer){
+        .known = question->fd < 0,
+        .commit = question->commit[0] != '\0' ? question->commit : NULL,
+        .dirty = question->dirty,
+    };
+}
+
+int64_t provenance_wake_at(const struct provenance *provenance, int64_t now_ms)
+{
+    for (size_t i = 0; i < MOST_FOLDERS; i++) {
+        if (provenance->questions[i].fd >= 0)
+            return now_ms + LOOK_MS;
+    }
+    return INT64_MAX;
+}

@@ -1,0 +1,32 @@
+/* provenance.h - the git commit that folders stand at, asked of git beside the
+ * runner's own work.
+ *
+ * One thread; nothing here waits. An answer is good for a few seconds, so that
+ * the trials of a study ask once. */
+#ifndef HT_RUNNER_ATTEMPT_GIT_COMMIT_H
+#define HT_RUNNER_ATTEMPT_GIT_COMMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct provenance;
+
+struct provenance *provenance_new(void);
+void provenance_free(struct provenance *provenance); /* accepts NULL */
+
+struct provenance_answer {
+    bool known;         /* false: git is still at it */
+    const char *commit; /* NULL: no work tree of git; borrowed until the next
+                           call */
+    bool dirty;         /* something differs from the commit */
+};
+
+/* What the folder stands at, asking git when nobody has lately. An answer comes
+ * within two seconds of the first question, or counts as none. */
+struct provenance_answer provenance_ask(struct provenance *provenance,
+                                        const char *folder, int64_t now_ms);
+/* Monotonic time to ask again about what is not known yet; INT64_MAX: all is.
+ */
+int64_t provenance_wake_at(const struct provenance *provenance, int64_t now_ms);
+
+#endif

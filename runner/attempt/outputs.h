@@ -1,0 +1,59 @@
+/* outputs.h - the folders in which a trial leaves what outlives its attempts:
+ * its model, its checkpoints, its logs. */
+#ifndef HT_RUNNER_ATTEMPT_OUTPUTS_H
+#define HT_RUNNER_ATTEMPT_OUTPUTS_H
+
+#include <stdbool.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "runner/base/order.h"
+#include "runner/base/site.h"
+
+enum { OUTPUT_FOLDERS = 3 };
+/* Vertex's variable for each, and its name on disk. */
+extern const struct pair output_folders[OUTPUT_FOLDERS];
+
+/* STATE/STUDY/TRIAL: all that a runner keeps of a trial, its attempts too. */
+char *outputs_trial_folder(struct arena *arena, const struct site *site,
+                           const struct attempt_key *key);
+
+/* The folder on this machine above the three, in the arena: the job's
+ * outputDir, what stands for its gs:// URL here, or else the trial's folder.
+ * NULL when they are not on this machine. */
+const char *outputs_here(struct arena *arena, const struct site *site,
+                         const struct order *order);
+
+/* Before a trial's first attempt: nothing may lie in the three that it could
+ * take for its own, such as a checkpoint. What an earlier database's trial of
+ * the same number left in the runner's folder is put aside.
+ * HT_PRECONDITION  the job's outputDir has files of another trial
+ * HT_IO            they cannot be put aside */
+enum ht_status outputs_begin(const struct site *site, const struct order *order,
+                             struct ht_error *err);
+
+/* Makes the three for a trainer that is as trusted as the runner: a process.
+ * HT_PRECONDITION  a file is there
+ * HT_IO            a folder cannot be made */
+enum ht_status outputs_make(const char *here, struct ht_error *err);
+
+/* Makes the three for a container, which has any user: whoever gets through to
+ * them may write. Only their owner gets through what is made above them, unless
+ * trials pass it themselves (`passed`), as in a bucket. They lie below `root`,
+ * where trials may write, so no symbolic link is followed.
+ * HT_PRECONDITION  `here` is not below `root`, or a link is in the way
+ * HT_IO            a folder cannot be made */
+enum ht_status outputs_share(const char *root, const char *here, bool passed,
+                             struct ht_error *err);
+
+/* Removes those of a trial that are empty, then the trial's folder. */
+void outputs_remove_empty(const struct site *site,
+                          const struct attempt_key *key);
+
+/* Whether gs:// URLs are paths to this order's trainers. */
+bool outputs_is_rewritten(const struct site *site, const struct order *order);
+/* The text with MOUNT/BUCKET for each gs://BUCKET in it, in the arena. */
+const char *outputs_rewrite(struct arena *arena, const char *text,
+                            const char *mount);
+
+#endif

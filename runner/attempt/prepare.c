@@ -1,0 +1,191 @@
+#include "runner/attempt/prepare.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "proto/base/limits.h"
+#include "runner/attempt/outputs.h"
+#include "runner/attempt/replica_env.h"
+#include "runner/attempt/secrets.h"
+#include "runner/base/credentials.h"
+#include "runner/base/disk.h"
+#include "runner/base/folder.h"
+#include "runner/base/home.h"
+#include "runner/base/procfs.h"
+#include "runner/reports/runner_stream.h"
+
+/* What makes a folder an attempt's: written first, removed last. */
+static const char lease_file[] = "lease.json";
+
+char *prepare_attempt_folder(struct arena *arena, const struct site *site,
+                             const struct attempt_key *key)
+{
+    return arena_printf(arena, "%s/%lld",
+                        outputs_trial_folder(arena, site, key),
+                        (long long)key->attempt);
+}
+
+char *prepare_replica_folder(struct arena *arena, const char *attempt_folder,
+                             const struct replica_order *replica)
+{
+    return arena_printf(arena, "%s/%s", attempt_folder, replica->name);
+}
+
+enum ht_status prepare_lease(const char *attempt_folder, const char *json,
+                             size_t len, struct ht_error *err)
+{
+    const enum ht_status status = disk_make_folder(attempt_folder, err);
+    if (status != HT_OK)
+        return status;
+    return disk_write(attempt_folder, lease_file, json, len, 0600, err);
+}
+
+static enum ht_status write_params(const struct order *order,
+                                   const char *folder, struct ht_error *err)
+{
+    struct text out = {0};
+    text_puts(&out, "");
+    for (size_t i = 0; i < order->params.n; i++)
+        text_printf(&out, "%s=%s\n", order->params.items[i].name,
+                    order->params.items[i].value);
+    const enum ht_status status = disk_replace(folder, "params", out.data,
+                                               out.len, FOLDER_FILE_MODE, err);
+    text_free(&out);
+    return status;
+}
+
+/* Everything but launch.json, so that its presence proves the rest. */
+static enum ht_status fill_replica(const struct order *order,
+                                   const char *folder, struct ht_error *err)
+{
+    enum ht_status status = disk_make_folder(folder, err);
+    if (status == HT_OK && chmod(folder, 0777) != 0)
+        status = ht_fail_errno(err, errno, "cannot open up %s", folder);
+    if (status == HT_OK)
+        status = disk_replace(folder, "token", order->token,
+                              strlen(order->token), FOLDER_FILE_MODE, err);
+    if (status == HT_OK)
+        status = write_params(order, folder, err);
+    return status;
+}
+
+/* What the replica does not get although its job names it. */
+static void say_credentials(const struct identity *identity,
+                            const struct variables *variables,
+                            const char *folder)
+{
+    const char *account = identity->order->service_account;
+    const char *ours = identity_credentials(identity);
+    const char *there = variables_find(variables, CREDENTIALS_VARIABLE);
+    const bool same = there != NULL && ours != NULL && strcmp(there, ours) == 0;
+    if (account != NULL && there != NULL && !same)
+        words_say(folder,
+                  "the job or its image sets " CREDENTIALS_VARIABLE
+                  ": the credentials of %s are not used",
+                  account);
+    else if (identity->credentials.lack != NULL)
+        words_say(folder, "%s", identity->credentials.lack);
+}
+
+static void say_job(const struct identity *identity,
+                    const struct variables *variables, const char *folder)
+{
+    if (variables->lacks_job)
+        words_say(folder,
+                  "CLUSTER_SPEC and TF_CONFIG are without \"job\": with its "
+                  "%lld bytes they would be longer than the %d that Linux "
+                  "takes of a variable",
+                  (long long)identity->order->job_bytes, HT_MAX_WORD);
+}
+
+static enum ht_status prepare_replica(const struct identity *identity,
+                                      const char *folder, struct arena *arena,
+                                      struct ht_error *err)
+{
+    const struct order *order = identity->order;
+    const struct habitat *habitat = identity->habitat;
+    const struct replica_order *replica = &order->replicas[identity->replica];
+    if (habitat->argv.n == 0)
+        return ht_fail(err, HT_PRECONDITION,
+                       "image %.128s has no command of its own: give one",
+                       replica->image != NULL ? replica->image : "");
+    enum ht_status status = fill_replica(order, folder, err);
+    if (status == HT_OK && habitat->makes != NULL)
+        status = outputs_make(habitat->makes, err);
+    if (status != HT_OK)
+        return status;
+    struct variables variables = {.arena = arena};
+    identity_set(&variables, identity);
+    say_credentials(identity, &variables, folder);
+    say_job(identity, &variables, folder);
+    char boot[PROCFS_BOOT_BYTES];
+    const struct launch launch = {
+        .argv = habitat->argv,
+        .env = {.n = variables.n, .items = variables.items},
+        .inherited = habitat->inherited,
+        .workdir = habitat->workdir,
+        .copied = habitat->copied,
+        .left_out = habitat->copied != NULL ? order->metrics_file : NULL,
+        .state = habitat->copied != NULL ? identity->site->state : NULL,
+        .timeout_ms = order->timeout_ms,
+        .grace_ms = order->grace_ms,
+        .boot = procfs_boot(boot) ? boot : NULL,
+    };
+    return folder_write_launch(folder, &launch, err);
+}
+
+enum ht_status
+prepare_replicas(const struct site *site, const struct order *order,
+                 const struct placement *placement, const char *attempt_folder,
+                 const struct habitat habitats[], struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    struct pairs secrets = {0};
+    struct credentials credentials = {0};
+    enum ht_status status =
+        secrets_find(arena, site, order, getenv, &secrets, err);
+    if (status == HT_OK)
+        status = credentials_give(arena, site, order, &credentials, err);
+    for (size_t i = 0; status == HT_OK && i < order->n_replicas; i++) {
+        const struct identity identity = {
+            .site = site,
+            .order = order,
+            .placement = placement,
+            .replica = i,
+            .habitat = &habitats[i],
+            .secrets = &secrets,
+            .credentials = credentials,
+        };
+        const char *folder =
+            prepare_replica_folder(arena, attempt_folder, &order->replicas[i]);
+        status = prepare_replica(&identity, folder, arena, err);
+    }
+    arena_free(arena);
+    return status;
+}
+
+bool prepare_is_complete(const struct order *order, const char *attempt_folder)
+{
+    for (size_t i = 0; i < order->n_replicas; i++) {
+        char name[128];
+        (void)snprintf(name, sizeof name, "%s/launch.json",
+                       order->replicas[i].name);
+        if (!disk_has(attempt_folder, name))
+            return false;
+    }
+    return true;
+}
+
+void prepare_remove(const struct site *site, const struct attempt_key *key)
+{
+    struct arena *arena = arena_new();
+    const char *folder = prepare_attempt_folder(arena, site, key);
+    credentials_take_back(site, key);
+    home_reclaim(site->state, folder);
+    disk_remove_marked(folder, lease_file);
+    outputs_remove_empty(site, key);
+    arena_free(arena);
+}

@@ -1,0 +1,45 @@
+/* identity.h - the environment by which a replica knows who it is:
+ * proto/README.md section 6. */
+#ifndef HT_RUNNER_ATTEMPT_REPLICA_ENV_H
+#define HT_RUNNER_ATTEMPT_REPLICA_ENV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/base/arena.h"
+#include "proto/job/job.h"
+#include "runner/attempt/replica_view.h"
+#include "runner/base/credentials.h"
+#include "runner/base/order.h"
+#include "runner/base/placement.h"
+#include "runner/base/site.h"
+
+struct variables { /* an environment in the making */
+    struct arena *arena;
+    size_t n, room;
+    struct pair *items;
+    bool lacks_job; /* it is too long for CLUSTER_SPEC and TF_CONFIG */
+};
+
+/* NULL: it is not there. */
+const char *variables_find(const struct variables *variables, const char *name);
+
+/* One replica and where it is. */
+struct identity {
+    const struct site *site;
+    const struct order *order;
+    const struct placement *placement;
+    size_t replica; /* which of the order's */
+    const struct habitat *habitat;
+    const struct pairs *secrets; /* variables and their values */
+    struct credentials credentials;
+};
+
+/* The file of its credentials as the replica sees it; NULL: it has none. */
+const char *identity_credentials(const struct identity *identity);
+
+/* Fills in everything: what is there anyway and the defaults, over them the
+ * user's own variables, over all the replica's identity. */
+void identity_set(struct variables *variables, const struct identity *identity);
+
+#endif

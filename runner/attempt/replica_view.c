@@ -1,0 +1,174 @@
+#include "runner/attempt/replica_view.h"
+
+#include <string.h>
+
+#include "proto/base/text.h"
+#include "proto/job/metrics_file.h"
+#include "runner/attempt/outputs.h"
+
+/* What a shell has that nobody set up; the second is what Docker gives. */
+static const struct pair usual_path = {"PATH", "/usr/local/bin:/usr/bin:/bin"};
+static const struct pair container_path = {
+    "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
+
+/* What `more` says of the path counts. */
+static struct pairs with_path(struct arena *arena, const struct pairs *more,
+                              const struct pair *path)
+{
+    struct pair *items = arena_alloc(arena, more->n + 1, sizeof *items);
+    if (more->n > 0)
+        memcpy(items, more->items, more->n * sizeof *items);
+    items[more->n] = *path;
+    return (struct pairs){.n = more->n + 1, .items = items};
+}
+
+static struct strings
+rewrite_all(struct arena *arena, const struct strings *words, const char *mount)
+{
+    const char **items = arena_alloc(arena, words->n + 1, sizeof *items);
+    for (size_t i = 0; i < words->n; i++)
+        items[i] = outputs_rewrite(arena, words->items[i], mount);
+    return (struct strings){.n = words->n, .items = items};
+}
+
+const char *habitat_put_trial_dir(struct arena *arena,
+                                  const struct order *order, const char *text,
+                                  const char *folder)
+{
+    const char *at = text, *next;
+    if (!order->substitute || strstr(text, TRIAL_DIR_REFERENCE) == NULL)
+        return text;
+    struct text out = {0};
+    while ((next = strstr(at, TRIAL_DIR_REFERENCE)) != NULL) {
+        text_append(&out, at, (size_t)(next - at));
+        text_puts(&out, folder);
+        at = next + sizeof TRIAL_DIR_REFERENCE - 1;
+    }
+    text_puts(&out, at);
+    const char *replaced = arena_strndup(arena, out.data, out.len);
+    text_free(&out);
+    return replaced;
+}
+
+static struct strings put_trial_dir(struct arena *arena,
+                                    const struct order *order,
+                                    const struct strings *words,
+                                    const char *folder)
+{
+    const char **items = arena_alloc(arena, words->n + 1, sizeof *items);
+    for (size_t i = 0; i < words->n; i++)
+        items[i] = habitat_put_trial_dir(arena, order, words->items[i], folder);
+    return (struct strings){.n = words->n, .items = items};
+}
+
+static struct strings join(struct arena *arena, const struct strings *a,
+                           const struct strings *b)
+{
+    const char **items = arena_alloc(arena, a->n + b->n + 1, sizeof *items);
+    size_t n = 0;
+    for (size_t i = 0; i < a->n; i++)
+        items[n++] = a->items[i];
+    for (size_t i = 0; i < b->n; i++)
+        items[n++] = b->items[i];
+    return (struct strings){.n = n, .items = items};
+}
+
+char *habitat_own_workdir(struct arena *arena, const char *folder)
+{
+    return arena_printf(arena, "%s/work", folder);
+}
+
+struct habitat habitat_of_process(struct arena *arena, const struct site *site,
+                                  const struct order *order, size_t replica,
+                                  const char *folder)
+{
+    const struct replica_order *own = &order->replicas[replica];
+    const char *here = outputs_here(arena, site, order);
+    const bool rewritten = outputs_is_rewritten(site, order);
+    const bool copies = order->own_workdir && own->workdir != NULL;
+    const struct strings argv =
+        rewritten ? rewrite_all(arena, &own->argv, site->gcs_root) : own->argv;
+    return (struct habitat){
+        .folder = folder,
+        .outputs = here != NULL ? here : order->output_dir,
+        .makes = here,
+        .workdir = copies ? habitat_own_workdir(arena, folder) : own->workdir,
+        .copied = copies ? own->workdir : NULL,
+        .argv = put_trial_dir(arena, order, &argv, folder),
+        .base = order->captured,
+        .offered = with_path(arena, &site->inherited, &usual_path),
+        .kit = site->kit,
+        .programs = site->programs,
+        .gcs = rewritten ? site->gcs_root : NULL,
+        .report_url = order->report_url,
+    };
+}
+
+/* A command of the job replaces the image's entry point together with its
+ * arguments; arguments alone replace the image's. */
+static struct strings container_argv(struct arena *arena,
+                                     const struct order *order,
+                                     const struct replica_order *own,
+                                     const struct image *image, const char *gcs)
+{
+    const struct strings words =
+        gcs != NULL ? rewrite_all(arena, &own->argv, gcs) : own->argv;
+    const struct strings argv =
+        put_trial_dir(arena, order, &words, HABITAT_TRIAL);
+    if (own->entry_words > 0)
+        return argv;
+    return join(arena, &image->entrypoint,
+                argv.n > 0 ? &argv : &image->command);
+}
+
+static const char *container_workdir(struct arena *arena,
+                                     const struct replica_order *own,
+                                     const struct image *image)
+{
+    const char *ground = image->workdir != NULL ? image->workdir : "/";
+    if (own->workdir == NULL || own->workdir[0] == '/')
+        return own->workdir != NULL ? own->workdir : ground;
+    return arena_printf(arena, "%s/%s", ground, own->workdir);
+}
+
+/* What is on this machine is mounted; all else the job names as it likes. */
+static const char *container_outputs(struct arena *arena,
+                                     const struct site *site,
+                                     const struct order *order)
+{
+    const char *folder = order->output_dir;
+    if (folder == NULL || folder[0] == '/')
+        return HABITAT_OUTPUT;
+    return outputs_is_rewritten(site, order)
+               ? outputs_rewrite(arena, folder, HABITAT_GCS)
+               : folder;
+}
+
+struct habitat habitat_of_container(struct arena *arena,
+                                    const struct site *site,
+                                    const struct order *order, size_t replica,
+                                    const struct image *image,
+                                    const char *report_url)
+{
+    /* The engine finds the home of the container's user. */
+    static const char *const found_there[] = {"HOME", "HOSTNAME"};
+    const struct replica_order *own = &order->replicas[replica];
+    const struct pairs nothing = {0};
+    const char *gcs = outputs_is_rewritten(site, order) ? HABITAT_GCS : NULL;
+    return (struct habitat){
+        .folder = HABITAT_TRIAL,
+        .outputs = container_outputs(arena, site, order),
+        .workdir = container_workdir(arena, own, image),
+        .argv = container_argv(arena, order, own, image, gcs),
+        .base = image->env,
+        .offered = with_path(arena, &nothing, &container_path),
+        .inherited = {sizeof found_there / sizeof *found_there, found_there},
+        .kit = HABITAT_KIT,
+        .programs = HABITAT_KIT "/bin",
+        .programs_first = true,
+        .offers_package = true,
+        .gcs = gcs,
+        .report_url = report_url,
+        .credentials = HABITAT_CREDENTIALS,
+    };
+}

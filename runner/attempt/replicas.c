@@ -1,0 +1,138 @@
+#include "runner/attempt/replicas.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/clock.h"
+#include "proto/base/text.h"
+#include "runner/attempt/outcome.h"
+#include "runner/attempt/prepare.h"
+#include "runner/base/credentials.h"
+#include "runner/reports/last_line.h"
+
+void crew_init(struct crew *crew, const struct engine_place *place)
+{
+    const struct order *order = place->order;
+    const size_t n = order->n_replicas;
+    *crew = (struct crew){
+        .n = n,
+        .replicas = arena_alloc(order->arena, n, sizeof *crew->replicas),
+        .endings = arena_alloc(order->arena, n, sizeof(void *)),
+        .order = order,
+        .credentials = credentials_path(order->arena, place->site, &order->key),
+    };
+    for (size_t i = 0; i < n; i++) {
+        struct crew_replica *member = &crew->replicas[i];
+        member->folder = prepare_replica_folder(order->arena, place->folder,
+                                                &order->replicas[i]);
+        member->home = &place->homes[i];
+        home_note(&place->homes[i], member->folder);
+    }
+}
+
+/* Nobody who is killed says why: what came last tells nothing about it. */
+static bool may_explain(const struct ending *ending)
+{
+    return ending->outcome == OUTCOME_FAILED &&
+           (ending->has_exit ||
+            (ending->has_signal && ending->signal != SIGKILL));
+}
+
+static void add_last_line(const struct crew *crew, struct crew_replica *member)
+{
+    struct ending *ending = &member->ending;
+    struct text line = {0};
+    last_line_text(crew->order, member->folder, crew->credentials, &line);
+    const size_t len = strlen(ending->reason);
+    if (line.len > 0 && len + line.len + 2 < sizeof ending->reason)
+        (void)snprintf(ending->reason + len, sizeof ending->reason - len,
+                       ": %s", line.data);
+    text_free(&line);
+}
+
+/* Nothing is written there: it may be another trial's folder. */
+void crew_end_homeless(struct crew *crew, size_t replica, const char *reason)
+{
+    struct crew_replica *member = &crew->replicas[replica];
+    member->ended = true;
+    member->ending =
+        (struct ending){.outcome = OUTCOME_FAILED, .ended_ms = clock_wall_ms()};
+    (void)snprintf(member->ending.reason, sizeof member->ending.reason, "%s",
+                   reason);
+}
+
+bool crew_is_homeless(struct crew *crew, size_t replica)
+{
+    const struct crew_replica *member = &crew->replicas[replica];
+    const char *lost = home_lost(member->home, member->folder);
+    if (lost != NULL && !member->ended)
+        crew_end_homeless(crew, replica, lost);
+    return lost != NULL;
+}
+
+bool crew_read_exit(struct crew *crew, size_t replica)
+{
+    struct crew_replica *member = &crew->replicas[replica];
+    if (!member->ended &&
+        folder_read_exit(member->folder, &member->ending, NULL) == HT_OK) {
+        member->ended = true;
+        if (may_explain(&member->ending))
+            add_last_line(crew, member);
+    }
+    return member->ended;
+}
+
+void crew_end(struct crew *crew, size_t replica, const struct ending *ending)
+{
+    struct crew_replica *member = &crew->replicas[replica];
+    member->ending = *ending;
+    member->ended = true;
+    folder_write_exit(member->folder, ending, NULL);
+}
+
+void crew_stop(struct crew *crew, const struct stop_order *order)
+{
+    for (size_t i = 0; i < crew->n; i++) {
+        const struct crew_replica *member = &crew->replicas[i];
+        if (!member->ended && home_lost(member->home, member->folder) == NULL)
+            folder_write_stop(member->folder, order, NULL);
+    }
+}
+
+static void stop_after(struct crew *crew, const struct engine_place *place,
+                       size_t decisive, const struct ending *ending)
+{
+    struct stop_order stop = {.kill = false};
+    if (decisive == 0 && ending->outcome == OUTCOME_SUCCEEDED)
+        (void)snprintf(stop.reason, sizeof stop.reason, "the %s has ended",
+                       place->order->replicas[0].type);
+    else
+        (void)snprintf(stop.reason, sizeof stop.reason, "%s", ending->reason);
+    crew_stop(crew, &stop);
+}
+
+enum engine_state crew_judge(struct crew *crew,
+                             const struct engine_place *place,
+                             struct ending *ending)
+{
+    const struct order *order = place->order;
+    size_t ended = 0;
+    for (size_t i = 0; i < crew->n; i++) {
+        const struct crew_replica *member = &crew->replicas[i];
+        crew->endings[i] = member->ended ? &member->ending : NULL;
+        ended += member->ended;
+    }
+    const size_t decisive = verdict_find(order, crew->endings);
+    if (decisive == crew->n)
+        return ENGINE_RUNNING;
+    const struct ending verdict =
+        verdict_make(order, decisive, crew->endings[decisive]);
+    if (ended == crew->n) {
+        *ending = verdict;
+        return ENGINE_ENDED;
+    }
+    stop_after(crew, place, decisive, &verdict);
+    return ENGINE_RUNNING;
+}

@@ -1,0 +1,319 @@
+#include "runner/base/disk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proto/base/limits.h"
+
+static bool write_all(int fd, const char *bytes, size_t len)
+{
+    while (len > 0) {
+        const ssize_t n = write(fd, bytes, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+static int open_folder(const char *path)
+{
+    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+enum safety { UNSYNCED, SYNCED };
+
+struct content {
+    const void *bytes;
+    size_t len;
+    mode_t mode;
+};
+
+/* Errno on failure. The folder may be a trial's to write as well: a new file
+ * of ours is new, and whatever the umask, it has the mode it was made for. */
+static bool write_new(int folder, const char *name,
+                      const struct content *content, enum safety safety)
+{
+    const int fd = openat(folder, name,
+                          O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                          content->mode);
+    if (fd < 0)
+        return false;
+    const bool done = fchmod(fd, content->mode) == 0 &&
+                      write_all(fd, content->bytes, content->len) &&
+                      (safety == UNSYNCED || fsync(fd) == 0);
+    const int code = errno;
+    close(fd);
+    errno = code;
+    return done;
+}
+
+/* A name that nobody can have taken before us. */
+static void make_name(char name[NAME_MAX + 1], const char *final_name)
+{
+    uint64_t random = 0;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        random = (uint64_t)getpid();
+    (void)snprintf(name, NAME_MAX + 1, ".%s.%016llx", final_name,
+                   (unsigned long long)random);
+}
+
+/* A folder of that name is nobody's but a trial's: it is moved out of the way.
+ */
+static bool rename_over(int dir, const char *from, const char *name)
+{
+    if (renameat(dir, from, dir, name) == 0)
+        return true;
+    if (errno != EISDIR && errno != ENOTEMPTY && errno != EEXIST)
+        return false;
+    char aside[NAME_MAX + 1];
+    make_name(aside, name);
+    return renameat(dir, name, dir, aside) == 0 &&
+           renameat(dir, from, dir, name) == 0;
+}
+
+static enum ht_status replace(const char *folder, const char *name,
+                              const struct content *content, enum safety safety,
+                              struct ht_error *err)
+{
+    const int dir = open_folder(folder);
+    if (dir < 0)
+        return ht_fail_errno(err, errno, "cannot open folder %s", folder);
+    char temporary[NAME_MAX + 1];
+    make_name(temporary, name);
+    const bool done = write_new(dir, temporary, content, safety) &&
+                      rename_over(dir, temporary, name) &&
+                      (safety == UNSYNCED || fsync(dir) == 0);
+    const int code = errno;
+    if (!done)
+        unlinkat(dir, temporary, 0);
+    close(dir);
+    if (!done)
+        return ht_fail_errno(err, code, "cannot write %s/%s", folder, name);
+    return HT_OK;
+}
+
+enum ht_status disk_write(const char *folder, const char *name,
+                          const void *bytes, size_t len, mode_t mode,
+                          struct ht_error *err)
+{
+    const struct content content = {bytes, len, mode};
+    return replace(folder, name, &content, SYNCED, err);
+}
+
+enum ht_status disk_replace(const char *folder, const char *name,
+                            const void *bytes, size_t len, mode_t mode,
+                            struct ht_error *err)
+{
+    const struct content content = {bytes, len, mode};
+    return replace(folder, name, &content, UNSYNCED, err);
+}
+
+enum ht_status disk_read_open(struct arena *arena, int fd, size_t limit,
+                              struct disk_bytes *bytes, struct ht_error *err)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return ht_fail_errno(err, errno, "cannot read its size");
+    if (!S_ISREG(status.st_mode))
+        return ht_fail(err, HT_IO, "is not a regular file");
+    if (status.st_size > (off_t)limit)
+        return ht_fail(err, HT_TOO_LARGE, "is longer than %zu bytes", limit);
+    char *data = arena_alloc(arena, (size_t)status.st_size + 1, 1);
+    size_t have = 0;
+    while (have < (size_t)status.st_size) {
+        const ssize_t n = read(fd, data + have, (size_t)status.st_size - have);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return ht_fail_errno(err, errno, "cannot be read");
+        if (n == 0)
+            break;
+        have += (size_t)n;
+    }
+    data[have] = '\0';
+    *bytes = (struct disk_bytes){.data = data, .len = have};
+    return HT_OK;
+}
+
+enum ht_status disk_read(struct arena *arena, const char *folder,
+                         const char *name, size_t limit,
+                         struct disk_bytes *bytes, struct ht_error *err)
+{
+    const char *path = arena_printf(arena, "%s/%s", folder, name);
+    const int fd =
+        open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0 && errno == ENOENT)
+        return ht_fail(err, HT_NOT_FOUND, "%s does not exist", path);
+    if (fd < 0)
+        return ht_fail_errno(err, errno, "cannot open %s", path);
+    const enum ht_status status = disk_read_open(arena, fd, limit, bytes, err);
+    close(fd);
+    if (status != HT_OK)
+        return ht_wrap(err, status, "%s", path);
+    return HT_OK;
+}
+
+enum ht_status disk_read_json(struct arena *arena, const char *folder,
+                              const char *name, const struct node **map,
+                              struct ht_error *err)
+{
+    struct disk_bytes bytes = {.data = NULL};
+    const enum ht_status status =
+        disk_read(arena, folder, name, HT_MAX_MESSAGE, &bytes, err);
+    if (status != HT_OK)
+        return status;
+    struct diag diag;
+    diag_init(&diag, arena, name, bytes.data, bytes.len);
+    const struct node *root =
+        node_read_json(arena, bytes.data, bytes.len, &diag);
+    if (root == NULL || root->kind != NODE_MAP)
+        return ht_fail(err, HT_CORRUPT, "%s/%s: %s", folder, name,
+                       diag.first ? diag.first->text : "is not an object");
+    *map = root;
+    return HT_OK;
+}
+
+bool disk_has(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    return lstat(path, &status) == 0;
+}
+
+enum ht_status disk_mark(const char *folder, const char *name,
+                         struct ht_error *err)
+{
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    const int fd =
+        open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return ht_fail_errno(err, errno, "cannot create %s", path);
+    close(fd);
+    return HT_OK;
+}
+
+enum ht_status disk_make_folder(const char *path, struct ht_error *err)
+{
+    char part[PATH_MAX];
+    const size_t len = strlen(path);
+    if (len >= sizeof part)
+        return ht_fail(err, HT_INVALID, "path of %zu bytes is too long", len);
+    for (size_t i = 1; i <= len; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(part, path, i);
+        part[i] = '\0';
+        if (mkdir(part, 0700) != 0 && errno != EEXIST)
+            return ht_fail_errno(err, errno, "cannot make folder %s", part);
+    }
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
+        return ht_fail(err, HT_IO, "%s is not a folder", path);
+    return HT_OK;
+}
+
+/* A tree that is deeper than descriptors go is taken apart: what is below this
+ * moves to the top and comes next. */
+enum { TREE_DEPTH = 64 };
+
+struct removal {
+    int top;          /* the folder that is removed */
+    const char *last; /* its file that goes when all else is gone, or NULL */
+    size_t moved;     /* subtrees that came to the top */
+};
+
+static void empty_folder(struct removal *removal, int fd, int depth);
+
+/* A folder that its owner has locked is unlocked: it may be ours. */
+static int open_locked(int folder, const char *name)
+{
+    enum { FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
+    const int fd = openat(folder, name, FLAGS);
+    if (fd >= 0 || errno != EACCES || fchmodat(folder, name, 0700, 0) != 0)
+        return fd;
+    return openat(folder, name, FLAGS);
+}
+
+static void move_to_top(struct removal *removal, int folder, const char *name)
+{
+    char moved[NAME_MAX + 1];
+    make_name(moved, "removed");
+    if (renameat(folder, name, removal->top, moved) == 0)
+        removal->moved++;
+}
+
+static void remove_entry(struct removal *removal, int folder, const char *name,
+                         int depth)
+{
+    if (unlinkat(folder, name, 0) == 0 || errno == ENOENT)
+        return;
+    if (depth == TREE_DEPTH) {
+        move_to_top(removal, folder, name);
+        return;
+    }
+    const int fd = open_locked(folder, name);
+    if (fd < 0)
+        return;
+    empty_folder(removal, fd, depth + 1);
+    unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+/* Takes over the descriptor. */
+static void empty_folder(struct removal *removal, int fd, int depth)
+{
+    (void)fchmod(fd, 0700); /* it may be locked against us as well */
+    DIR *dir = fdopendir(fd);
+    if (dir == NULL) {
+        close(fd);
+        return;
+    }
+    struct dirent *entry;
+    while ((entry = readdir(dir)) != NULL) {
+        if (strcmp(entry->d_name, ".") != 0 &&
+            strcmp(entry->d_name, "..") != 0 &&
+            (depth > 0 || removal->last == NULL ||
+             strcmp(entry->d_name, removal->last) != 0))
+            remove_entry(removal, fd, entry->d_name, depth);
+    }
+    closedir(dir);
+}
+
+void disk_remove_tree(const char *path)
+{
+    disk_remove_marked(path, NULL);
+}
+
+void disk_remove_marked(const char *path, const char *mark)
+{
+    struct removal removal = {
+        .top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+        .last = mark};
+    if (removal.top < 0)
+        return;
+    size_t before;
+    do {
+        before = removal.moved;
+        const int fd =
+            openat(removal.top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd >= 0)
+            empty_folder(&removal, fd, 0);
+    } while (removal.moved > before);
+    if (mark != NULL)
+        unlinkat(removal.top, mark, 0);
+    close(removal.top);
+    rmdir(path);
+}

@@ -1,0 +1,299 @@
+#include "runner/base/folder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/base/quote.h"
+#include "proto/base/text.h"
+#include "proto/doc/node.h"
+#include "runner/base/disk.h"
+
+static const char *const outcome_names[] = {
+    [OUTCOME_SUCCEEDED] = "succeeded", [OUTCOME_FAILED] = "failed",
+    [OUTCOME_STOPPED] = "stopped",     [OUTCOME_TIMEOUT] = "timeout",
+    [OUTCOME_LOST] = "lost",
+};
+enum { N_OUTCOMES = sizeof outcome_names / sizeof *outcome_names };
+
+const char *outcome_name(enum outcome outcome)
+{
+    return outcome_names[outcome];
+}
+
+void folder_describe_workdir(int code, const char *workdir,
+                             char reason[HT_MAX_REASON])
+{
+    (void)snprintf(reason, HT_MAX_REASON, "the working folder %.400s %s",
+                   workdir,
+                   code == ENOENT    ? "does not exist"
+                   : code == ENOTDIR ? "is not a folder"
+                                     : "cannot be entered");
+}
+
+typedef enum ht_status writer(const char *folder, const char *name,
+                              const void *bytes, size_t len, mode_t mode,
+                              struct ht_error *err);
+
+static enum ht_status write_text(writer *write_file, const char *folder,
+                                 const char *name, struct text *text,
+                                 struct ht_error *err)
+{
+    const enum ht_status status =
+        write_file(folder, name, text->data, text->len, FOLDER_FILE_MODE, err);
+    text_free(text);
+    return status;
+}
+
+/* ---- launch.json ---- */
+
+static void write_list(struct text *out, const struct strings *strings)
+{
+    text_puts(out, "[");
+    for (size_t i = 0; i < strings->n; i++) {
+        text_puts(out, i > 0 ? "," : "");
+        json_quote(out, strings->items[i]);
+    }
+    text_puts(out, "]");
+}
+
+static void write_path(struct text *out, const char *name, const char *path)
+{
+    text_printf(out, ",\"%s\":", name);
+    if (path != NULL)
+        json_quote(out, path);
+    else
+        text_puts(out, "null");
+}
+
+enum ht_status folder_write_launch(const char *folder,
+                                   const struct launch *launch,
+                                   struct ht_error *err)
+{
+    struct text out = {0};
+    text_puts(&out, "{\"argv\":");
+    write_list(&out, &launch->argv);
+    text_puts(&out, ",\"env\":[");
+    for (size_t i = 0; i < launch->env.n; i++) {
+        text_puts(&out, i > 0 ? ",[" : "[");
+        json_quote(&out, launch->env.items[i].name);
+        text_puts(&out, ",");
+        json_quote(&out, launch->env.items[i].value);
+        text_puts(&out, "]");
+    }
+    text_puts(&out, "],\"inherit\":");
+    write_list(&out, &launch->inherited);
+    write_path(&out, "workdir", launch->workdir);
+    if (launch->copied != NULL)
+        write_path(&out, "copied", launch->copied);
+    if (launch->left_out != NULL)
+        write_path(&out, "leftOut", launch->left_out);
+    if (launch->state != NULL)
+        write_path(&out, "state", launch->state);
+    text_printf(&out, ",\"timeoutMs\":%lld,\"graceMs\":%lld",
+                (long long)launch->timeout_ms, (long long)launch->grace_ms);
+    if (launch->boot != NULL)
+        text_printf(&out, ",\"boot\":\"%s\"", launch->boot);
+    text_puts(&out, "}\n");
+    return write_text(disk_write, folder, "launch.json", &out, err);
+}
+
+static enum ht_status read_list(struct arena *arena, const struct node *map,
+                                const char *key, struct strings *strings,
+                                struct ht_error *err)
+{
+    const struct node *list = node_find(map, key);
+    if (list == NULL || list->kind != NODE_LIST)
+        return ht_fail(err, HT_CORRUPT, "launch.json: %s is not a list", key);
+    const char **items = arena_alloc(arena, list->count + 1, sizeof *items);
+    size_t n = 0;
+    for (const struct node *item = list->first; item; item = item->next) {
+        items[n] = node_string(item);
+        if (items[n++] == NULL)
+            return ht_fail(err, HT_CORRUPT, "launch.json: %s is not text", key);
+    }
+    *strings = (struct strings){.n = n, .items = items};
+    return HT_OK;
+}
+
+static enum ht_status read_env(struct arena *arena, const struct node *list,
+                               struct pairs *env, struct ht_error *err)
+{
+    if (list == NULL || list->kind != NODE_LIST)
+        return ht_fail(err, HT_CORRUPT, "launch.json: env is not a list");
+    struct pair *items = arena_alloc(arena, list->count + 1, sizeof *items);
+    size_t n = 0;
+    for (const struct node *item = list->first; item; item = item->next) {
+        if (item->kind != NODE_LIST || item->count != 2 ||
+            node_string(item->first) == NULL ||
+            node_string(item->first->next) == NULL)
+            return ht_fail(err, HT_CORRUPT, "launch.json: env is not pairs");
+        items[n++] = (struct pair){.name = item->first->text,
+                                   .value = item->first->next->text};
+    }
+    *env = (struct pairs){.n = n, .items = items};
+    return HT_OK;
+}
+
+enum ht_status folder_read_launch(struct arena *arena, const char *folder,
+                                  struct launch *launch, struct ht_error *err)
+{
+    const struct node *map;
+    enum ht_status status =
+        disk_read_json(arena, folder, "launch.json", &map, err);
+    if (status != HT_OK)
+        return status;
+    struct launch read = {
+        .workdir = node_get_string(map, "workdir", NULL),
+        .copied = node_get_string(map, "copied", NULL),
+        .left_out = node_get_string(map, "leftOut", NULL),
+        .state = node_get_string(map, "state", NULL),
+        .timeout_ms = node_get_int(map, "timeoutMs", 0),
+        .grace_ms = node_get_int(map, "graceMs", JOB_GRACE_MS),
+        .boot = node_get_string(map, "boot", NULL),
+    };
+    status = read_list(arena, map, "argv", &read.argv, err);
+    if (status == HT_OK && read.argv.n == 0)
+        status = ht_fail(err, HT_CORRUPT, "launch.json: argv is empty");
+    if (status == HT_OK && node_find(map, "inherit") != NULL)
+        status = read_list(arena, map, "inherit", &read.inherited, err);
+    if (status == HT_OK)
+        status = read_env(arena, node_find(map, "env"), &read.env, err);
+    if (status == HT_OK)
+        *launch = read;
+    return status;
+}
+
+/* ---- shim.json ---- */
+
+enum ht_status folder_write_shim(const char *folder,
+                                 const struct process *process,
+                                 struct ht_error *err)
+{
+    struct text out = {0};
+    text_printf(&out, "{\"pid\":%d,\"start\":%llu,\"boot\":\"%s\"}\n",
+                (int)process->pid, (unsigned long long)process->start,
+                process->boot);
+    return write_text(disk_replace, folder, "shim.json", &out, err);
+}
+
+enum ht_status folder_read_shim(const char *folder, struct process *process,
+                                struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    const struct node *map;
+    enum ht_status status =
+        disk_read_json(arena, folder, "shim.json", &map, err);
+    if (status == HT_OK) {
+        const int64_t pid = node_get_int(map, "pid", 0);
+        const int64_t start = node_get_int(map, "start", -1);
+        if (pid <= 1 || pid > INT32_MAX || start < 0) {
+            status = ht_fail(err, HT_CORRUPT, "shim.json names no process");
+        } else {
+            process->pid = (pid_t)pid;
+            process->start = (uint64_t)start;
+            (void)snprintf(process->boot, sizeof process->boot, "%s",
+                           node_get_string(map, "boot", ""));
+        }
+    }
+    arena_free(arena);
+    return status;
+}
+
+/* ---- exit.json ---- */
+
+enum ht_status folder_write_exit(const char *folder,
+                                 const struct ending *ending,
+                                 struct ht_error *err)
+{
+    struct text out = {0};
+    text_puts(&out, "{");
+    if (ending->has_exit)
+        text_printf(&out, "\"exit\":%d,", ending->exit);
+    if (ending->has_signal)
+        text_printf(&out, "\"signal\":%d,", ending->signal);
+    text_printf(
+        &out, "\"outcome\":\"%s\",\"reason\":", outcome_name(ending->outcome));
+    json_quote(&out, ending->reason);
+    text_printf(&out, ",\"startedMs\":%lld,\"endedMs\":%lld}\n",
+                (long long)ending->started_ms, (long long)ending->ended_ms);
+    return write_text(disk_write, folder, "exit.json", &out, err);
+}
+
+static bool read_outcome(const char *name, enum outcome *outcome)
+{
+    for (int i = 0; i < N_OUTCOMES; i++) {
+        if (strcmp(outcome_names[i], name) == 0) {
+            *outcome = (enum outcome)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum ht_status folder_read_exit(const char *folder, struct ending *ending,
+                                struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    const struct node *map;
+    struct ending read = {0};
+    enum ht_status status =
+        disk_read_json(arena, folder, "exit.json", &map, err);
+    if (status == HT_OK &&
+        !read_outcome(node_get_string(map, "outcome", ""), &read.outcome))
+        status = ht_fail(err, HT_CORRUPT, "exit.json has no known outcome");
+    if (status == HT_OK) {
+        read.has_exit = node_find(map, "exit") != NULL;
+        read.has_signal = node_find(map, "signal") != NULL;
+        read.exit = (int)node_get_int(map, "exit", 0);
+        read.signal = (int)node_get_int(map, "signal", 0);
+        read.started_ms = node_get_int(map, "startedMs", 0);
+        read.ended_ms = node_get_int(map, "endedMs", 0);
+        (void)snprintf(read.reason, sizeof read.reason, "%s",
+                       node_get_string(map, "reason", ""));
+        *ending = read;
+    }
+    arena_free(arena);
+    return status;
+}
+
+/* ---- stop ---- */
+
+enum ht_status folder_write_stop(const char *folder,
+                                 const struct stop_order *order,
+                                 struct ht_error *err)
+{
+    struct stop_order old;
+    if (folder_read_stop(folder, &old, NULL) == HT_OK &&
+        (old.kill || !order->kill))
+        return HT_OK;
+    struct text out = {0};
+    text_puts(&out, order->kill ? "kill " : "stop ");
+    const size_t start = out.len;
+    text_puts(&out, order->reason);
+    for (size_t i = start; i < out.len; i++) { /* the order is one line */
+        if (out.data[i] == '\n' || out.data[i] == '\r')
+            out.data[i] = ' ';
+    }
+    text_puts(&out, "\n");
+    return write_text(disk_replace, folder, "stop", &out, err);
+}
+
+enum ht_status folder_read_stop(const char *folder, struct stop_order *order,
+                                struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    struct disk_bytes bytes;
+    const enum ht_status status =
+        disk_read(arena, folder, "stop", HT_MAX_REPORT_LINE, &bytes, err);
+    if (status == HT_OK) {
+        char *line = bytes.data;
+        line[strcspn(line, "\n")] = '\0';
+        order->kill = strncmp(line, "kill", 4) == 0;
+        const char *blank = strchr(line, ' ');
+        (void)snprintf(order->reason, sizeof order->reason, "%s",
+                       blank != NULL ? blank + 1 : "");
+    }
+    arena_free(arena);
+    return status;
+}

@@ -1,0 +1,100 @@
+/* folder.h - what runner and shim tell each other in a replica's folder.
+ *
+ * Either side can die and come back at any moment: the folder is the whole
+ * truth. Format: proto/README.md section 5. */
+#ifndef HT_RUNNER_BASE_FOLDER_H
+#define HT_RUNNER_BASE_FOLDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/base/limits.h"
+#include "proto/job/job.h"
+
+struct launch {
+    struct strings argv;      /* argv[0] is looked up in the PATH of env */
+    struct pairs env;         /* the environment of the trainer */
+    struct strings inherited; /* names that, where env lacks them, come from
+                                 the shim's own environment */
+    const char *workdir;      /* NULL: the replica's folder */
+    const char *copied;       /* workdir is made as a copy of this; or NULL */
+    const char *left_out;     /* ... without this file, relative; or NULL */
+    const char *state;        /* ... and the runner's folder of attempts */
+    int64_t timeout_ms;       /* 0: none */
+    int64_t grace_ms;         /* SIGTERM to SIGKILL */
+    const char *boot;         /* id of the kernel's boot it is for; NULL: any */
+};
+
+/* One process of this boot of the machine; pids come back, this does not. */
+struct process {
+    pid_t pid;
+    uint64_t start; /* field 22 of /proc/PID/stat, clock ticks after boot */
+    char boot[40];  /* kernel boot id */
+};
+
+enum outcome {
+    OUTCOME_SUCCEEDED,
+    OUTCOME_FAILED,
+    OUTCOME_STOPPED,
+    OUTCOME_TIMEOUT,
+    OUTCOME_LOST /* our own machinery died, not the trainer's fault */
+};
+
+struct ending {
+    enum outcome outcome;
+    bool has_exit, has_signal; /* at most one of them */
+    int exit, signal;
+    char reason[HT_MAX_REASON];
+    int64_t started_ms, ended_ms; /* wall clock */
+    bool impossible; /* nothing ran, nor could it as it was ordered; not kept
+                        on disk */
+};
+
+struct stop_order {
+    bool kill; /* SIGKILL at once */
+    char reason[HT_MAX_REASON];
+};
+
+const char *outcome_name(enum outcome outcome);
+
+/* Writes why nothing can be started in a folder to work in, by the errno of
+ * entering it. */
+void folder_describe_workdir(int code, const char *workdir,
+                             char reason[HT_MAX_REASON]);
+
+/* Of the files here: a container's user reads and may remove them, the
+ * attempt's folder keeps everybody else out. */
+enum { FOLDER_FILE_MODE = 0644 };
+
+/* A power cut may take shim.json and stop along with the processes they are
+ * about; then the boot id in launch.json prevents a second start.
+ *
+ * Writers leave the previous file as it was when they fail: HT_IO. Readers
+ * answer HT_NOT_FOUND when the file is absent, HT_CORRUPT when it is damaged
+ * and HT_IO when it cannot be read. */
+enum ht_status folder_write_launch(const char *folder,
+                                   const struct launch *launch,
+                                   struct ht_error *err);
+enum ht_status folder_read_launch(struct arena *arena, const char *folder,
+                                  struct launch *launch, struct ht_error *err);
+enum ht_status folder_write_shim(const char *folder,
+                                 const struct process *process,
+                                 struct ht_error *err);
+enum ht_status folder_read_shim(const char *folder, struct process *process,
+                                struct ht_error *err);
+enum ht_status folder_write_exit(const char *folder,
+                                 const struct ending *ending,
+                                 struct ht_error *err);
+enum ht_status folder_read_exit(const char *folder, struct ending *ending,
+                                struct ht_error *err);
+/* An order to kill replaces one to stop, never the other way round. */
+enum ht_status folder_write_stop(const char *folder,
+                                 const struct stop_order *order,
+                                 struct ht_error *err);
+enum ht_status folder_read_stop(const char *folder, struct stop_order *order,
+                                struct ht_error *err);
+
+#endif

@@ -1,0 +1,348 @@
+#include "runner/base/order.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/doc/json.h"
+#include "proto/doc/node.h"
+#include "proto/job/container_words.h"
+
+enum { MOST_GPUS = 1024, MOST_CPUS = 65536 }; /* of one replica */
+
+bool attempt_key_equal(const struct attempt_key *a, const struct attempt_key *b)
+{
+    return a->study == b->study && a->trial == b->trial &&
+           a->attempt == b->attempt;
+}
+
+bool attempt_key_read(const struct node *map, struct attempt_key *key)
+{
+    const struct attempt_key read = {
+        .study = node_get_int(map, "study", 0),
+        .trial = node_get_int(map, "trial", 0),
+        .attempt = node_get_int(map, "attempt", 0),
+    };
+    if (read.study < 1 || read.trial < 1 || read.attempt < 1)
+        return false;
+    *key = read;
+    return true;
+}
+
+/* Absent counts as empty. */
+static bool read_strings(struct arena *arena, const struct node *list,
+                         size_t limit, struct strings *strings)
+{
+    if (list == NULL || list->kind == NODE_NULL)
+        return true;
+    if (list->kind != NODE_LIST || list->count > limit)
+        return false;
+    const char **items = arena_alloc(arena, list->count + 1, sizeof *items);
+    size_t n = 0;
+    for (const struct node *item = list->first; item; item = item->next) {
+        items[n] = node_string(item);
+        if (items[n++] == NULL)
+            return false;
+    }
+    *strings = (struct strings){.n = n, .items = items};
+    return true;
+}
+
+static bool read_env(struct arena *arena, const struct node *list,
+                     struct pairs *env)
+{
+    if (list == NULL || list->kind == NODE_NULL)
+        return true;
+    if (list->kind != NODE_LIST || list->count > HT_MAX_ENV)
+        return false;
+    struct pair *items = arena_alloc(arena, list->count + 1, sizeof *items);
+    size_t n = 0;
+    for (const struct node *item = list->first; item; item = item->next) {
+        if (item->kind != NODE_LIST || item->count != 2)
+            return false;
+        const char *name = node_string(item->first);
+        const char *value = node_string(item->first->next);
+        if (name == NULL || value == NULL || *name == '\0' ||
+            strchr(name, '=') != NULL)
+            return false;
+        items[n++] = (struct pair){.name = name, .value = value};
+    }
+    *env = (struct pairs){.n = n, .items = items};
+    return true;
+}
+
+/* Types become folder names, so only plain words pass. */
+static bool is_type(const char *type)
+{
+    const size_t len = strlen(type);
+    for (size_t i = 0; i < len; i++) {
+        if (!islower((unsigned char)type[i]))
+            return false;
+    }
+    return len > 0 && len <= 32;
+}
+
+/* An image brings a command of its own. */
+static bool is_command(const struct replica_order *replica)
+{
+    return replica->argv.n == 0 ? replica->image != NULL
+                                : replica->argv.items[0][0] != '\0';
+}
+
+static enum ht_status read_replica(struct order *order, const struct node *map,
+                                   struct replica_order *replica,
+                                   struct ht_error *err)
+{
+    replica->type = node_get_string(map, "type", "");
+    replica->index = node_get_int(map, "index", -1);
+    replica->image = node_get_string(map, "image", NULL);
+    replica->workdir = node_get_string(map, "workdir", NULL);
+    replica->gpus = node_get_int(map, "gpus", 0);
+    replica->cpus = node_get_double(map, "cpus", 0);
+    replica->memory = node_get_int(map, "memory", 0);
+    if (!is_type(replica->type) || replica->index < 0)
+        return ht_fail(err, HT_INVALID, "a replica has no type and index");
+    replica->name = arena_printf(order->arena, "%s-%lld", replica->type,
+                                 (long long)replica->index);
+    if (!read_strings(order->arena, node_find(map, "argv"), HT_MAX_ARGS,
+                      &replica->argv) ||
+        !is_command(replica))
+        return ht_fail(err, HT_INVALID, "%s: argv is no command",
+                       replica->name);
+    replica->entry_words =
+        node_get_int(map, "entryWords", (int64_t)replica->argv.n);
+    if (replica->entry_words < 0 ||
+        replica->entry_words > (int64_t)replica->argv.n)
+        return ht_fail(err, HT_INVALID, "%s: entryWords is out of range",
+                       replica->name);
+    if (replica->gpus < 0 || replica->gpus > MOST_GPUS)
+        return ht_fail(err, HT_INVALID, "%s: gpus is out of range",
+                       replica->name);
+    if (!(replica->cpus >= 0 && replica->cpus <= MOST_CPUS) ||
+        replica->memory < 0)
+        return ht_fail(err, HT_INVALID, "%s: cpus or memory is out of range",
+                       replica->name);
+    if (!read_env(order->arena, node_find(map, "env"), &replica->env))
+        return ht_fail(err, HT_INVALID, "%s: env is not a list of pairs",
+                       replica->name);
+    return HT_OK;
+}
+
+static enum ht_status read_replicas(struct order *order,
+                                    const struct node *list,
+                                    struct ht_error *err)
+{
+    if (list == NULL || list->kind != NODE_LIST || list->count == 0)
+        return ht_fail(err, HT_INVALID, "there are no replicas");
+    struct replica_order *replicas =
+        arena_alloc(order->arena, list->count, sizeof *replicas);
+    size_t n = 0;
+    for (const struct node *item = list->first; item; item = item->next) {
+        const enum ht_status status =
+            read_replica(order, item, &replicas[n], err);
+        if (status != HT_OK)
+            return status;
+        /* They would share a folder. */
+        for (size_t i = 0; i < n; i++) {
+            if (strcmp(replicas[i].name, replicas[n].name) == 0)
+                return ht_fail(err, HT_INVALID, "%s comes twice",
+                               replicas[n].name);
+        }
+        n++;
+    }
+    order->n_replicas = n;
+    order->replicas = replicas;
+    return HT_OK;
+}
+
+static void read_params(struct order *order, const struct node *map)
+{
+    if (map == NULL || map->kind != NODE_MAP)
+        return;
+    struct pair *items =
+        arena_alloc(order->arena, map->count + 1, sizeof *items);
+    size_t n = 0;
+    for (const struct node *item = map->first; item; item = item->next) {
+        if (item->text != NULL)
+            items[n++] = (struct pair){.name = item->key, .value = item->text};
+    }
+    order->params = (struct pairs){.n = n, .items = items};
+}
+
+static enum job_dialect read_form(const char *name)
+{
+    for (int form = JOB_VERTEX; form <= JOB_NATIVE; form++)
+        if (strcmp(job_dialect_name((enum job_dialect)form), name) == 0)
+            return (enum job_dialect)form;
+    return JOB_AIP;
+}
+
+static void read_job(struct order *order, const struct node *map)
+{
+    const struct node *job = node_find(map, "job");
+    order->form = read_form(node_get_string(map, "form", ""));
+    order->job_bytes = node_get_int(map, "jobBytes", 0);
+    if (job != NULL && job->kind == NODE_MAP)
+        order->job_json = json_text(order->arena, json_of_node(job));
+}
+
+/* ---- containers ---- */
+
+static bool read_pull(const char *name, enum job_pull *pull)
+{
+    static const char *const names[] = {
+        [PULL_IF_NOT_PRESENT] = "ifNotPresent",
+        [PULL_ALWAYS] = "always",
+        [PULL_NEVER] = "never",
+    };
+    for (int i = 0; i <= PULL_NEVER; i++) {
+        if (strcmp(names[i], name) == 0) {
+            *pull = (enum job_pull)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Absent: everything as usual. */
+static enum ht_status read_container(struct order *order,
+                                     const struct node *map,
+                                     struct ht_error *err)
+{
+    struct container_options *options = &order->container;
+    if (map == NULL || map->kind != NODE_MAP)
+        return HT_OK;
+    options->user = node_get_string(map, "user", NULL);
+    options->read_only = node_get_bool(map, "readOnly", false);
+    options->network = node_get_string(map, "network", NULL);
+    options->shm_bytes = node_get_int(map, "shm", 0);
+    options->pids = node_get_int(map, "pids", 0);
+    options->privileged = node_get_bool(map, "privileged", false);
+    options->host_pid = node_get_bool(map, "hostPid", false);
+    if (!read_pull(node_get_string(map, "pull", "ifNotPresent"),
+                   &options->pull) ||
+        options->shm_bytes < 0 || options->pids < 0)
+        return ht_fail(err, HT_INVALID,
+                       "container: pull, shm or pids is wrong");
+    return HT_OK;
+}
+
+/* A secret without a place to be found would silently be none. */
+static enum ht_status read_secrets(struct order *order, const struct node *list,
+                                   struct ht_error *err)
+{
+    if (list == NULL || list->kind != NODE_LIST)
+        return HT_OK;
+    struct secret *secrets =
+        arena_alloc(order->arena, list->count + 1, sizeof *secrets);
+    size_t n = 0;
+    for (const struct node *item = list->first; item; item = item->next) {
+        const struct secret read = {
+            .name = node_get_string(item, "name", NULL),
+            .file = node_get_string(item, "file", NULL),
+            .env = node_get_string(item, "env", NULL),
+        };
+        if (read.name == NULL || (read.file == NULL) == (read.env == NULL))
+            return ht_fail(err, HT_INVALID,
+                           "a secret is not a name with a file or a variable");
+        secrets[n++] = read;
+    }
+    order->n_secrets = n;
+    order->secrets = secrets;
+    return HT_OK;
+}
+
+static enum ht_status read_surroundings(struct order *order,
+                                        const struct node *map,
+                                        struct ht_error *err)
+{
+    order->reporter =
+        strcmp(node_get_string(map, "reporter", ""), "python") == 0
+            ? REPORTER_PYTHON
+            : REPORTER_AUTO;
+    order->rewrite_gcs = node_get_bool(map, "rewriteGs", false);
+    order->service_account = node_get_string(map, "serviceAccount", NULL);
+    if (order->service_account != NULL &&
+        container_account_fault(order->service_account) != NULL)
+        return ht_fail(err, HT_INVALID, "serviceAccount names no account");
+    if (!read_strings(order->arena, node_find(map, "volumes"), HT_MAX_ARGS,
+                      &order->volumes))
+        return ht_fail(err, HT_INVALID, "volumes is not a list of texts");
+    if (!read_env(order->arena, node_find(map, "captured"), &order->captured))
+        return ht_fail(err, HT_INVALID, "captured is not a list of pairs");
+    const enum ht_status status =
+        read_container(order, node_find(map, "container"), err);
+    if (status != HT_OK)
+        return status;
+    return read_secrets(order, node_find(map, "secrets"), err);
+}
+
+static enum ht_status read_order(struct order *order, const struct node *map,
+                                 struct ht_error *err)
+{
+    if (!attempt_key_read(map, &order->key))
+        return ht_fail(err, HT_INVALID, "it names no attempt");
+    order->name = node_get_string(map, "name", "");
+    order->token = node_get_string(map, "token", NULL);
+    order->timeout_ms = node_get_int(map, "timeoutMs", 0);
+    order->grace_ms = node_get_int(map, "graceMs", JOB_GRACE_MS);
+    order->report_url = node_get_string(map, "reportUrl", NULL);
+    order->project = node_get_string(map, "project", NULL);
+    order->location = node_get_string(map, "location", NULL);
+    order->job_name = node_get_string(map, "jobName", "");
+    order->metrics_file = node_get_string(map, "metricsFile", NULL);
+    order->tuning = strcmp(node_get_string(map, "kind", ""), "custom") != 0;
+    order->substitute = node_get_bool(map, "substitute", false);
+    order->own_workdir = node_get_bool(map, "ownWorkdir", false);
+    order->chief = node_get_bool(map, "chief", false);
+    order->begun = node_get_bool(map, "begun", true);
+    order->output_dir = node_get_string(map, "outputDir", NULL);
+    if (order->token == NULL || order->timeout_ms < 0 || order->grace_ms < 0)
+        return ht_fail(err, HT_INVALID, "token or a time is missing or wrong");
+    if (!read_strings(order->arena, node_find(map, "metrics"), HT_MAX_METRICS,
+                      &order->metrics) ||
+        !read_strings(order->arena, node_find(map, "stdoutPatterns"),
+                      HT_MAX_METRICS, &order->stdout_patterns))
+        return ht_fail(err, HT_INVALID, "metrics or patterns are not lists");
+    read_params(order, node_find(map, "params"));
+    read_job(order, map);
+    const enum ht_status status = read_surroundings(order, map, err);
+    if (status != HT_OK)
+        return status;
+    return read_replicas(order, node_find(map, "replicas"), err);
+}
+
+enum ht_status order_parse(const char *json, size_t len, struct order **order,
+                           struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    struct order *read = arena_alloc(arena, 1, sizeof *read);
+    read->arena = arena;
+    struct diag diag;
+    diag_init(&diag, arena, "lease", json, len);
+    const struct node *root = node_read_json(arena, json, len, &diag);
+    const enum ht_status status =
+        root != NULL && root->kind == NODE_MAP
+            ? read_order(read, root, err)
+            : ht_fail(err, HT_INVALID, "not a JSON object");
+    if (status != HT_OK) {
+        arena_free(arena);
+        return ht_wrap(err, status, "lease");
+    }
+    *order = read;
+    return HT_OK;
+}
+
+void order_free(struct order *order)
+{
+    if (order != NULL)
+        arena_free(order->arena);
+}
+
+int64_t order_gpus(const struct order *order)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < order->n_replicas; i++)
+        n += order->replicas[i].gpus;
+    return n;
+}

@@ -1,0 +1,83 @@
+/* order.h - one attempt as the server asked for it: ATTEMPT of proto/README.md
+ * section 4, kept on disk as lease.json.
+ *
+ * Read once, never changed; every pointer lives in the order's own arena. */
+#ifndef HT_RUNNER_BASE_ORDER_H
+#define HT_RUNNER_BASE_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/job/job.h"
+
+struct attempt_key {
+    int64_t study, trial, attempt;
+};
+
+struct replica_order {
+    const char *type;    /* "master", "worker", "ps", "evaluator" */
+    int64_t index;       /* from 0 within the type */
+    const char *name;    /* "master-0", also its folder */
+    const char *image;   /* NULL: none is asked for */
+    struct strings argv; /* the complete command; with an image maybe empty */
+    int64_t entry_words; /* of argv stand for the image's entry point; 0: they
+                            are its arguments */
+    struct pairs env;    /* of the user */
+    const char *workdir; /* absolute, NULL: the replica's folder */
+    int64_t gpus;        /* its own, exclusively */
+    double cpus;         /* 0: no limit */
+    int64_t memory;      /* bytes, 0: no limit */
+};
+
+struct order {
+    struct arena *arena;
+    struct attempt_key key;
+    const char *name;               /* "ht-ab12cd34-7-3-1" */
+    const char *token;              /* of the trial */
+    int64_t timeout_ms;             /* 0: none */
+    int64_t grace_ms;               /* SIGTERM to SIGKILL */
+    const char *report_url;         /* NULL: not reachable from here */
+    const char *project, *location; /* of the job; NULL: not said */
+    const char *job_name;
+    enum job_dialect form;  /* of the job: names of CLUSTER_SPEC */
+    const char *job_json;   /* CLUSTER_SPEC's and TF_CONFIG's "job"; or NULL */
+    int64_t job_bytes;      /* of that, also where it is too long to be sent */
+    bool tuning;            /* trainers are told of a trial */
+    bool chief;             /* ... that TF_CONFIG's master is the "chief" */
+    const char *output_dir; /* of this trial's results; NULL: the runner's */
+    bool begun;             /* an earlier attempt may have left some there */
+    struct strings metrics; /* objective first; empty: there is none */
+    struct strings stdout_patterns;
+    const char *metrics_file; /* in the trial, or NULL */
+    bool substitute;          /* ${trialDir} is replaced in words and values */
+    bool own_workdir;         /* a replica starts in a copy of its workdir */
+    struct pairs params;      /* name and value as arguments show them */
+    struct pairs captured; /* of the shell that submitted; for processes only */
+    struct container_options container;
+    struct strings volumes; /* HOST:TARGET[:ro] */
+    size_t n_secrets;
+    const struct secret *secrets;
+    const char *service_account; /* NULL: none is named */
+    enum job_reporter reporter;
+    bool rewrite_gcs;
+    size_t n_replicas; /* >= 1; replicas[0] is the master */
+    const struct replica_order *replicas;
+};
+
+/* Reads an ATTEMPT; the caller owns the order until order_free().
+ * HT_INVALID  it is not one, or a name in it would leave its folder */
+enum ht_status order_parse(const char *json, size_t len, struct order **order,
+                           struct ht_error *err);
+void order_free(struct order *order); /* accepts NULL */
+
+int64_t order_gpus(const struct order *order); /* of all replicas */
+
+bool attempt_key_equal(const struct attempt_key *a,
+                       const struct attempt_key *b);
+/* Reads members study, trial, attempt; false when one is not positive. */
+bool attempt_key_read(const struct node *map, struct attempt_key *key);
+
+#endif

@@ -1,0 +1,57 @@
+/* placement.h - what an attempt has of this machine: an address and GPUs for
+ * each of its replicas, kept as placement.json beside lease.json.
+ *
+ * Chosen once, before anything is started; a restarted runner reads it to know
+ * what is in use. */
+#ifndef HT_RUNNER_BASE_PLACEMENT_H
+#define HT_RUNNER_BASE_PLACEMENT_H
+
+#include <stddef.h>
+
+#include "proto/base/error.h"
+#include "proto/job/job.h"
+#include "runner/base/order.h"
+#include "runner/base/site.h"
+
+struct seat {            /* of one replica */
+    const char *address; /* HOST:PORT as the others reach it */
+    int claim;           /* on the port, see ports.h; -1: none */
+    struct strings gpus; /* exclusively its own */
+};
+
+struct placement {      /* zeroed: nothing is chosen */
+    size_t n;           /* order->n_replicas */
+    struct seat *seats; /* in the order's order; in its arena */
+    int relay_port;     /* on the gateway of its network, 0: none yet */
+};
+
+/* The engine's member `address`. */
+typedef enum ht_status placement_address(const struct site *site,
+                                         const struct order *order,
+                                         size_t replica, const char **address,
+                                         int *claim, struct ht_error *err);
+
+/* Chooses for every replica; `free_gpus` are those that no other attempt has.
+ * HT_UNAVAILABLE  there are not enough of them
+ * other           what `address` failed with */
+enum ht_status
+placement_choose(const struct site *site, const struct order *order,
+                 const struct strings *free_gpus, placement_address *address,
+                 struct placement *placement, struct ht_error *err);
+/* Lets the ports go; the names stay readable. */
+void placement_release(struct placement *placement);
+
+/* HT_IO  the file cannot be written */
+enum ht_status placement_write(const char *attempt_folder,
+                               const struct order *order,
+                               const struct placement *placement,
+                               struct ht_error *err);
+/* Reads it back and claims the ports again.
+ * HT_NOT_FOUND  there is none yet
+ * HT_CORRUPT    it does not fit the order */
+enum ht_status placement_read(const char *attempt_folder,
+                              const struct order *order,
+                              struct placement *placement,
+                              struct ht_error *err);
+
+#endif

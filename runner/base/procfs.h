@@ -1,0 +1,41 @@
+/* procfs.h - who a process is, and what of a replica is still alive.
+ *
+ * Nothing is ever killed by a bare pid: pids are reused, so a process is named
+ * by pid, start time and boot id, and signalled through a pidfd. */
+#ifndef HT_RUNNER_BASE_PROCFS_H
+#define HT_RUNNER_BASE_PROCFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/base/error.h"
+#include "runner/base/folder.h"
+
+enum { PROCFS_BOOT_BYTES = 40 };
+/* The id of this boot of the machine; false when /proc does not tell. */
+bool procfs_boot(char boot[PROCFS_BOOT_BYTES]);
+
+/* Fills in the identity of a living process.
+ * HT_NOT_FOUND  there is no such process
+ * HT_IO         /proc cannot be read */
+enum ht_status procfs_identify(pid_t pid, struct process *process,
+                               struct ht_error *err);
+
+/* Whether that very process still runs (a zombie does not). */
+bool procfs_is_alive(const struct process *process);
+
+/* Sends SIGKILL to that very process; false when it is gone already. */
+bool procfs_kill(const struct process *process);
+
+/* Kills with SIGKILL every process of this user whose environment has
+ * HYPERTUNE_TRIAL_DIR=folder, or which is in the session that `leader` made
+ * (NULL: only by the environment), apart from the caller, and looks again
+ * until none is left or `bound_ms` passed. Returns how many were left. */
+size_t procfs_kill_leftovers(const char *folder, const struct process *leader,
+                             int bound_ms);
+
+/* SIGKILL to every child of the caller, or, where that is the first process of
+ * a container, to everything there; returns 0 when nothing was living. */
+size_t procfs_kill_children(void);
+
+#endif

@@ -1,0 +1,31 @@
+/* beneath.h - paths below a folder of ours in which trials may have left
+ * symbolic links: none is ever followed, nothing leads out. */
+#ifndef HT_RUNNER_BASE_SAFE_PATH_H
+#define HT_RUNNER_BASE_SAFE_PATH_H
+
+#include <sys/types.h>
+
+#include "proto/base/error.h"
+
+/* Opens ROOT/PATH for its place only (O_PATH), the caller closes it. `path` may
+ * be empty, else it is relative. -1 with errno when a part is missing, is a
+ * link (ELOOP) or no folder (ENOTDIR), or is ".." (EXDEV). */
+int beneath_open(const char *root, const char *path);
+
+struct beneath_modes {
+    mode_t parents; /* of those that were missing */
+    mode_t last;    /* exactly, also when it was there before */
+};
+
+/* Makes the folder ROOT/PATH with its missing parents.
+ * HT_PRECONDITION  a link, something that is no folder, or ".." is in the way
+ * HT_IO            it cannot be made */
+enum ht_status beneath_make(const char *root, const char *path,
+                            const struct beneath_modes *modes,
+                            struct ht_error *err);
+
+/* What of `path` comes behind `root`, "" for the root itself; NULL when it is
+ * not below. Text only, both absolute. */
+const char *beneath_rest(const char *root, const char *path);
+
+#endif

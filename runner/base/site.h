@@ -1,0 +1,36 @@
+/* site.h - the facts of this runner that every attempt needs; set in main(),
+ * never changed. */
+#ifndef HT_RUNNER_BASE_SITE_H
+#define HT_RUNNER_BASE_SITE_H
+
+#include <stdbool.h>
+
+#include <stdint.h>
+
+#include "proto/job/job.h"
+
+struct site {
+    const char *state;      /* absolute folder of all attempts */
+    const char *programs;   /* absolute folder of our programs, or NULL */
+    const char *shim;       /* absolute path of hypertune-shim */
+    int slots;              /* attempts at once, >= 1 */
+    int cores;              /* this runner may use, >= 1 */
+    struct strings gpus;    /* it may give to replicas, see gpus.h */
+    struct pairs inherited; /* HOME, USER, LANG, TZ, TMPDIR as far as set */
+    const char *runner;     /* its id, in names and labels */
+
+    /* Containers. */
+    const char *kit;             /* absolute folder mounted at /hypertune/kit */
+    struct strings volume_roots; /* volumes and outputs may lie below */
+    const char *gcs_root;        /* mounted at /gcs, NULL: none */
+    const char *secrets;         /* folder of secret files, NULL: none */
+    const char *credentials;     /* folder of accounts' keys, NULL: none */
+    struct strings secret_variables; /* names behind HYPERTUNE_SECRET_ */
+    bool gcs_credentials;            /* processes here get into gs:// */
+    struct strings allowed;          /* what --allow names, see rules.h */
+    bool share_gpus;                 /* a GPU may have several trials */
+    const char *docker_host; /* as DOCKER_HOST; NULL: the usual sockets */
+    int64_t start_limit_ms;  /* for containers to begin, without pulls */
+};
+
+#endif

@@ -1,0 +1,286 @@
+#include "runner/base/tail.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proto/base/arena.h"
+#include "runner/base/safe_path.h"
+
+void tail_init(struct tail *tail, const char *path)
+{
+    *tail = (struct tail){.path = path, .line = 1, .kept = -1};
+}
+
+void tail_init_beneath(struct tail *tail, const char *root, const char *path)
+{
+    *tail = (struct tail){.path = path, .root = root, .line = 1, .kept = -1};
+}
+
+/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
+uint64_t tail_hash(uint64_t seed, const void *bytes, size_t len)
+{
+    const unsigned char *at = bytes;
+    uint64_t hash = seed ^ 0xcbf29ce484222325u;
+    for (size_t i = 0; i < len; i++) {
+        hash ^= at[i];
+        hash *= 0x100000001b3u;
+    }
+    return hash;
+}
+
+static struct tail_look look_at(const struct stat *status)
+{
+    return (struct tail_look){.device = (uint64_t)status->st_dev,
+                              .inode = (uint64_t)status->st_ino,
+                              .size = status->st_size,
+                              .seconds = status->st_mtim.tv_sec,
+                              .nanoseconds = status->st_mtim.tv_nsec};
+}
+
+static bool is_same(const struct tail_look *a, const struct tail_look *b)
+{
+    return a->device == b->device && a->inode == b->inode &&
+           a->size == b->size && a->seconds == b->seconds &&
+           a->nanoseconds == b->nanoseconds;
+}
+
+static ssize_t read_at(int fd, char *buffer, size_t size, int64_t offset)
+{
+    size_t have = 0;
+    while (have < size) {
+        const ssize_t n =
+            pread(fd, buffer + have, size - have, offset + (int64_t)have);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        have += (size_t)n;
+    }
+    return (ssize_t)have;
+}
+
+/* Whether the file still has, before `offset`, the line that was taken. */
+static bool goes_on(const struct tail *tail, int fd, int64_t size, char *buffer)
+{
+    if (size < tail->offset)
+        return false;
+    const size_t len = (size_t)(tail->offset - tail->line_start);
+    if (len == 0)
+        return true;
+    return read_at(fd, buffer, len, tail->line_start) == (ssize_t)len &&
+           tail_hash(0, buffer, len) == tail->line_hash;
+}
+
+static void start_over(struct tail *tail)
+{
+    tail->offset = 0;
+    tail->line_start = 0;
+    tail->line = 1;
+    tail->overlong = false;
+}
+
+static bool is_kept(const struct tail *tail, const struct stat *status)
+{
+    struct stat kept;
+    return tail->kept >= 0 && fstat(tail->kept, &kept) == 0 &&
+           kept.st_dev == status->st_dev && kept.st_ino == status->st_ino;
+}
+
+/* The kept descriptor while its file has the name: who asks whether anybody
+ * opened the file must not hear of us. */
+static int open_regular(const struct tail *tail, struct stat *status)
+{
+    if (tail->path == NULL)
+        return -1;
+    const int place = tail->root != NULL
+                          ? beneath_open(tail->root, tail->path)
+                          : open(tail->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (place < 0)
+        return -1;
+    /* The name of what was found, whatever happens to its path. */
+    char name[32];
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", place);
+    int fd = -1;
+    if (fstat(place, status) == 0 && S_ISREG(status->st_mode))
+        fd = is_kept(tail, status)
+                 ? tail->kept
+                 : open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    close(place);
+    return fd;
+}
+
+/* Moves over a line of `len` bytes, newline included. */
+static void pass(struct tail *tail, const char *line, size_t len)
+{
+    tail->line_start = tail->offset;
+    tail->line_hash = tail_hash(0, line, len);
+    tail->offset += (int64_t)len;
+}
+
+struct reader { /* one tail_read() */
+    struct tail *tail;
+    int fd;
+    bool final;
+    tail_line *take;
+    void *context;
+    char *buffer; /* TAIL_LINE_BYTES */
+};
+
+/* Takes the lines in the buffer's first `len` bytes; returns their length. */
+static size_t take_lines(const struct reader *reader, size_t len)
+{
+    struct tail *tail = reader->tail;
+    const char *buffer = reader->buffer;
+    size_t used = 0;
+    const char *newline;
+    while ((newline = memchr(buffer + used, '\n', len - used)) != NULL) {
+        const size_t n = (size_t)(newline - (buffer + used));
+        if (!tail->overlong)
+            reader->take(reader->context, buffer + used, n, tail->offset);
+        tail->overlong = false;
+        tail->line++;
+        pass(tail, buffer + used, n + 1);
+        used += n + 1;
+    }
+    return used;
+}
+
+/* What stands behind the last newline of the file; nobody goes on with it. */
+static void take_torn(const struct reader *reader, const char *line, size_t len)
+{
+    if (!reader->tail->overlong)
+        reader->take(reader->context, line, len, reader->tail->offset);
+    pass(reader->tail, line, len);
+}
+
+static void pass_overlong(const struct reader *reader)
+{
+    reader->tail->skipped += !reader->tail->overlong;
+    reader->tail->overlong = true;
+    pass(reader->tail, reader->buffer, TAIL_LINE_BYTES);
+}
+
+/* True when the budget ended before the file. */
+static bool read_lines(const struct reader *reader, size_t budget)
+{
+    size_t taken = 0;
+    while (taken < budget) {
+        if (reader->tail->offset >= TAIL_FILE_BYTES)
+            return false;
+        const ssize_t n = read_at(reader->fd, reader->buffer, TAIL_LINE_BYTES,
+                                  reader->tail->offset);
+        if (n <= 0)
+            return false;
+        const size_t len = (size_t)n;
+        const size_t used = take_lines(reader, len);
+        if (len < TAIL_LINE_BYTES) {
+            if (reader->final && used < len && !reader->tail->cut)
+                take_torn(reader, reader->buffer + used, len - used);
+            return false;
+        }
+        if (used == 0)
+            pass_overlong(reader);
+        taken += used > 0 ? used : len;
+    }
+    return true;
+}
+
+/* What is new in the open file. */
+static bool read_open(struct reader *reader, size_t budget)
+{
+    struct tail *tail = reader->tail;
+    struct stat status;
+    if (fstat(reader->fd, &status) != 0)
+        return false;
+    const struct tail_look look = look_at(&status);
+    const bool emptied = file_mark_is_gone(&tail->mark);
+    if (!reader->final && !emptied && is_same(&look, &tail->look))
+        return false;
+    if (emptied) {
+        file_mark_clear(&tail->mark);
+        start_over(tail);
+        tail->rewritten(reader->context);
+    }
+    if (tail->rewritten != NULL && !file_mark_is_set(&tail->mark))
+        file_mark_set(&tail->mark, reader->fd);
+    reader->buffer = ht_xcalloc(TAIL_LINE_BYTES, 1);
+    if (!goes_on(tail, reader->fd, status.st_size, reader->buffer))
+        start_over(tail);
+    const bool more = read_lines(reader, budget);
+    tail->look = more ? (struct tail_look){.inode = 0} : look;
+    free(reader->buffer);
+    return more;
+}
+
+/* Where another file has the name, what is left of the kept one comes first.
+ * Takes `fd` over, which may be -1. */
+static bool read_kept(struct reader *reader, size_t budget, int fd)
+{
+    struct tail *tail = reader->tail;
+    if (tail->kept >= 0 && fd >= 0 && fd != tail->kept) {
+        const struct reader rest = *reader;
+        reader->final = false;
+        reader->fd = tail->kept;
+        if (read_open(reader, budget)) {
+            close(fd);
+            return true;
+        }
+        *reader = rest;
+        tail->rewritten(reader->context);
+        file_mark_clear(&tail->mark);
+        close(tail->kept);
+        tail->kept = fd;
+        tail->look = (struct tail_look){.inode = 0};
+        start_over(tail);
+    } else if (tail->kept < 0) {
+        tail->kept = fd;
+    }
+    reader->fd = tail->kept;
+    return tail->kept >= 0 && read_open(reader, budget);
+}
+
+bool tail_read(struct tail *tail, size_t budget, bool final, tail_line *take,
+               void *context)
+{
+    struct stat status;
+    struct reader reader = {.tail = tail,
+                            .fd = open_regular(tail, &status),
+                            .final = final,
+                            .take = take,
+                            .context = context};
+    tail->missing = reader.fd < 0;
+    if (tail->rewritten != NULL)
+        return read_kept(&reader, budget, reader.fd);
+    if (reader.fd < 0)
+        return false;
+    const bool more = read_open(&reader, budget);
+    close(reader.fd);
+    return more;
+}
+
+void tail_keep(struct tail *tail, tail_rewritten *rewritten)
+{
+    struct stat status;
+    tail->rewritten = rewritten;
+    tail->kept = open_regular(tail, &status);
+    tail->missing = tail->kept < 0;
+    if (tail->kept < 0)
+        return;
+    tail->look = look_at(&status);
+    file_mark_set(&tail->mark, tail->kept);
+}
+
+void tail_fini(struct tail *tail)
+{
+    file_mark_clear(&tail->mark);
+    if (tail->kept >= 0)
+        close(tail->kept);
+    tail->kept = -1;
+}

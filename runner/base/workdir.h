@@ -1,0 +1,29 @@
+/* workdir.h - a trial's own copy of the folder that it starts in.
+ *
+ * Files share their blocks with the original where the file system can do that.
+ * Modes and times are kept, and links stay links; a relative one that leads out
+ * of the folder leads to the same place from the copy. Sockets, pipes and
+ * devices are left out, and so is whatever hypertune keeps. */
+#ifndef HT_RUNNER_BASE_WORKDIR_H
+#define HT_RUNNER_BASE_WORKDIR_H
+
+#include "proto/base/error.h"
+
+enum { WORKDIR_ENTRIES = 100000, WORKDIR_MEGABYTES = 2048 };
+
+struct workdir_order {
+    const char *from;     /* the folder */
+    const char *into;     /* does not exist yet; its parent does */
+    const char *left_out; /* a file of it, relative, or NULL */
+    const char *state;    /* a folder below that is left out, or NULL */
+};
+
+/* HT_NOT_FOUND  there is no such folder
+ * HT_TOO_LARGE  it has more than WORKDIR_ENTRIES, or more than
+ *               WORKDIR_MEGABYTES that cannot be shared
+ * HT_IO         something cannot be read or written; a part of the copy may be
+ *               there */
+enum ht_status workdir_copy(const struct workdir_order *order,
+                            struct ht_error *err);
+
+#endif

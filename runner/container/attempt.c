@@ -1,0 +1,325 @@
+/* The life of an attempt's thread, and what it shares with the supervising
+ * one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "proto/base/clock.h"
+#include "proto/base/limits.h"
+#include "runner/attempt/prepare.h"
+#include "runner/base/disk.h"
+#include "runner/container/internal.h"
+#include "runner/reports/runner_stream.h"
+
+enum { KILL_EXTRA_MS = 10000 }; /* for the shim, after the trainer's grace */
+
+int64_t attempt_now(void)
+{
+    return clock_monotonic_ms();
+}
+
+/* ---- waiting ---- */
+
+void attempt_wait(struct attempt *attempt, int ms)
+{
+    const struct timespec until = clock_in_ms(ms);
+    pthread_mutex_lock(&attempt->lock);
+    if (!attempt->abandoned && !attempt->ended)
+        pthread_cond_timedwait(&attempt->changed, &attempt->lock, &until);
+    pthread_mutex_unlock(&attempt->lock);
+}
+
+bool attempt_is_abandoned(struct attempt *attempt)
+{
+    pthread_mutex_lock(&attempt->lock);
+    const bool abandoned = attempt->abandoned;
+    pthread_mutex_unlock(&attempt->lock);
+    return abandoned;
+}
+
+/* ---- the folder ---- */
+
+bool attempt_begin_writing(struct attempt *attempt)
+{
+    pthread_mutex_lock(&attempt->lock);
+    const bool may = !attempt->abandoned;
+    attempt->writers += may;
+    pthread_mutex_unlock(&attempt->lock);
+    return may;
+}
+
+void attempt_end_writing(struct attempt *attempt)
+{
+    pthread_mutex_lock(&attempt->lock);
+    attempt->writers--;
+    pthread_cond_broadcast(&attempt->changed);
+    pthread_mutex_unlock(&attempt->lock);
+}
+
+bool attempt_has_exit(const struct attempt *attempt, size_t replica)
+{
+    return disk_has(attempt->folders[replica], "exit.json");
+}
+
+bool attempt_has_begun(const struct attempt *attempt, size_t replica)
+{
+    return disk_has(attempt->folders[replica], "shim.json");
+}
+
+bool attempt_is_alive(const struct attempt *attempt, size_t replica)
+{
+    const int fd =
+        open(attempt->folders[replica], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const bool alive =
+        flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return alive;
+}
+
+void attempt_say(struct attempt *attempt, size_t replica, const char *format,
+                 ...)
+{
+    char line[HT_MAX_REASON + 128];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (!attempt_begin_writing(attempt))
+        return;
+    words_say(attempt->folders[replica], "%s", line);
+    attempt_end_writing(attempt);
+}
+
+/* ---- findings ---- */
+
+void attempt_settle(struct attempt *attempt, size_t replica,
+                    const struct ending *ending)
+{
+    pthread_mutex_lock(&attempt->lock);
+    attempt->findings[replica] =
+        (struct finding){.known = true, .ending = *ending};
+    pthread_mutex_unlock(&attempt->lock);
+    /* The supervising thread looks when something appears in the folder. */
+    if (attempt_begin_writing(attempt)) {
+        (void)disk_mark(attempt->folders[replica], "found", NULL);
+        attempt_end_writing(attempt);
+    }
+}
+
+bool attempt_has_finding(struct attempt *attempt, size_t replica)
+{
+    pthread_mutex_lock(&attempt->lock);
+    const bool known = attempt->findings[replica].known;
+    pthread_mutex_unlock(&attempt->lock);
+    return known;
+}
+
+void attempt_find(struct attempt *attempt, size_t replica, enum outcome outcome,
+                  const char *format, ...)
+{
+    struct ending ending = {.outcome = outcome, .ended_ms = clock_wall_ms()};
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(ending.reason, sizeof ending.reason, format, args);
+    va_end(args);
+    if (!attempt_has_finding(attempt, replica))
+        attempt_settle(attempt, replica, &ending);
+}
+
+/* ---- several at once ---- */
+
+struct round {
+    struct attempt *attempt;
+    attempt_step *step;
+    void *context;
+    atomic_size_t next;
+};
+
+struct hand {
+    struct round *round;
+    struct docker *docker;
+    pthread_t thread;
+    bool busy;
+};
+
+static void *work(void *context)
+{
+    struct hand *hand = context;
+    struct round *round = hand->round;
+    const size_t n = round->attempt->order->n_replicas;
+    size_t i;
+    while ((i = atomic_fetch_add(&round->next, 1)) < n &&
+           !attempt_is_abandoned(round->attempt))
+        round->step(round->attempt, hand->docker, i, round->context);
+    return NULL;
+}
+
+void attempt_each(struct attempt *attempt, attempt_step *step, void *context)
+{
+    struct round round = {.attempt = attempt, .step = step, .context = context};
+    struct hand hands[ATTEMPT_HANDS];
+    atomic_init(&round.next, 0);
+    for (size_t k = 0; k < ATTEMPT_HANDS; k++) {
+        hands[k] = (struct hand){.round = &round, .docker = attempt->hands[k]};
+        hands[k].busy =
+            k > 0 && k < attempt->order->n_replicas &&
+            pthread_create(&hands[k].thread, NULL, work, &hands[k]) == 0;
+    }
+    work(&hands[0]);
+    for (size_t k = 1; k < ATTEMPT_HANDS; k++) {
+        if (hands[k].busy)
+            pthread_join(hands[k].thread, NULL);
+    }
+}
+
+/* ---- the thread ---- */
+
+static void *live(void *context)
+{
+    struct attempt *attempt = context;
+    attempt_bring_up(attempt);
+    attempt_watch(attempt);
+    if (!attempt_is_abandoned(attempt))
+        attempt_clear(attempt);
+    if (attempt->relayed)
+        relay_close(attempt->harbor->relay, attempt->network.gateway,
+                    attempt->placement.relay_port);
+    /* A call that came through late may have left something. */
+    if (attempt_is_abandoned(attempt))
+        janitor_wake(attempt->harbor->janitor);
+    pthread_mutex_lock(&attempt->lock);
+    attempt->over = true;
+    pthread_mutex_unlock(&attempt->lock);
+    return NULL;
+}
+
+/* ---- by the supervising thread ---- */
+
+static enum ht_status read_again(const struct engine_place *place,
+                                 struct attempt *attempt, struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    struct disk_bytes lease;
+    enum ht_status status = disk_read(arena, place->folder, "lease.json",
+                                      HT_MAX_MESSAGE, &lease, err);
+    if (status == HT_OK)
+        status = order_parse(lease.data, lease.len, &attempt->order, err);
+    if (status == HT_OK)
+        status = placement_read(place->folder, attempt->order,
+                                &attempt->placement, err);
+    arena_free(arena);
+    return status;
+}
+
+/* The replicas' folders are there from the start, for they are watched. */
+static enum ht_status make_folders(struct attempt *attempt,
+                                   struct ht_error *err)
+{
+    struct arena *arena = attempt->order->arena;
+    const size_t n = attempt->order->n_replicas;
+    attempt->folder = prepare_attempt_folder(arena, attempt->harbor->site,
+                                             &attempt->order->key);
+    attempt->folders = arena_alloc(arena, n, sizeof *attempt->folders);
+    attempt->findings = arena_alloc(arena, n, sizeof *attempt->findings);
+    attempt->digests = arena_alloc(arena, n, sizeof *attempt->digests);
+    attempt->overfull = arena_alloc(arena, n, sizeof *attempt->overfull);
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; i < n && status == HT_OK; i++) {
+        attempt->folders[i] = prepare_replica_folder(
+            arena, attempt->folder, &attempt->order->replicas[i]);
+        status = disk_make_folder(attempt->folders[i], err);
+    }
+    return status;
+}
+
+static void init_lock(struct attempt *attempt)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&attempt->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&attempt->lock, NULL);
+}
+
+static void release(struct attempt *attempt)
+{
+    for (size_t k = 0; k < ATTEMPT_HANDS; k++)
+        docker_free(attempt->hands[k]);
+    pthread_cond_destroy(&attempt->changed);
+    pthread_mutex_destroy(&attempt->lock);
+    placement_release(&attempt->placement);
+    order_free(attempt->order);
+    free(attempt);
+}
+
+enum ht_status attempt_launch(struct harbor *harbor,
+                              const struct engine_place *place,
+                              struct attempt **attempt, struct ht_error *err)
+{
+    struct attempt *made = ht_xcalloc(1, sizeof *made);
+    made->harbor = harbor;
+    init_lock(made);
+    enum ht_status status = read_again(place, made, err);
+    if (status == HT_OK)
+        status = make_folders(made, err);
+    for (size_t k = 0; k < ATTEMPT_HANDS && status == HT_OK; k++)
+        made->hands[k] = docker_new(harbor->address);
+    const int code =
+        status == HT_OK ? pthread_create(&made->thread, NULL, live, made) : 0;
+    if (code != 0)
+        status = ht_fail_errno(err, code, "no thread for the attempt");
+    if (status != HT_OK) {
+        release(made);
+        return status;
+    }
+    *attempt = made;
+    return HT_OK;
+}
+
+void attempt_abandon(struct attempt *attempt)
+{
+    pthread_mutex_lock(&attempt->lock);
+    attempt->abandoned = true;
+    pthread_cond_broadcast(&attempt->changed);
+    for (size_t k = 0; k < ATTEMPT_HANDS; k++)
+        docker_cancel(attempt->hands[k]);
+    while (attempt->writers > 0)
+        pthread_cond_wait(&attempt->changed, &attempt->lock);
+    pthread_mutex_unlock(&attempt->lock);
+}
+
+void attempt_tell_stop(struct attempt *attempt, const struct stop_order *order)
+{
+    const int64_t grace = order->kill ? 0 : attempt->order->grace_ms;
+    const int64_t kill_at = attempt_now() + grace + KILL_EXTRA_MS;
+    pthread_mutex_lock(&attempt->lock);
+    if (!attempt->stopped || kill_at < attempt->kill_at)
+        attempt->kill_at = kill_at;
+    attempt->stopped = true;
+    if (attempt->pulling)
+        docker_cancel(attempt->hands[0]);
+    pthread_cond_broadcast(&attempt->changed);
+    pthread_mutex_unlock(&attempt->lock);
+}
+
+void attempt_tell_ended(struct attempt *attempt)
+{
+    pthread_mutex_lock(&attempt->lock);
+    attempt->ended = true;
+    pthread_cond_broadcast(&attempt->changed);
+    pthread_mutex_unlock(&attempt->lock);
+}
+
+void attempt_free(struct attempt *attempt)
+{
+    pthread_join(attempt->thread, NULL);
+    release(attempt);
+}

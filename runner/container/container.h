@@ -1,0 +1,77 @@
+/* container.h - the container of one replica: its name and labels, what the
+ * engine is asked to make, and what can be done with it then.
+ *
+ * A name says whose replica it is, the labels say it to programs; both are in
+ * proto/README.md section 7. Statuses are those of docker.h. */
+#ifndef HT_RUNNER_CONTAINER_CONTAINER_H
+#define HT_RUNNER_CONTAINER_CONTAINER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <cjson/cJSON.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "runner/base/order.h"
+#include "runner/base/placement.h"
+#include "runner/base/site.h"
+#include "runner/container/mounts.h"
+#include "runner/container/network.h"
+#include "runner/docker/docker.h"
+#include "runner/docker/image.h"
+
+enum { CONTAINER_PORT = 2222 }; /* of each replica for the others */
+
+struct container_plan { /* of one replica; all is borrowed */
+    const struct site *site;
+    const struct docker_facts *facts;
+    const struct order *order;
+    size_t replica;
+    const struct seat *seat;
+    const struct image *image;
+    const struct mounts *mounts;
+    const struct network *network;
+};
+
+/* "ht-ab12cd34-7-3-1-master-0", in the arena; also its name in the network. */
+char *container_name(struct arena *arena, const struct order *order,
+                     size_t replica);
+
+/* Whether an engine of these abilities can give the replicas what they ask.
+ * HT_PRECONDITION  it cannot; the text names the field and the way out */
+enum ht_status container_check(const struct docker_facts *facts,
+                               const struct order *order, struct ht_error *err);
+
+/* The body of /containers/create; the caller owns it. */
+cJSON *container_body(const struct container_plan *plan);
+
+/* Makes the container, or finds the one an earlier life of this runner made.
+ * HT_CONFLICT  the name is somebody else's */
+enum ht_status container_create(struct docker *docker,
+                                const struct container_plan *plan,
+                                struct ht_error *err);
+enum ht_status container_start(struct docker *docker, const char *name,
+                               struct ht_error *err);
+
+struct container_state {
+    bool is_new;       /* never started */
+    bool running;      /* or paused */
+    bool oom_killed;   /* only Docker tells */
+    int exit;          /* once neither new nor running */
+    const char *error; /* the engine's words about a start that failed, or "" */
+    const char *runner, *attempt; /* labels, or "" */
+};
+
+/* HT_NOT_FOUND  there is no such container */
+enum ht_status container_look(struct docker *docker, struct arena *arena,
+                              const char *name, struct container_state *state,
+                              struct ht_error *err);
+/* SIGKILL to all of it; one that does not run is no failure. */
+enum ht_status container_kill(struct docker *docker, const char *name,
+                              struct ht_error *err);
+/* Kills and removes it; one that is not there is no failure. */
+enum ht_status container_remove(struct docker *docker, const char *name,
+                                struct ht_error *err);
+
+#endif

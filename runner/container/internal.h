@@ -1,0 +1,129 @@
+/* engine_docker.h - an attempt in the care of the container engine, inside.
+ *
+ * The runner's supervising thread never waits: whatever blocks is done by a
+ * thread that the attempt has to itself. It makes the containers, watches that
+ * they go on, and clears them away when the supervising thread has seen all
+ * replicas end. What a replica wrote tells its end; what the thread finds out
+ * about one that cannot tell is a finding. */
+#ifndef HT_RUNNER_CONTAINER_INTERNAL_H
+#define HT_RUNNER_CONTAINER_INTERNAL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runner/attempt/engine.h"
+#include "runner/container/leftovers.h"
+#include "runner/container/network.h"
+#include "runner/container/relay.h"
+#include "runner/docker/docker.h"
+#include "runner/docker/image.h"
+
+struct harbor { /* the open engine; set once, shared by all attempts */
+    const struct site *site;
+    struct arena *arena;
+    struct docker_address *address;
+    struct docker_facts facts;
+    struct relay *relay;
+    struct janitor *janitor;
+};
+
+enum { ATTEMPT_HANDS = 3 }; /* calls of one attempt to the engine at once */
+
+struct finding { /* what exit.json does not say, or not well enough */
+    bool known;
+    struct ending ending;
+};
+
+struct attempt {
+    struct attempt *next;
+    struct harbor *harbor;
+    /* Of its own, for the thread may outlive the runner's. */
+    struct order *order;
+    const char *folder;
+    const char **folders; /* of each replica */
+    struct placement placement;
+
+    /* The thread's own. */
+    struct network network; /* name is NULL before it is known */
+    int64_t begin_by;       /* monotonic: when every replica has begun */
+    bool *overfull;         /* replicas that wrote too much */
+
+    pthread_t thread;
+    pthread_mutex_t lock;   /* of what follows */
+    pthread_cond_t changed; /* of anything there */
+    struct docker *hands[ATTEMPT_HANDS];
+    struct finding *findings; /* of each replica */
+    const char **digests;     /* of each replica's image */
+    int64_t kill_at; /* monotonic: when the engine kills; once stopped */
+    int writers;     /* into its folder, which must stay meanwhile */
+    bool has_digests;
+    bool pulling;   /* a stop breaks the call off */
+    bool stopped;   /* the replicas were told to end */
+    bool ended;     /* all replicas: the containers can go */
+    bool abandoned; /* no further step */
+    bool cleared;   /* nothing of it is left, or the janitor has it */
+    bool over;      /* the thread is */
+    bool relayed;   /* the thread's own, too */
+};
+
+/* ---- by the supervising thread ---- */
+
+/* Reads lease and placement again.
+ * HT_IO  a file cannot be read, or there is no thread */
+enum ht_status attempt_launch(struct harbor *harbor,
+                              const struct engine_place *place,
+                              struct attempt **attempt, struct ht_error *err);
+/* No step follows; what is there stays. Its folder may go afterwards. */
+void attempt_abandon(struct attempt *attempt);
+void attempt_tell_stop(struct attempt *attempt, const struct stop_order *order);
+void attempt_tell_ended(struct attempt *attempt);
+/* Waits for the thread, which ends soon when it is abandoned or cleared. */
+void attempt_free(struct attempt *attempt);
+
+/* ---- by its own thread ---- */
+
+/* Makes and starts what never was; findings tell what could not be. */
+void attempt_bring_up(struct attempt *attempt);
+/* Until all has ended or it is abandoned. */
+void attempt_watch(struct attempt *attempt);
+/* Has the containers and the network removed. */
+void attempt_clear(struct attempt *attempt);
+
+/* Opens the way to the report address as far as it can be opened.
+ * HT_IO  it cannot; the file of records is enough */
+enum ht_status attempt_open_relay(struct attempt *attempt,
+                                  struct ht_error *err);
+
+bool attempt_is_abandoned(struct attempt *attempt);
+bool attempt_has_exit(const struct attempt *attempt, size_t replica);
+bool attempt_has_begun(const struct attempt *attempt, size_t replica);
+/* The shim holds the lock of its folder as long as it lives. */
+bool attempt_is_alive(const struct attempt *attempt, size_t replica);
+/* The first word about a replica counts. */
+__attribute__((format(printf, 4, 5))) void
+attempt_find(struct attempt *attempt, size_t replica, enum outcome outcome,
+             const char *format, ...);
+void attempt_settle(struct attempt *attempt, size_t replica,
+                    const struct ending *ending);
+bool attempt_has_finding(struct attempt *attempt, size_t replica);
+/* A line in the replica's log. */
+__attribute__((format(printf, 3, 4))) void
+attempt_say(struct attempt *attempt, size_t replica, const char *format, ...);
+
+/* The folder stays until attempt_end_writing(); false: it is gone. */
+bool attempt_begin_writing(struct attempt *attempt);
+void attempt_end_writing(struct attempt *attempt);
+
+/* Each replica in its turn, several at once, each by a hand of its own. */
+typedef void attempt_step(struct attempt *attempt, struct docker *docker,
+                          size_t replica, void *context);
+void attempt_each(struct attempt *attempt, attempt_step *step, void *context);
+
+/* Waits for a change or so long; the lock is not held. */
+void attempt_wait(struct attempt *attempt, int ms);
+/* Monotonic milliseconds. */
+int64_t attempt_now(void);
+
+#endif

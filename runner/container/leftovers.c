@@ -1,0 +1,190 @@
+#include "runner/container/leftovers.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "proto/base/clock.h"
+#include "runner/base/log.h"
+#include "runner/container/container.h"
+#include "runner/container/network.h"
+
+enum {
+    USUAL_MS = 30000,
+    SOON_MS = 1500,       /* after somebody was doomed ... */
+    SOON_SPAN_MS = 10000, /* ... for so long */
+};
+
+struct janitor {
+    const struct site *site;
+    janitor_keeps *keeps;
+    void *context;
+    struct docker *docker;
+    pthread_t thread;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t changed;
+    bool ending;
+    bool due;           /* a sweep is */
+    int64_t soon_until; /* monotonic */
+    struct attempt_key *doomed;
+    size_t n_doomed, room;
+};
+
+/* ---- one sweep ---- */
+
+static bool is_doomed(struct janitor *janitor, const struct attempt_key *key)
+{
+    bool found = false;
+    pthread_mutex_lock(&janitor->lock);
+    for (size_t i = 0; i < janitor->n_doomed && !found; i++)
+        found = attempt_key_equal(&janitor->doomed[i], key);
+    pthread_mutex_unlock(&janitor->lock);
+    return found;
+}
+
+static bool is_kept(struct janitor *janitor, const struct node *item)
+{
+    const struct node *labels = node_find(item, "Labels");
+    struct attempt_key key;
+    return labels != NULL && labels->kind == NODE_MAP &&
+           network_read_attempt(node_get_string(labels, LABEL_ATTEMPT, ""),
+                                &key) &&
+           !is_doomed(janitor, &key) && janitor->keeps(janitor->context, &key);
+}
+
+typedef enum ht_status remover(struct docker *docker, const char *name,
+                               struct ht_error *err);
+
+static void sweep_kind(struct janitor *janitor, const char *path,
+                       remover *remove_one)
+{
+    struct arena *arena = arena_new();
+    const struct docker_call call = {
+        .method = "GET",
+        .path = arena_printf(arena, "%s%s", path,
+                             network_filter(arena, janitor->site)),
+    };
+    const struct node *list;
+    struct ht_error err;
+    if (docker_call(janitor->docker, arena, &call, &list, &err) == HT_OK &&
+        list != NULL && list->kind == NODE_LIST) {
+        for (const struct node *item = list->first; item; item = item->next) {
+            const char *id = node_get_string(item, "Id", NULL);
+            if (id == NULL || is_kept(janitor, item))
+                continue;
+            if (remove_one(janitor->docker, id, &err) != HT_OK)
+                runner_log(RUNNER_WARN, "janitor.failed",
+                           "id=%.12s reason=\"%s\"", id, err.text);
+            else
+                runner_log(RUNNER_INFO, "janitor.removed", "id=%.12s", id);
+        }
+    }
+    arena_free(arena);
+}
+
+static void sweep(struct janitor *janitor)
+{
+    sweep_kind(janitor, "/containers/json?all=1&", container_remove);
+    sweep_kind(janitor, "/networks?", network_remove);
+}
+
+/* ---- the thread ---- */
+
+static void wait_ms(struct janitor *janitor, int64_t ms)
+{
+    const struct timespec until = clock_in_ms(ms);
+    while (!janitor->ending && !janitor->due &&
+           pthread_cond_timedwait(&janitor->changed, &janitor->lock, &until) ==
+               0)
+        continue;
+}
+
+static void *live(void *context)
+{
+    struct janitor *janitor = context;
+    pthread_mutex_lock(&janitor->lock);
+    while (!janitor->ending) {
+        janitor->due = false;
+        pthread_mutex_unlock(&janitor->lock);
+        sweep(janitor);
+        pthread_mutex_lock(&janitor->lock);
+        wait_ms(janitor, clock_monotonic_ms() < janitor->soon_until ? SOON_MS
+                                                                    : USUAL_MS);
+    }
+    pthread_mutex_unlock(&janitor->lock);
+    return NULL;
+}
+
+static void free_all(struct janitor *janitor)
+{
+    docker_free(janitor->docker);
+    pthread_cond_destroy(&janitor->changed);
+    pthread_mutex_destroy(&janitor->lock);
+    free(janitor->doomed);
+    free(janitor);
+}
+
+enum ht_status janitor_start(const struct docker_address *address,
+                             const struct site *site, janitor_keeps *keeps,
+                             void *context, struct janitor **janitor,
+                             struct ht_error *err)
+{
+    struct janitor *made = ht_xcalloc(1, sizeof *made);
+    *made = (struct janitor){.site = site,
+                             .keeps = keeps,
+                             .context = context,
+                             .docker = docker_new(address),
+                             /* What an earlier life asked for last may come
+                              * to be only now. */
+                             .soon_until = clock_monotonic_ms() + SOON_SPAN_MS};
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&made->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    const int code = pthread_create(&made->thread, NULL, live, made);
+    if (code != 0) {
+        free_all(made);
+        return ht_fail_errno(err, code, "no thread for the janitor");
+    }
+    *janitor = made;
+    return HT_OK;
+}
+
+void janitor_stop(struct janitor *janitor)
+{
+    if (janitor == NULL)
+        return;
+    pthread_mutex_lock(&janitor->lock);
+    janitor->ending = true;
+    pthread_cond_signal(&janitor->changed);
+    pthread_mutex_unlock(&janitor->lock);
+    docker_cancel(janitor->docker);
+    pthread_join(janitor->thread, NULL);
+    free_all(janitor);
+}
+
+void janitor_doom(struct janitor *janitor, const struct attempt_key *key)
+{
+    pthread_mutex_lock(&janitor->lock);
+    if (janitor->n_doomed == janitor->room) {
+        janitor->room = janitor->room > 0 ? 2 * janitor->room : 16;
+        janitor->doomed = ht_xrealloc(janitor->doomed, janitor->room,
+                                      sizeof *janitor->doomed);
+    }
+    janitor->doomed[janitor->n_doomed++] = *key;
+    janitor->due = true;
+    janitor->soon_until = clock_monotonic_ms() + SOON_SPAN_MS;
+    pthread_cond_signal(&janitor->changed);
+    pthread_mutex_unlock(&janitor->lock);
+}
+
+void janitor_wake(struct janitor *janitor)
+{
+    pthread_mutex_lock(&janitor->lock);
+    janitor->due = true;
+    pthread_cond_signal(&janitor->changed);
+    pthread_mutex_unlock(&janitor->lock);
+}

@@ -1,0 +1,37 @@
+/* janitor.h - removes containers and networks of this runner that belong to no
+ * attempt any more, however they came to be left.
+ *
+ * They are found by their labels, so it does not matter who forgot them: a
+ * runner that was killed, an engine that did not answer, a call that came
+ * through after it was given up. One thread; functions are for any. */
+#ifndef HT_RUNNER_CONTAINER_LEFTOVERS_H
+#define HT_RUNNER_CONTAINER_LEFTOVERS_H
+
+#include <stdbool.h>
+
+#include "proto/base/error.h"
+#include "runner/base/order.h"
+#include "runner/base/site.h"
+#include "runner/docker/docker.h"
+
+struct janitor;
+
+/* Whether an attempt is in care. Asked after the engine was, so that what has
+ * just been started is known. */
+typedef bool janitor_keeps(void *context, const struct attempt_key *key);
+
+/* Sweeps at once, then every 30 s. Everything is borrowed.
+ * HT_IO  no thread can be made */
+enum ht_status janitor_start(const struct docker_address *address,
+                             const struct site *site, janitor_keeps *keeps,
+                             void *context, struct janitor **janitor,
+                             struct ht_error *err);
+void janitor_stop(struct janitor *janitor); /* accepts NULL */
+
+/* Whatever carries this attempt's label goes, kept or not; sweeps at once, and
+ * again soon, for calls that were under way. */
+void janitor_doom(struct janitor *janitor, const struct attempt_key *key);
+/* Sweeps at once. */
+void janitor_wake(struct janitor *janitor);
+
+#endif

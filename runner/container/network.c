@@ -1,0 +1,240 @@
+#include "runner/container/network.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/doc/json.h"
+
+static char *label_of(struct arena *arena, const struct attempt_key *key)
+{
+    return arena_printf(arena, "%lld/%lld/%lld", (long long)key->study,
+                        (long long)key->trial, (long long)key->attempt);
+}
+
+bool network_read_attempt(const char *label, struct attempt_key *key)
+{
+    enum { PARTS = 3 };
+    long long parts[PARTS];
+    char *end = NULL;
+    for (int i = 0; i < PARTS; i++) {
+        parts[i] = strtoll(label, &end, 10);
+        if (parts[i] < 1 || *end != (i + 1 < PARTS ? '/' : '\0'))
+            return false;
+        label = end + 1;
+    }
+    *key = (struct attempt_key){
+        .study = parts[0], .trial = parts[1], .attempt = parts[2]};
+    return true;
+}
+
+char *network_filter(struct arena *arena, const struct site *site)
+{
+    const char *filter = arena_printf(
+        arena, "{\"label\":[\"" LABEL_RUNNER "=%s\"]}", site->runner);
+    return arena_printf(arena, "filters=%s", docker_escape(arena, filter));
+}
+
+/* The second part of "ht-ab12cd34-7-3-1". */
+static void add_server(cJSON *labels, const struct order *order)
+{
+    const char *start = strchr(order->name, '-');
+    if (start == NULL)
+        return;
+    char server[64];
+    (void)snprintf(server, sizeof server, "%.*s", (int)strcspn(start + 1, "-"),
+                   start + 1);
+    json_add_string(labels, LABEL_SERVER, server);
+}
+
+cJSON *network_add_labels(cJSON *body, const struct site *site,
+                          const struct order *order)
+{
+    struct arena *arena = arena_new();
+    cJSON *labels = json_add_object(body, "Labels");
+    add_server(labels, order);
+    json_add_string(labels, LABEL_RUNNER, site->runner);
+    json_add_string(labels, LABEL_ATTEMPT, label_of(arena, &order->key));
+    arena_free(arena);
+    return labels;
+}
+
+static enum ht_status create(struct docker *docker, struct arena *arena,
+                             const struct network_wish *wish,
+                             struct ht_error *err)
+{
+    cJSON *body = cJSON_CreateObject();
+    json_add_string(body, "Name", wish->order->name);
+    json_add_string(body, "Driver", "bridge");
+    /* Docker would make a second one of the same name. */
+    json_add_bool(body, "CheckDuplicate", true);
+    network_add_labels(body, wish->site, wish->order);
+    const struct docker_call call = {
+        .method = "POST", .path = "/networks/create", .body = body};
+    const struct node *answer;
+    const enum ht_status status =
+        docker_call(docker, arena, &call, &answer, err);
+    cJSON_Delete(body);
+    return status;
+}
+
+static enum ht_status look(struct docker *docker, struct arena *arena,
+                           const char *name, const struct node **answer,
+                           struct ht_error *err)
+{
+    const struct docker_call call = {
+        .method = "GET",
+        .path = arena_printf(arena, "/networks/%s", docker_escape(arena, name)),
+    };
+    const enum ht_status status =
+        docker_call(docker, arena, &call, answer, err);
+    if (status == HT_OK && *answer == NULL)
+        return ht_fail(err, HT_INTERNAL, "nothing is said about network %s",
+                       name);
+    return status;
+}
+
+static bool is_ours(const struct node *answer, const struct network_wish *wish)
+{
+    const struct node *labels = node_find(answer, "Labels");
+    struct attempt_key key;
+    return labels != NULL && labels->kind == NODE_MAP &&
+           strcmp(node_get_string(labels, LABEL_RUNNER, ""),
+                  wish->site->runner) == 0 &&
+           network_read_attempt(node_get_string(labels, LABEL_ATTEMPT, ""),
+                                &key) &&
+           attempt_key_equal(&key, &wish->order->key);
+}
+
+/* Networks of a user's engine are in a namespace that we are not in. */
+static const char *find_gateway(const struct node *answer,
+                                const struct docker_facts *facts)
+{
+    const struct node *ipam = node_find(answer, "IPAM");
+    const struct node *list = ipam != NULL ? node_find(ipam, "Config") : NULL;
+    if (facts->rootless || list == NULL || list->kind != NODE_LIST)
+        return NULL;
+    for (const struct node *item = list->first; item; item = item->next) {
+        const char *gateway = node_get_string(item, "Gateway", NULL);
+        if (gateway != NULL && *gateway != '\0')
+            return gateway;
+    }
+    return NULL;
+}
+
+static enum ht_status make_own(struct docker *docker, struct arena *arena,
+                               const struct network_wish *wish,
+                               const struct node **answer, struct ht_error *err)
+{
+    const char *name = wish->order->name;
+    enum ht_status status = create(docker, arena, wish, err);
+    const bool existed = status == HT_CONFLICT;
+    if (status != HT_OK && !existed)
+        return ht_wrap(err, status, "cannot make network %s", name);
+    status = look(docker, arena, name, answer, err);
+    if (status == HT_OK && existed && !is_ours(*answer, wish))
+        return ht_fail(err, HT_CONFLICT,
+                       "network %s is there and not this runner's", name);
+    return status;
+}
+
+enum ht_status network_make(struct docker *docker, struct arena *arena,
+                            const struct network_wish *wish,
+                            struct network *network, struct ht_error *err)
+{
+    const char *wanted = wish->order->container.network;
+    if (wanted != NULL &&
+        (strcmp(wanted, "none") == 0 || strcmp(wanted, "host") == 0)) {
+        *network = (struct network){.name = wanted};
+        return HT_OK;
+    }
+    const struct node *answer = NULL;
+    const enum ht_status status =
+        wanted == NULL ? make_own(docker, arena, wish, &answer, err)
+                       : look(docker, arena, wanted, &answer, err);
+    if (status == HT_NOT_FOUND && wanted != NULL)
+        return ht_fail(err, HT_PRECONDITION,
+                       "container.network: there is no network %.128s", wanted);
+    if (status != HT_OK)
+        return status;
+    *network = (struct network){
+        .name = wanted != NULL ? wanted : wish->order->name,
+        .ours = wanted == NULL,
+        .has_names = true,
+        .gateway = find_gateway(answer, wish->facts),
+    };
+    return HT_OK;
+}
+
+static enum ht_status remove_empty(struct docker *docker, struct arena *arena,
+                                   const char *name, struct ht_error *err)
+{
+    const struct docker_call call = {
+        .method = "DELETE",
+        .path = arena_printf(arena, "/networks/%s", docker_escape(arena, name)),
+    };
+    const struct node *answer;
+    return docker_call(docker, arena, &call, &answer, err);
+}
+
+static void disconnect(struct docker *docker, struct arena *arena,
+                       const char *network, const char *container)
+{
+    cJSON *body = cJSON_CreateObject();
+    json_add_string(body, "Container", container);
+    json_add_bool(body, "Force", true);
+    const struct docker_call call = {
+        .method = "POST",
+        .path = arena_printf(arena, "/networks/%s/disconnect",
+                             docker_escape(arena, network)),
+        .body = body,
+    };
+    const struct node *answer;
+    (void)docker_call(docker, arena, &call, &answer, NULL);
+    cJSON_Delete(body);
+}
+
+/* A dockerd that was killed may know endpoints of containers that are gone. */
+static void disconnect_all(struct docker *docker, struct arena *arena,
+                           const char *name)
+{
+    const struct node *answer;
+    if (look(docker, arena, name, &answer, NULL) != HT_OK)
+        return;
+    const struct node *members = node_find(answer, "Containers");
+    if (members == NULL || members->kind != NODE_MAP)
+        return;
+    for (const struct node *item = members->first; item; item = item->next) {
+        const char *member =
+            item->kind == NODE_MAP ? node_get_string(item, "Name", NULL) : NULL;
+        if (member != NULL)
+            disconnect(docker, arena, name, member);
+    }
+}
+
+enum ht_status network_remove(struct docker *docker, const char *name,
+                              struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    enum ht_status status = remove_empty(docker, arena, name, err);
+    if (status == HT_CONFLICT) {
+        disconnect_all(docker, arena, name);
+        status = remove_empty(docker, arena, name, err);
+    }
+    arena_free(arena);
+    return status == HT_NOT_FOUND ? HT_OK : status;
+}
+
+enum ht_status network_remove_own(struct docker *docker,
+                                  const struct network_wish *wish,
+                                  struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    const struct node *answer;
+    enum ht_status status =
+        look(docker, arena, wish->order->name, &answer, err);
+    if (status == HT_OK && is_ours(answer, wish))
+        status = network_remove(docker, wish->order->name, err);
+    arena_free(arena);
+    return status == HT_NOT_FOUND ? HT_OK : status;
+}

@@ -1,0 +1,402 @@
+/* From a lease to running containers: images, folders, network, containers.
+ * Every step may be done again, after any interruption. */
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/base/clock.h"
+#include "runner/attempt/prepare.h"
+#include "runner/attempt/replica_view.h"
+#include "runner/base/disk.h"
+#include "runner/container/container.h"
+#include "runner/container/internal.h"
+
+enum {
+    FIRST_PAUSE_MS = 250, /* before a step is tried again */
+    LAST_PAUSE_MS = 5000,
+    IMAGE_TRIES = 3, /* while the engine answers but the registry does not */
+};
+
+struct start {
+    struct attempt *attempt;
+    struct arena *arena;
+    struct image *images; /* of each replica */
+    int64_t give_up_at;   /* monotonic */
+};
+
+/* ---- failures ---- */
+
+/* Podman answers 500 to everything, Docker to what the kernel refuses. */
+static bool is_orders_fault(const struct ht_error *err)
+{
+    static const char *const words[] = {
+        "unable to find user",
+        "no matching entries",
+        "could not select device driver",
+        "executable file not found",
+        "exec format error",
+        "working directory",
+        "workdir",
+        "invalid",
+        "minimum memory limit",
+    };
+    if (err->status == HT_PRECONDITION)
+        return true;
+    if (err->status != HT_INVALID && err->status != HT_INTERNAL)
+        return false;
+    bool found = err->status == HT_INVALID;
+    for (size_t i = 0; i < sizeof words / sizeof *words && !found; i++)
+        found = strstr(err->text, words[i]) != NULL;
+    return found && strstr(err->text, "no space left") == NULL;
+}
+
+/* The order's own fault is known to every runner; all else is this machine's,
+ * and another start may do better. */
+static void fail(struct attempt *attempt, size_t replica,
+                 const struct ht_error *err)
+{
+    struct ending ending = {.outcome = OUTCOME_LOST,
+                            .ended_ms = clock_wall_ms()};
+    if (is_orders_fault(err)) {
+        ending.outcome = OUTCOME_FAILED;
+        ending.impossible = err->status == HT_PRECONDITION;
+    }
+    (void)snprintf(ending.reason, sizeof ending.reason, "%s", err->text);
+    attempt_say(attempt, replica, "%s", err->text);
+    if (!attempt_has_finding(attempt, replica))
+        attempt_settle(attempt, replica, &ending);
+}
+
+/* Waits before a step is tried again; false when it is not to be. */
+static bool may_try_again(struct start *start, struct docker *docker,
+                          int *pause_ms)
+{
+    if (attempt_now() + *pause_ms >= start->give_up_at ||
+        !docker_pause(docker, *pause_ms))
+        return false;
+    *pause_ms = 2 * *pause_ms < LAST_PAUSE_MS ? 2 * *pause_ms : LAST_PAUSE_MS;
+    return true;
+}
+
+/* ---- images ---- */
+
+struct listener {
+    struct attempt *attempt;
+    size_t replica;
+};
+
+static void pass_on(void *context, const char *line)
+{
+    const struct listener *listener = context;
+    attempt_say(listener->attempt, listener->replica, "%s", line);
+}
+
+static bool does_engine_answer(struct attempt *attempt)
+{
+    struct arena *arena = arena_new();
+    const struct docker_call call = {.method = "GET", .path = "/version"};
+    const struct node *answer;
+    const enum ht_status status =
+        docker_call(attempt->hands[0], arena, &call, &answer, NULL);
+    arena_free(arena);
+    return status == HT_OK;
+}
+
+/* A pull has its own patience, so its time does not count. */
+static enum ht_status get_image(struct start *start, size_t replica,
+                                struct ht_error *err)
+{
+    struct attempt *attempt = start->attempt;
+    struct listener listener = {attempt, replica};
+    const struct image_wish wish = {
+        .name = attempt->order->replicas[replica].image,
+        .pull = prepare_is_complete(attempt->order, attempt->folder)
+                    ? PULL_IF_NOT_PRESENT
+                    : attempt->order->container.pull,
+        .progress = pass_on,
+        .context = &listener,
+    };
+    int pause_ms = FIRST_PAUSE_MS;
+    for (int tries = 1;;) {
+        const int64_t begin = attempt_now();
+        const enum ht_status status =
+            image_get(attempt->hands[0], start->arena, &wish,
+                      &start->images[replica], err);
+        start->give_up_at += attempt_now() - begin;
+        if (status != HT_UNAVAILABLE ||
+            (does_engine_answer(attempt) && ++tries > IMAGE_TRIES) ||
+            !may_try_again(start, attempt->hands[0], &pause_ms))
+            return status;
+    }
+}
+
+static size_t find_same_image(const struct order *order, size_t replica)
+{
+    size_t i = 0;
+    while (strcmp(order->replicas[i].image, order->replicas[replica].image) !=
+           0)
+        i++;
+    return i;
+}
+
+/* A handle that was cancelled stays so: the next step needs another one. */
+static void set_pulling(struct attempt *attempt, bool pulling)
+{
+    pthread_mutex_lock(&attempt->lock);
+    attempt->pulling = pulling;
+    if (!pulling && !attempt->abandoned &&
+        docker_is_cancelled(attempt->hands[0])) {
+        docker_free(attempt->hands[0]);
+        attempt->hands[0] = docker_new(attempt->harbor->address);
+    }
+    pthread_mutex_unlock(&attempt->lock);
+}
+
+static void tell_digests(struct start *start)
+{
+    struct attempt *attempt = start->attempt;
+    const size_t n = attempt->order->n_replicas;
+    pthread_mutex_lock(&attempt->lock);
+    for (size_t i = 0; i < n; i++)
+        attempt->digests[i] =
+            arena_strdup(attempt->order->arena, start->images[i].digest);
+    attempt->has_digests = true;
+    pthread_mutex_unlock(&attempt->lock);
+}
+
+static bool is_stopped(struct attempt *attempt)
+{
+    pthread_mutex_lock(&attempt->lock);
+    const bool stopped = attempt->stopped;
+    pthread_mutex_unlock(&attempt->lock);
+    return stopped;
+}
+
+/* False when some image cannot be had; its replica knows why. */
+static bool get_images(struct start *start)
+{
+    struct attempt *attempt = start->attempt;
+    struct ht_error err = {.status = HT_INTERNAL};
+    bool complete = true;
+    set_pulling(attempt, true);
+    for (size_t i = 0; i < attempt->order->n_replicas && complete; i++) {
+        const size_t same = find_same_image(attempt->order, i);
+        if (same < i) {
+            start->images[i] = start->images[same];
+            continue;
+        }
+        complete = !is_stopped(attempt) && get_image(start, i, &err) == HT_OK;
+        if (!complete && !is_stopped(attempt))
+            fail(attempt, i, &err);
+    }
+    set_pulling(attempt, false);
+    if (complete)
+        tell_digests(start);
+    return complete;
+}
+
+/* ---- network ---- */
+
+enum ht_status attempt_open_relay(struct attempt *attempt, struct ht_error *err)
+{
+    const char *gateway = attempt->network.gateway;
+    if (attempt->relayed || gateway == NULL ||
+        attempt->order->report_url == NULL)
+        return HT_OK;
+    int port = attempt->placement.relay_port;
+    enum ht_status status = relay_open(attempt->harbor->relay, gateway,
+                                       attempt->order->report_url, &port, err);
+    if (status != HT_OK)
+        return status;
+    attempt->relayed = true;
+    const bool is_new = port != attempt->placement.relay_port;
+    attempt->placement.relay_port = port;
+    if (is_new && attempt_begin_writing(attempt)) {
+        status = placement_write(attempt->folder, attempt->order,
+                                 &attempt->placement, err);
+        attempt_end_writing(attempt);
+    }
+    return status;
+}
+
+static enum ht_status make_network(struct start *start, struct ht_error *err)
+{
+    struct attempt *attempt = start->attempt;
+    const struct network_wish wish = {.site = attempt->harbor->site,
+                                      .facts = &attempt->harbor->facts,
+                                      .order = attempt->order};
+    int pause_ms = FIRST_PAUSE_MS;
+    enum ht_status status;
+    do {
+        status = network_make(attempt->hands[0], attempt->order->arena, &wish,
+                              &attempt->network, err);
+    } while (status == HT_UNAVAILABLE &&
+             may_try_again(start, attempt->hands[0], &pause_ms));
+    struct ht_error closed;
+    if (status == HT_OK && attempt_open_relay(attempt, &closed) != HT_OK)
+        attempt_say(attempt, 0,
+                    "reports go by file only, the way to the server is "
+                    "closed: %s",
+                    closed.text);
+    return status;
+}
+
+/* ---- folders ---- */
+
+/* NULL: there is no way there from the replicas' network. */
+static const char *make_report_url(const struct attempt *attempt,
+                                   struct arena *arena)
+{
+    if (strcmp(attempt->network.name, "host") == 0)
+        return attempt->order->report_url;
+    if (!attempt->relayed)
+        return NULL;
+    const char *gateway = attempt->network.gateway;
+    return arena_printf(
+        arena, strchr(gateway, ':') != NULL ? "tcp://[%s]:%d" : "tcp://%s:%d",
+        gateway, attempt->placement.relay_port);
+}
+
+static enum ht_status prepare(struct start *start, struct ht_error *err)
+{
+    struct attempt *attempt = start->attempt;
+    const struct order *order = attempt->order;
+    if (prepare_is_complete(order, attempt->folder))
+        return HT_OK;
+    const char *url = make_report_url(attempt, start->arena);
+    struct habitat *habitats =
+        arena_alloc(start->arena, order->n_replicas, sizeof *habitats);
+    for (size_t i = 0; i < order->n_replicas; i++)
+        habitats[i] = habitat_of_container(start->arena, attempt->harbor->site,
+                                           order, i, &start->images[i], url);
+    if (!attempt_begin_writing(attempt))
+        return ht_fail(err, HT_UNAVAILABLE, "it is not wanted any more");
+    const enum ht_status status =
+        prepare_replicas(attempt->harbor->site, order, &attempt->placement,
+                         attempt->folder, habitats, err);
+    attempt_end_writing(attempt);
+    return status;
+}
+
+/* ---- containers ---- */
+
+static enum ht_status make_container(struct start *start, struct docker *docker,
+                                     size_t replica, struct ht_error *err)
+{
+    struct attempt *attempt = start->attempt;
+    const struct site *site = attempt->harbor->site;
+    struct arena *arena = arena_new();
+    struct mounts mounts;
+    enum ht_status status = mounts_find(
+        arena, site, attempt->order, attempt->folders[replica], &mounts, err);
+    const struct container_plan plan = {
+        .site = site,
+        .facts = &attempt->harbor->facts,
+        .order = attempt->order,
+        .replica = replica,
+        .seat = &attempt->placement.seats[replica],
+        .image = &start->images[replica],
+        .mounts = &mounts,
+        .network = &attempt->network,
+    };
+    if (status == HT_OK)
+        status = container_create(docker, &plan, err);
+    if (status != HT_OK)
+        status = ht_wrap(err, status, "cannot make its container");
+    else if (container_start(docker,
+                             container_name(arena, attempt->order, replica),
+                             err) != HT_OK)
+        status = ht_wrap(err, err->status, "cannot start its container");
+    arena_free(arena);
+    return status;
+}
+
+/* A replica that was told to end before it began. A moment later than one that
+ * could not begin, which is the reason for the others. */
+static void end_unbegun(struct attempt *attempt, size_t replica)
+{
+    struct ending ending = {.outcome = OUTCOME_STOPPED,
+                            .ended_ms = clock_wall_ms() + 1};
+    struct stop_order stop;
+    const bool told =
+        folder_read_stop(attempt->folders[replica], &stop, NULL) == HT_OK;
+    (void)snprintf(ending.reason, sizeof ending.reason, "stopped: %.480s",
+                   told ? stop.reason : "another replica cannot start");
+    if (!attempt_has_finding(attempt, replica))
+        attempt_settle(attempt, replica, &ending);
+}
+
+/* The shim of a replica may be slow to begin; another start of its container
+ * changes nothing, and one of its program gives up. */
+static void start_replica(struct attempt *attempt, struct docker *docker,
+                          size_t replica, void *context)
+{
+    struct start *start = context;
+    struct ht_error err = {.status = HT_INTERNAL};
+    int pause_ms = FIRST_PAUSE_MS;
+    enum ht_status status;
+    if (attempt_has_exit(attempt, replica) ||
+        attempt_has_begun(attempt, replica))
+        return;
+    do {
+        if (disk_has(attempt->folders[replica], "stop")) {
+            end_unbegun(attempt, replica);
+            return;
+        }
+        status = make_container(start, docker, replica, &err);
+    } while (status == HT_UNAVAILABLE &&
+             may_try_again(start, docker, &pause_ms));
+    if (status != HT_OK && !attempt_is_abandoned(attempt))
+        fail(attempt, replica, &err);
+}
+
+/* ---- all of it ---- */
+
+static bool has_all_begun(const struct attempt *attempt)
+{
+    for (size_t i = 0; i < attempt->order->n_replicas; i++) {
+        if (!attempt_has_exit(attempt, i) && !attempt_has_begun(attempt, i))
+            return false;
+    }
+    return true;
+}
+
+static void give_up_unbegun(struct attempt *attempt)
+{
+    for (size_t i = 0; i < attempt->order->n_replicas; i++) {
+        if (!attempt_has_exit(attempt, i) && !attempt_has_begun(attempt, i))
+            end_unbegun(attempt, i);
+    }
+}
+
+static bool start_all(struct start *start)
+{
+    struct attempt *attempt = start->attempt;
+    struct ht_error err = {.status = HT_INTERNAL};
+    if (!get_images(start))
+        return false;
+    enum ht_status status = make_network(start, &err);
+    if (status == HT_OK)
+        status = prepare(start, &err);
+    attempt->begin_by = start->give_up_at;
+    if (status == HT_OK)
+        attempt_each(attempt, start_replica, start);
+    else if (!attempt_is_abandoned(attempt))
+        fail(attempt, 0, &err);
+    return status == HT_OK;
+}
+
+void attempt_bring_up(struct attempt *attempt)
+{
+    if (has_all_begun(attempt))
+        return;
+    struct start start = {
+        .attempt = attempt,
+        .arena = arena_new(),
+        .give_up_at = attempt_now() + attempt->harbor->site->start_limit_ms,
+    };
+    start.images = arena_alloc(start.arena, attempt->order->n_replicas,
+                               sizeof *start.images);
+    if (!start_all(&start) && !attempt_is_abandoned(attempt))
+        give_up_unbegun(attempt);
+    arena_free(start.arena);
+}

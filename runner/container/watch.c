@@ -1,0 +1,404 @@
+/* While containers run, and when they have: what became of those that cannot
+ * tell, limits that only we see, and clearing away. */
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/base/clock.h"
+#include "runner/base/disk.h"
+#include "runner/base/disk_usage.h"
+#include "runner/base/procfs.h"
+#include "runner/container/container.h"
+#include "runner/container/internal.h"
+
+enum {
+    LOOK_MS = 1000,      /* between looks at the folders */
+    ASK_MS = 10000,      /* ... at the engine, when all is well */
+    WEIGH_MS = 5000,     /* ... at the size of the folders */
+    MISSING_MS = 300000, /* an engine may be away once a replica died */
+    CLEAR_MS = 10000,    /* to clear away before the janitor does it */
+    CLEAR_PAUSE_MS = 50,
+    END_MS = 3000, /* for a container whose trainer has ended */
+    MIB = 1024 * 1024,
+    FOLDER_LIMIT_MIB = 1024, /* what a replica may write into its folder */
+    SIGNAL_BASE = 128        /* exit codes above tell a signal */
+};
+
+struct watch {
+    struct attempt *attempt;
+    int64_t ask_at, weigh_at; /* monotonic */
+    int64_t silent_since;     /* monotonic; 0: the engine answers */
+};
+
+/* ---- what a dead replica cannot tell ---- */
+
+static const char *limit_text(char text[32], int64_t bytes)
+{
+    const int64_t mib = bytes / MIB;
+    if (mib >= 1024 && mib % 1024 == 0)
+        (void)snprintf(text, 32, "%lld GiB", (long long)(mib / 1024));
+    else
+        (void)snprintf(text, 32, "%lld MiB", (long long)mib);
+    return text;
+}
+
+/* Podman never tells; a kill that nobody ordered tells enough. */
+static bool tell_memory(const struct attempt *attempt, size_t replica,
+                        bool oom_killed, bool killed,
+                        char reason[HT_MAX_REASON])
+{
+    const int64_t memory = attempt->order->replicas[replica].memory;
+    const bool guessed =
+        !oom_killed && killed && memory > 0 && attempt->harbor->facts.podman;
+    if (!oom_killed && !guessed)
+        return false;
+    char limit[32];
+    (void)snprintf(reason, HT_MAX_REASON,
+                   memory > 0 ? "%sout of memory (limit %s)"
+                              : "%sout of memory",
+                   guessed ? "probably " : "", limit_text(limit, memory));
+    return true;
+}
+
+static bool was_machine_restarted(const struct attempt *attempt, size_t replica)
+{
+    struct process shim;
+    char boot[PROCFS_BOOT_BYTES];
+    return folder_read_shim(attempt->folders[replica], &shim, NULL) == HT_OK &&
+           procfs_boot(boot) && strcmp(boot, shim.boot) != 0;
+}
+
+static void judge_dead(struct attempt *attempt, size_t replica,
+                       const struct container_state *state)
+{
+    enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127, KILLED = SIGNAL_BASE + 9 };
+    struct ending ending = {.outcome = OUTCOME_LOST,
+                            .ended_ms = clock_wall_ms()};
+    struct stop_order stop;
+    const bool killed = state->exit == KILLED;
+    if (folder_read_stop(attempt->folders[replica], &stop, NULL) == HT_OK) {
+        ending.outcome = OUTCOME_STOPPED;
+        (void)snprintf(ending.reason, sizeof ending.reason, "stopped: %.480s",
+                       stop.reason);
+    } else if (tell_memory(attempt, replica, state->oom_killed, killed,
+                           ending.reason)) {
+        ending.outcome = OUTCOME_FAILED;
+        ending.has_signal = true;
+        ending.signal = 9;
+    } else if (state->exit == NOT_EXECUTABLE || state->exit == NOT_FOUND ||
+               state->error[0] != '\0') {
+        ending.outcome = OUTCOME_FAILED;
+        (void)snprintf(ending.reason, sizeof ending.reason,
+                       "its container could not start: exit %d %.400s",
+                       state->exit, state->error);
+    } else if (was_machine_restarted(attempt, replica)) {
+        (void)snprintf(ending.reason, sizeof ending.reason,
+                       "the machine was restarted");
+    } else {
+        (void)snprintf(ending.reason, sizeof ending.reason,
+                       "its container %s (exit %d) without a word of its "
+                       "supervisor",
+                       killed ? "was killed" : "ended", state->exit);
+    }
+    attempt_settle(attempt, replica, &ending);
+}
+
+/* ---- the engine's silence ---- */
+
+static void note_answer(struct watch *watch, enum ht_status status)
+{
+    struct attempt *attempt = watch->attempt;
+    if (attempt_is_abandoned(attempt))
+        return;
+    if (status != HT_UNAVAILABLE) {
+        if (watch->silent_since != 0)
+            attempt_say(attempt, 0, "the container engine answers again");
+        watch->silent_since = 0;
+    } else if (watch->silent_since == 0) {
+        watch->silent_since = attempt_now();
+        attempt_say(attempt, 0,
+                    "the container engine does not answer; the container "
+                    "goes on");
+    }
+}
+
+/* ---- one replica ---- */
+
+static void judge_unanswered(struct watch *watch, size_t replica)
+{
+    if (watch->silent_since != 0 &&
+        attempt_now() - watch->silent_since > MISSING_MS)
+        attempt_find(watch->attempt, replica, OUTCOME_LOST,
+                     "its container ended while the engine did not answer");
+}
+
+static void judge_running(struct attempt *attempt, size_t replica)
+{
+    if (!attempt_has_begun(attempt, replica) &&
+        attempt_now() > attempt->begin_by)
+        attempt_find(attempt, replica, OUTCOME_LOST,
+                     "its supervisor did not begin in time");
+}
+
+/* No shim works there: not yet, or not any more. */
+static void ask_about(struct watch *watch, size_t replica)
+{
+    struct attempt *attempt = watch->attempt;
+    struct arena *arena = arena_new();
+    struct container_state state;
+    const enum ht_status status = container_look(
+        attempt->hands[0], arena,
+        container_name(arena, attempt->order, replica), &state, NULL);
+    note_answer(watch, status);
+    /* It may have told while we asked. */
+    if (attempt_has_exit(attempt, replica))
+        ;
+    else if (status == HT_NOT_FOUND)
+        attempt_find(attempt, replica, OUTCOME_LOST,
+                     "its container was removed by somebody else");
+    else if (status != HT_OK)
+        judge_unanswered(watch, replica);
+    else if (state.running || (state.is_new && state.exit == 0))
+        judge_running(attempt, replica);
+    else
+        judge_dead(attempt, replica, &state);
+    arena_free(arena);
+}
+
+static bool is_settled(struct attempt *attempt, size_t replica)
+{
+    return attempt_has_exit(attempt, replica) ||
+           attempt_has_finding(attempt, replica);
+}
+
+static void look_at_replica(struct watch *watch, size_t replica)
+{
+    struct attempt *attempt = watch->attempt;
+    if (!is_settled(attempt, replica) &&
+        !(attempt_has_begun(attempt, replica) &&
+          attempt_is_alive(attempt, replica)))
+        ask_about(watch, replica);
+}
+
+/* ---- limits ---- */
+
+static void write_overfull(char reason[HT_MAX_REASON])
+{
+    (void)snprintf(reason, HT_MAX_REASON,
+                   "wrote more than %d GiB into its trial folder",
+                   FOLDER_LIMIT_MIB / 1024);
+}
+
+static void weigh_replica(struct attempt *attempt, size_t replica)
+{
+    const int64_t limit = (int64_t)FOLDER_LIMIT_MIB * MIB;
+    if (attempt->overfull[replica] || is_settled(attempt, replica) ||
+        usage_of_folder(attempt->folders[replica], limit) <= limit)
+        return;
+    struct stop_order stop = {.kill = true};
+    write_overfull(stop.reason);
+    attempt->overfull[replica] = true;
+    if (attempt_begin_writing(attempt)) {
+        folder_write_stop(attempt->folders[replica], &stop, NULL);
+        attempt_end_writing(attempt);
+    }
+}
+
+/* The shim should have done it by now. */
+static void kill_overdue(struct attempt *attempt)
+{
+    pthread_mutex_lock(&attempt->lock);
+    const bool due = attempt->stopped && attempt_now() >= attempt->kill_at;
+    pthread_mutex_unlock(&attempt->lock);
+    for (size_t i = 0; due && i < attempt->order->n_replicas; i++) {
+        if (is_settled(attempt, i))
+            continue;
+        struct arena *arena = arena_new();
+        (void)container_kill(attempt->hands[0],
+                             container_name(arena, attempt->order, i), NULL);
+        arena_free(arena);
+    }
+}
+
+/* ---- the engine, when all is well ---- */
+
+static struct network_wish network_of(const struct attempt *attempt)
+{
+    return (struct network_wish){.site = attempt->harbor->site,
+                                 .facts = &attempt->harbor->facts,
+                                 .order = attempt->order};
+}
+
+static void find_network(struct attempt *attempt)
+{
+    const struct network_wish wish = network_of(attempt);
+    struct ht_error err;
+    if (network_make(attempt->hands[0], attempt->order->arena, &wish,
+                     &attempt->network, &err) == HT_OK &&
+        attempt_open_relay(attempt, &err) != HT_OK)
+        attempt_say(attempt, 0, "reports go by file only: %s", err.text);
+}
+
+/* A replica whose shim lives needs no engine; people want to know. */
+static void ask_engine(struct watch *watch)
+{
+    struct attempt *attempt = watch->attempt;
+    struct arena *arena = arena_new();
+    struct container_state state;
+    note_answer(watch, container_look(attempt->hands[0], arena,
+                                      container_name(arena, attempt->order, 0),
+                                      &state, NULL));
+    arena_free(arena);
+}
+
+static bool is_ended(struct attempt *attempt)
+{
+    pthread_mutex_lock(&attempt->lock);
+    const bool ended = attempt->ended || attempt->abandoned;
+    pthread_mutex_unlock(&attempt->lock);
+    return ended;
+}
+
+static void look(struct watch *watch)
+{
+    struct attempt *attempt = watch->attempt;
+    const int64_t now = attempt_now();
+    for (size_t i = 0; i < attempt->order->n_replicas; i++)
+        look_at_replica(watch, i);
+    kill_overdue(attempt);
+    if (now >= watch->weigh_at) {
+        watch->weigh_at = now + WEIGH_MS;
+        for (size_t i = 0; i < attempt->order->n_replicas; i++)
+            weigh_replica(attempt, i);
+    }
+    if (now >= watch->ask_at) {
+        watch->ask_at = now + ASK_MS;
+        ask_engine(watch);
+    }
+}
+
+void attempt_watch(struct attempt *attempt)
+{
+    struct watch watch = {
+        .attempt = attempt,
+        .ask_at = attempt_now() + ASK_MS,
+        .weigh_at = attempt_now() + WEIGH_MS,
+    };
+    /* An adopted one was not brought up. */
+    if (attempt->network.name == NULL && !is_ended(attempt))
+        find_network(attempt);
+    for (;;) {
+        attempt_wait(attempt, LOOK_MS);
+        if (is_ended(attempt))
+            return;
+        look(&watch);
+    }
+}
+
+/* ---- clearing ---- */
+
+/* Docker tells of memory when the container has ended, a moment after the shim
+ * told the end of the trainer. */
+static struct container_state
+wait_for_end(struct docker *docker, struct arena *arena, const char *name)
+{
+    struct container_state state = {.running = true};
+    const int64_t give_up_at = attempt_now() + END_MS;
+    while (container_look(docker, arena, name, &state, NULL) == HT_OK &&
+           state.running && attempt_now() < give_up_at &&
+           docker_pause(docker, CLEAR_PAUSE_MS))
+        continue;
+    return state;
+}
+
+static void amend_memory(struct attempt *attempt, struct docker *docker,
+                         size_t replica, struct ending *ending)
+{
+    const bool killed = (ending->has_signal && ending->signal == 9) ||
+                        (ending->has_exit && ending->exit == SIGNAL_BASE + 9);
+    if (!killed && attempt->order->replicas[replica].memory == 0)
+        return;
+    struct arena *arena = arena_new();
+    const struct container_state state = wait_for_end(
+        docker, arena, container_name(arena, attempt->order, replica));
+    if (tell_memory(attempt, replica, state.oom_killed, killed, ending->reason))
+        attempt_settle(attempt, replica, ending);
+    arena_free(arena);
+}
+
+/* What the replica could not know when it told its end. */
+static void amend(struct attempt *attempt, struct docker *docker,
+                  size_t replica)
+{
+    struct ending ending;
+    if (attempt_has_finding(attempt, replica) ||
+        folder_read_exit(attempt->folders[replica], &ending, NULL) != HT_OK)
+        return;
+    if (attempt->overfull[replica] && ending.outcome == OUTCOME_STOPPED) {
+        ending.outcome = OUTCOME_FAILED;
+        write_overfull(ending.reason);
+        attempt_settle(attempt, replica, &ending);
+    } else if (ending.outcome == OUTCOME_STOPPED &&
+               !disk_has(attempt->folders[replica], "stop")) {
+        ending.outcome = OUTCOME_LOST;
+        (void)snprintf(ending.reason, sizeof ending.reason,
+                       "its container was stopped by somebody else");
+        attempt_settle(attempt, replica, &ending);
+    } else if (ending.outcome == OUTCOME_FAILED) {
+        amend_memory(attempt, docker, replica, &ending);
+    }
+}
+
+static void clear_replica(struct attempt *attempt, struct docker *docker,
+                          size_t replica, void *context)
+{
+    bool *left = context;
+    struct arena *arena = arena_new();
+    amend(attempt, docker, replica);
+    const char *name = container_name(arena, attempt->order, replica);
+    struct container_state state;
+    enum ht_status status = container_look(docker, arena, name, &state, NULL);
+    /* The name may be a stranger's, which is why the attempt ended. */
+    struct attempt_key key;
+    if (status == HT_OK && network_read_attempt(state.attempt, &key) &&
+        attempt_key_equal(&key, &attempt->order->key))
+        status = container_remove(docker, name, NULL);
+    left[replica] = status != HT_OK && status != HT_NOT_FOUND;
+    arena_free(arena);
+}
+
+static bool try_to_clear(struct attempt *attempt)
+{
+    struct arena *arena = arena_new();
+    const size_t n = attempt->order->n_replicas;
+    bool *left = arena_alloc(arena, n, sizeof *left);
+    bool clear = true;
+    attempt_each(attempt, clear_replica, left);
+    for (size_t i = 0; i < n; i++)
+        clear &= !left[i];
+    arena_free(arena);
+    const struct network_wish wish = network_of(attempt);
+    if (clear && attempt->order->container.network == NULL)
+        clear = network_remove_own(attempt->hands[0], &wish, NULL) == HT_OK;
+    return clear;
+}
+
+void attempt_clear(struct attempt *attempt)
+{
+    const int64_t give_up_at = attempt_now() + CLEAR_MS;
+    bool clear = try_to_clear(attempt);
+    while (!clear && attempt_now() < give_up_at &&
+           docker_pause(attempt->hands[0], CLEAR_PAUSE_MS))
+        clear = try_to_clear(attempt);
+    if (attempt_is_abandoned(attempt))
+        return;
+    if (!clear)
+        janitor_doom(attempt->harbor->janitor, &attempt->order->key);
+    pthread_mutex_lock(&attempt->lock);
+    attempt->cleared = true;
+    pthread_mutex_unlock(&attempt->lock);
+    /* The supervising thread looks when something appears in a folder. */
+    if (attempt_begin_writing(attempt)) {
+        (void)disk_mark(attempt->folders[0], "cleared", NULL);
+        attempt_end_writing(attempt);
+    }
+}

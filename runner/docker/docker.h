@@ -1,0 +1,95 @@
+/* docker.h - a connection to a container engine that speaks Docker's HTTP API:
+ * dockerd or Podman's service.
+ *
+ * Blocking calls, each bounded in time; a handle belongs to one thread at a
+ * time, docker_cancel() alone may come from another. API facts: Docker Engine
+ * API 1.41; what the two engines do differently is told where it matters. */
+#ifndef HT_RUNNER_DOCKER_DOCKER_H
+#define HT_RUNNER_DOCKER_DOCKER_H
+
+#include <stdbool.h>
+
+#include <cjson/cJSON.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/doc/node.h"
+
+/* Where an engine is and how to get in; immutable, shared by all handles. */
+struct docker_address;
+
+/* From `host` ("unix:///run/docker.sock", "tcp://HOST:PORT", https://...), else
+ * DOCKER_HOST, else the first of the usual sockets of dockerd and Podman that
+ * exists. TLS as the docker command has it: DOCKER_TLS_VERIFY, DOCKER_CERT_PATH
+ * with ca.pem, cert.pem, key.pem. `lookup` is getenv or a test's.
+ * HT_INVALID    the text is no such address
+ * HT_NOT_FOUND  nothing was said and no usual socket is there */
+enum ht_status docker_address_find(const char *host,
+                                   char *(*lookup)(const char *name),
+                                   struct docker_address **address,
+                                   struct ht_error *err);
+void docker_address_free(struct docker_address *address); /* accepts NULL */
+const char *docker_address_text(const struct docker_address *address);
+
+struct docker;
+struct docker *docker_new(const struct docker_address *address);
+void docker_free(struct docker *docker); /* accepts NULL */
+
+/* Makes a running and every later call of the handle end at once with
+ * HT_UNAVAILABLE. From any thread. */
+void docker_cancel(struct docker *docker);
+bool docker_is_cancelled(const struct docker *docker);
+/* Waits that long; false at once when the handle is cancelled. */
+bool docker_pause(struct docker *docker, int ms);
+
+/* Percent-encoded, to stand in a path or behind a query's =; '/' stays. */
+const char *docker_escape(struct arena *arena, const char *text);
+
+struct docker_call {
+    const char *method; /* "GET", "POST", "DELETE" */
+    const char *path;   /* "/containers/json", without the version */
+    const cJSON *body;  /* NULL: none */
+    const char *auth;   /* value of X-Registry-Auth, NULL: none */
+    int timeout_ms;     /* of the whole call; 0: the usual 30 s */
+};
+
+/* One whole JSON answer, in the arena; NULL when it is empty. The engine may
+ * see a request twice when it closes a connection that was kept.
+ * The status follows the HTTP code, err has the engine's own words:
+ * HT_OK           2xx, and 304: it is so already (started, stopped)
+ * HT_NOT_FOUND    404, and what Podman says with 500 instead
+ * HT_CONFLICT     409, and what Podman says with 500 instead: name in use,
+ *                 network exists, not in the state for it; 403 for a network
+ *                 with containers
+ * HT_INVALID      any other 4xx
+ * HT_INTERNAL     5xx; the answer is not JSON or has more than 16 MiB
+ * HT_UNAVAILABLE  no connection, no answer in time, the answer broke off,
+ *                 cancelled; Podman lost a race with itself, and may do better
+ *                 the next time */
+enum ht_status docker_call(struct docker *docker, struct arena *arena,
+                           const struct docker_call *call,
+                           const struct node **answer, struct ht_error *err);
+
+/* Each JSON object of a stream, as it comes; false ends the call. */
+typedef bool docker_take(void *context, const struct node *item);
+
+/* For answers of JSON objects one after another (pull, build, events). The
+ * timeout is one of silence, not of the whole call. Statuses as above. */
+enum ht_status docker_stream(struct docker *docker,
+                             const struct docker_call *call, docker_take *take,
+                             void *context, struct ht_error *err);
+
+struct docker_facts {
+    bool podman;         /* ignores DeviceRequests, never tells of OOM kills */
+    bool rootless;       /* its networks are not this machine's */
+    bool gpus;           /* knows the runtime of NVIDIA's GPUs */
+    const char *version; /* "Podman 4.3.1", "Docker 20.10.24" */
+    int64_t cpus, memory;
+};
+
+/* Asks /version and /info, 10 s each at most. */
+enum ht_status docker_ask_facts(struct docker *docker, struct arena *arena,
+                                struct docker_facts *facts,
+                                struct ht_error *err);
+
+#endif

@@ -1,0 +1,46 @@
+/* image.h - a container image as the engine has it: what the replica finds
+ * there before we add anything. */
+#ifndef HT_RUNNER_DOCKER_IMAGE_H
+#define HT_RUNNER_DOCKER_IMAGE_H
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/job/job.h"
+#include "runner/docker/docker.h"
+
+struct image {
+    const char *name;   /* as it was ordered */
+    const char *id;     /* "sha256:...", containers are made from it */
+    const char *digest; /* of the registry, else the id; for the record */
+    struct strings entrypoint; /* maybe empty */
+    struct strings command;
+    struct pairs env;
+    const char *workdir; /* NULL: "/" */
+    const char *user;    /* NULL: root */
+};
+
+/* Told a line of progress now and then, at most every 2 s but for the first and
+ * the last, from the calling thread. */
+typedef void image_progress(void *context, const char *line);
+
+struct image_wish {
+    const char *name;
+    enum job_pull pull;
+    image_progress *progress; /* may be NULL */
+    void *context;
+    /* Finds DOCKER_CONFIG, HOME; NULL: getenv(). */
+    char *(*lookup)(const char *name);
+    int pause_ms; /* before a pull's second try, longer after; 0: 2 s */
+};
+
+/* Makes sure that the engine has the image, pulls it when the policy says so,
+ * and describes it, in the arena. Blocks as long as a pull goes on.
+ * Credentials come from the docker config file, see registry_auth.h.
+ * HT_PRECONDITION  there is no such image, or no access to it: trying again
+ *                  does not help; the text says which and what to do
+ * HT_UNAVAILABLE   registry or engine cannot be reached, or the pull broke */
+enum ht_status image_get(struct docker *docker, struct arena *arena,
+                         const struct image_wish *wish, struct image *image,
+                         struct ht_error *err);
+
+#endif

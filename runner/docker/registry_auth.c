@@ -1,0 +1,239 @@
+#include "runner/docker/registry_auth.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proto/base/limits.h"
+#include "proto/doc/json.h"
+#include "runner/base/base64.h"
+#include "runner/docker/credential_helper.h"
+
+/* The name by which the docker command has always kept its own registry. */
+static const char hub[] = "docker.io";
+static const char hub_server[] = "https://index.docker.io/v1/";
+
+/* A helper may ask the system's key ring, but not a person. */
+enum { HELPER_MS = 10000 };
+
+struct credentials {
+    const char *user, *password; /* both or none */
+    const char *identity;        /* a token in their place */
+};
+
+/* ---- names of registries ---- */
+
+static const char *host_of_hub(const char *host)
+{
+    return strcmp(host, "index.docker.io") == 0 ||
+                   strcmp(host, "registry-1.docker.io") == 0
+               ? hub
+               : host;
+}
+
+const char *registry_auth_host(struct arena *arena, const char *image)
+{
+    const size_t len = strcspn(image, "/");
+    if (image[len] == '\0')
+        return hub;
+    const char *first = arena_strndup(arena, image, len);
+    if (strpbrk(first, ".:") == NULL && strcmp(first, "localhost") != 0)
+        return hub; /* the name of a person there */
+    return host_of_hub(first);
+}
+
+/* Whether a key of the file, which may be a URL, is that host. */
+static bool is_host(struct arena *arena, const char *key, const char *host)
+{
+    static const char *const endings[] = {"",     "/",   "/v1",
+                                          "/v1/", "/v2", "/v2/"};
+    const char *scheme = strstr(key, "://");
+    const char *name = scheme != NULL ? scheme + 3 : key;
+    const size_t len = strcspn(name, "/");
+    bool known = false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        known = known || strcmp(name + len, endings[i]) == 0;
+    return known &&
+           strcmp(host_of_hub(arena_strndup(arena, name, len)), host) == 0;
+}
+
+static const struct node *find_host(struct arena *arena, const struct node *map,
+                                    const char *host)
+{
+    if (map == NULL || map->kind != NODE_MAP)
+        return NULL;
+    for (const struct node *n = map->first; n != NULL; n = n->next) {
+        if (is_host(arena, n->key, host))
+            return n;
+    }
+    return NULL;
+}
+
+/* ---- the file ---- */
+
+static enum ht_status read_all(struct arena *arena, int fd, const char *path,
+                               const struct node **config, struct ht_error *err)
+{
+    char *bytes = arena_alloc(arena, HT_MAX_SPEC + 1, 1);
+    size_t len = 0;
+    ssize_t n = 1;
+    while (n != 0 && len <= HT_MAX_SPEC) {
+        n = read(fd, bytes + len, HT_MAX_SPEC + 1 - len);
+        if (n > 0)
+            len += (size_t)n;
+        else if (n < 0 && errno != EINTR)
+            return ht_fail_errno(err, errno, "cannot read %s", path);
+    }
+    struct diag diag;
+    diag_init(&diag, arena, path, NULL, 0);
+    *config = node_read_json(arena, bytes, len, &diag);
+    if (*config == NULL) /* without the sentence, which may show a secret */
+        return ht_fail(err, HT_INVALID, "%s:%d:%d: is not JSON", path,
+                       diag.first->line, diag.first->column);
+    return HT_OK;
+}
+
+/* *config is NULL when there is no such file. */
+static enum ht_status read_config(struct arena *arena,
+                                  char *(*lookup)(const char *name),
+                                  const struct node **config,
+                                  struct ht_error *err)
+{
+    const char *folder = lookup("DOCKER_CONFIG");
+    const char *home = lookup("HOME");
+    *config = NULL;
+    if (folder == NULL || folder[0] == '\0')
+        folder = home != NULL ? arena_printf(arena, "%s/.docker", home) : NULL;
+    if (folder == NULL)
+        return HT_OK;
+    const char *path = arena_printf(arena, "%s/config.json", folder);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return HT_OK;
+    if (fd < 0)
+        return ht_fail_errno(err, errno, "cannot open %s", path);
+    const enum ht_status status = read_all(arena, fd, path, config, err);
+    close(fd);
+    return status;
+}
+
+/* ---- credentials ---- */
+
+static enum ht_status ask_helper(struct arena *arena, const char *helper,
+                                 const char *host,
+                                 struct credentials *credentials,
+                                 struct ht_error *err)
+{
+    const struct node *found;
+    const char *server = strcmp(host, hub) == 0 ? hub_server : host;
+    const enum ht_status status =
+        credential_helper_get(arena, helper, server, HELPER_MS, &found, err);
+    if (status != HT_OK || found == NULL)
+        return status;
+    const char *secret = node_get_string(found, "Secret", "");
+    const char *user = node_get_string(found, "Username", "");
+    if (strcmp(user, "<token>") == 0) /* by the helpers' protocol */
+        credentials->identity = secret;
+    else
+        *credentials = (struct credentials){.user = user, .password = secret};
+    return HT_OK;
+}
+
+/* "auth" is base64 of USER:PASSWORD. */
+static enum ht_status split_auth(struct arena *arena, const char *auth,
+                                 struct credentials *credentials,
+                                 struct ht_error *err)
+{
+    size_t len = 0;
+    const char *text = base64_decode(arena, auth, &len);
+    const char *colon = text != NULL ? strchr(text, ':') : NULL;
+    if (colon == NULL)
+        return ht_fail(err, HT_INVALID,
+                       "the docker config file has a damaged \"auth\"");
+    credentials->user = arena_strndup(arena, text, (size_t)(colon - text));
+    credentials->password = colon + 1;
+    return HT_OK;
+}
+
+static enum ht_status read_entry(struct arena *arena, const struct node *entry,
+                                 struct credentials *credentials,
+                                 struct ht_error *err)
+{
+    const char *auth = node_get_string(entry, "auth", "");
+    const char *user = node_get_string(entry, "username", "");
+    const char *identity = node_get_string(entry, "identitytoken", "");
+    if (identity[0] != '\0')
+        credentials->identity = identity;
+    else if (auth[0] != '\0')
+        return split_auth(arena, auth, credentials, err);
+    else if (user[0] != '\0')
+        *credentials = (struct credentials){
+            .user = user, .password = node_get_string(entry, "password", "")};
+    return HT_OK;
+}
+
+static bool has_any(const struct credentials *credentials)
+{
+    return credentials->user != NULL || credentials->identity != NULL;
+}
+
+/* The helper of the registry, else that of all, else the file itself. */
+static enum ht_status find_credentials(struct arena *arena,
+                                       const struct node *config,
+                                       const char *host,
+                                       struct credentials *credentials,
+                                       struct ht_error *err)
+{
+    const struct node *own =
+        find_host(arena, node_find(config, "credHelpers"), host);
+    const char *helper = own != NULL
+                             ? node_string(own)
+                             : node_get_string(config, "credsStore", NULL);
+    if (helper != NULL && helper[0] != '\0') {
+        const enum ht_status status =
+            ask_helper(arena, helper, host, credentials, err);
+        if (status != HT_OK || has_any(credentials))
+            return status;
+    }
+    const struct node *entry =
+        find_host(arena, node_find(config, "auths"), host);
+    return read_entry(arena, entry, credentials, err);
+}
+
+static const char *encode(struct arena *arena, const char *host,
+                          const struct credentials *credentials)
+{
+    cJSON *map = cJSON_CreateObject();
+    if (credentials->identity != NULL) {
+        json_add_string(map, "identitytoken", credentials->identity);
+    } else {
+        json_add_string(map, "username", credentials->user);
+        json_add_string(map, "password", credentials->password);
+    }
+    json_add_string(map, "serveraddress",
+                    strcmp(host, hub) == 0 ? hub_server : host);
+    struct text text = {0};
+    json_print(map, &text);
+    const char *encoded = base64_url_encode(arena, text.data, text.len);
+    explicit_bzero(text.data, text.len);
+    text_free(&text);
+    return encoded;
+}
+
+enum ht_status registry_auth_find(struct arena *arena, const char *image,
+                                  char *(*lookup)(const char *name),
+                                  const char **auth, struct ht_error *err)
+{
+    const char *host = registry_auth_host(arena, image);
+    const struct node *config;
+    struct credentials credentials = {0};
+    enum ht_status status = read_config(arena, lookup, &config, err);
+    if (status == HT_OK)
+        status = find_credentials(arena, config, host, &credentials, err);
+    if (status == HT_OK)
+        *auth =
+            has_any(&credentials) ? encode(arena, host, &credentials) : NULL;
+    return status;
+}

@@ -1,0 +1,24 @@
+/* registry_auth.h - credentials of a registry, from the docker command's own
+ * config file: DOCKER_CONFIG/config.json or HOME/.docker/config.json. Never
+ * logged, never kept. */
+#ifndef HT_RUNNER_DOCKER_REGISTRY_AUTH_H
+#define HT_RUNNER_DOCKER_REGISTRY_AUTH_H
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+
+/* The value of X-Registry-Auth (base64url of JSON) for an image's registry, in
+ * the arena; *auth is NULL when the file knows none. Reads "auths" (auth,
+ * username and password, identitytoken) and asks the programs of "credHelpers"
+ * and "credsStore" (docker-credential-NAME get).
+ * HT_INVALID  the file is damaged
+ * HT_IO       it cannot be read, or a helper failed */
+enum ht_status registry_auth_find(struct arena *arena, const char *image,
+                                  char *(*lookup)(const char *name),
+                                  const char **auth, struct ht_error *err);
+
+/* "registry.example.com:5000" of "registry.example.com:5000/a/b:tag";
+ * "docker.io" when the name has none. */
+const char *registry_auth_host(struct arena *arena, const char *image);
+
+#endif

@@ -1,0 +1,374 @@
+/* Local processes, one shim a replica. Nothing but pids of our own children is
+ * kept in memory: shim.json and exit.json tell the rest. */
+#include "runner/attempt/engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "proto/base/clock.h"
+#include "runner/attempt/prepare.h"
+#include "runner/attempt/replica_view.h"
+#include "runner/attempt/replicas.h"
+#include "runner/base/disk.h"
+#include "runner/base/ports.h"
+#include "runner/base/procfs.h"
+#include "runner/shim/shim.h"
+
+enum { LEFTOVER_BOUND_MS = 5000 };
+
+/* In the attempt's folder: all of it lay there, a trainer may have begun. */
+static const char mark_prepared[] = "prepared";
+
+struct processes { /* of one attempt */
+    struct crew crew;
+    pid_t *shims; /* our child while > 0; 0: another's, or not there */
+};
+
+static struct processes *processes_of(struct engine_place *place)
+{
+    if (place->memory == NULL) {
+        struct arena *arena = place->order->arena;
+        struct processes *processes = arena_alloc(arena, 1, sizeof *processes);
+        crew_init(&processes->crew, place);
+        processes->shims = arena_alloc(arena, processes->crew.n, sizeof(pid_t));
+        place->memory = processes;
+    }
+    return place->memory;
+}
+
+/* Not reaped yet, so its pid cannot belong to anybody else. */
+static bool is_our_child(pid_t pid)
+{
+    return pid > 0 && waitpid(pid, NULL, WNOHANG) == 0;
+}
+
+/* `shim`: as it said itself, NULL when nobody knows. */
+static void kill_replica(struct processes *processes, size_t i,
+                         const struct process *shim)
+{
+    if (shim != NULL)
+        procfs_kill(shim);
+    if (is_our_child(processes->shims[i])) {
+        kill(processes->shims[i], SIGKILL);
+        while (waitpid(processes->shims[i], NULL, 0) < 0 && errno == EINTR)
+            continue;
+    }
+    processes->shims[i] = 0;
+    procfs_kill_leftovers(processes->crew.replicas[i].folder, shim,
+                          LEFTOVER_BOUND_MS);
+}
+
+/* ---- start ---- */
+
+static int add_null_streams(posix_spawn_file_actions_t *actions)
+{
+    int code = 0;
+    for (int fd = 0; fd < 3 && code == 0; fd++)
+        code = posix_spawn_file_actions_addopen(actions, fd, "/dev/null",
+                                                O_RDWR, 0);
+    if (code == 0)
+        code = posix_spawn_file_actions_addclosefrom_np(actions, 3);
+    return code;
+}
+
+static void set_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(attributes, &none);
+    posix_spawnattr_setsigdefault(attributes, &all);
+    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID |
+                                             POSIX_SPAWN_SETSIGMASK |
+                                             POSIX_SPAWN_SETSIGDEF);
+}
+
+static enum ht_status spawn_shim(const struct site *site,
+                                 struct processes *processes, size_t i,
+                                 struct ht_error *err)
+{
+    const char *folder = processes->crew.replicas[i].folder;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    set_attributes(&attributes);
+    struct arena *arena = arena_new();
+    char *argv[] = {arena_strdup(arena, site->shim),
+                    arena_strdup(arena, folder), NULL};
+    /* A shim that a killed runner left behind is found by this. */
+    char *variable = arena_printf(arena, "HYPERTUNE_TRIAL_DIR=%s", folder);
+    char *env[] = {variable, NULL};
+    pid_t pid = 0;
+    int code = add_null_streams(&actions);
+    if (code == 0)
+        code = posix_spawn(&pid, site->shim, &actions, &attributes, argv, env);
+    arena_free(arena);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    if (code != 0)
+        return ht_fail_errno(err, code, "cannot start %s", site->shim);
+    processes->shims[i] = pid;
+    return HT_OK;
+}
+
+/* Arguments for the entry point of an image are no command. */
+static enum ht_status check_commands(const struct order *order,
+                                     struct ht_error *err)
+{
+    for (size_t i = 0; i < order->n_replicas; i++) {
+        const struct replica_order *replica = &order->replicas[i];
+        if (replica->image != NULL && replica->entry_words == 0)
+            return ht_fail(err, HT_PRECONDITION,
+                           "image %.128s needs a container engine; this runner "
+                           "starts processes: give a command",
+                           replica->image);
+    }
+    return HT_OK;
+}
+
+/* Such as one that an earlier trial removed: no trial can begin in it. */
+static enum ht_status check_workdir(struct arena *arena, const char *workdir,
+                                    struct ht_error *err)
+{
+    char reason[HT_MAX_REASON];
+    /* The dot behind it is there of folders alone. */
+    if (workdir == NULL ||
+        access(arena_printf(arena, "%s/.", workdir), X_OK) == 0)
+        return HT_OK;
+    folder_describe_workdir(errno, workdir, reason);
+    return ht_fail(err, HT_PRECONDITION, "%s", reason);
+}
+
+static enum ht_status prepare(const struct engine_place *place,
+                              struct ht_error *err)
+{
+    const struct order *order = place->order;
+    enum ht_status status = check_commands(order, err);
+    if (status != HT_OK || prepare_is_complete(order, place->folder))
+        return status;
+    struct arena *arena = arena_new();
+    struct habitat *habitats =
+        arena_alloc(arena, order->n_replicas, sizeof *habitats);
+    for (size_t i = 0; status == HT_OK && i < order->n_replicas; i++) {
+        habitats[i] = habitat_of_process(
+            arena, place->site, order, i,
+            prepare_replica_folder(arena, place->folder, &order->replicas[i]));
+        /* One of its own is a copy that the shim makes. */
+        const char *copied = habitats[i].copied;
+        status = check_workdir(
+            arena, copied != NULL ? copied : habitats[i].workdir, err);
+    }
+    if (status == HT_OK)
+        status = prepare_replicas(place->site, order, place->placement,
+                                  place->folder, habitats, err);
+    arena_free(arena);
+    return status == HT_OK ? disk_mark(place->folder, mark_prepared, err)
+                           : status;
+}
+
+/* What was prepared, and has run, is gone: to prepare it again would start a
+ * second trainer beside one that may still run. */
+static void end_emptied(struct engine_place *place)
+{
+    struct processes *processes = processes_of(place);
+    for (size_t i = 0; i < processes->crew.n; i++) {
+        if (disk_has(processes->crew.replicas[i].folder, "launch.json"))
+            continue;
+        crew_end_homeless(&processes->crew, i, home_removed);
+        kill_replica(processes, i, NULL);
+    }
+}
+
+/* A shim that was spawned but has not yet written shim.json holds the folder's
+ * lock, so a second one gives up: spawning again is always safe. */
+static enum ht_status process_adopt(struct engine_place *place,
+                                    struct ht_error *err)
+{
+    if (disk_has(place->folder, mark_prepared) &&
+        !prepare_is_complete(place->order, place->folder)) {
+        end_emptied(place);
+        return HT_OK;
+    }
+    enum ht_status status = prepare(place, err);
+    struct processes *processes = processes_of(place);
+    for (size_t i = 0; status == HT_OK && i < processes->crew.n; i++) {
+        const char *folder = processes->crew.replicas[i].folder;
+        if (!disk_has(folder, "exit.json") && !disk_has(folder, "shim.json"))
+            status = spawn_shim(place->site, processes, i, err);
+    }
+    return status;
+}
+
+/* ---- poll ---- */
+
+static void end_lost(struct crew *crew, size_t i, const struct process *shim,
+                     const char *reason)
+{
+    procfs_kill_leftovers(crew->replicas[i].folder, shim, LEFTOVER_BOUND_MS);
+    struct ending ending = {.outcome = OUTCOME_LOST,
+                            .ended_ms = clock_wall_ms()};
+    (void)snprintf(ending.reason, sizeof ending.reason, "%s", reason);
+    crew_end(crew, i, &ending);
+}
+
+/* Our child is gone without exit.json: did it never get to work? */
+static void judge_dead_child(const struct site *site,
+                             struct processes *processes, size_t i, int status)
+{
+    struct crew *crew = &processes->crew;
+    struct process shim;
+    const bool known =
+        folder_read_shim(crew->replicas[i].folder, &shim, NULL) == HT_OK;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == SHIM_TAKEN) {
+        if (!known) /* the other one may have died before it wrote the file */
+            (void)spawn_shim(site, processes, i, NULL);
+        return;
+    }
+    end_lost(crew, i, known ? &shim : NULL,
+             WIFSIGNALED(status) ? "its supervisor process was killed"
+             : known ? "its supervisor process could not write down its end"
+                     : "its supervisor process could not start");
+}
+
+static void judge_stranger(const struct site *site, struct processes *processes,
+                           size_t i)
+{
+    struct crew *crew = &processes->crew;
+    struct process shim;
+    const enum ht_status status =
+        folder_read_shim(crew->replicas[i].folder, &shim, NULL);
+    if (status == HT_NOT_FOUND) {
+        (void)spawn_shim(site, processes, i, NULL);
+    } else if (status != HT_OK) {
+        end_lost(crew, i, NULL, "the note of its supervisor is damaged");
+    } else if (!procfs_is_alive(&shim) && !crew_read_exit(crew, i)) {
+        struct process self = {.boot = ""};
+        (void)procfs_identify(getpid(), &self, NULL);
+        end_lost(crew, i, &shim,
+                 strcmp(self.boot, shim.boot) == 0
+                     ? "its supervisor process was killed"
+                     : "the machine was restarted");
+    }
+}
+
+static void poll_replica(const struct site *site, struct processes *processes,
+                         size_t i)
+{
+    struct crew *crew = &processes->crew;
+    if (crew->replicas[i].ended)
+        return;
+    if (crew_is_homeless(crew, i)) {
+        kill_replica(processes, i, NULL);
+        return;
+    }
+    if (processes->shims[i] <= 0) {
+        if (!crew_read_exit(crew, i))
+            judge_stranger(site, processes, i);
+        return;
+    }
+    int status = 0;
+    const pid_t pid = waitpid(processes->shims[i], &status, WNOHANG);
+    if (pid == 0) {
+        crew_read_exit(crew, i); /* it may need a moment to end itself */
+        return;
+    }
+    processes->shims[i] = 0;
+    if (!crew_read_exit(crew, i) && pid > 0)
+        judge_dead_child(site, processes, i, status);
+}
+
+static enum engine_state process_poll(struct engine_place *place,
+                                      struct ending *ending)
+{
+    struct processes *processes = processes_of(place);
+    for (size_t i = 0; i < processes->crew.n; i++)
+        poll_replica(place->site, processes, i);
+    return crew_judge(&processes->crew, place, ending);
+}
+
+static void process_stop(struct engine_place *place,
+                         const struct stop_order *order)
+{
+    crew_stop(&processes_of(place)->crew, order);
+}
+
+/* ---- removal ---- */
+
+static void process_remove(struct engine_place *place)
+{
+    struct processes *processes = processes_of(place);
+    for (size_t i = 0; i < processes->crew.n; i++) {
+        struct process shim;
+        const bool known = !crew_is_homeless(&processes->crew, i) &&
+                           folder_read_shim(processes->crew.replicas[i].folder,
+                                            &shim, NULL) == HT_OK;
+        kill_replica(processes, i, known ? &shim : NULL);
+    }
+    place->memory = NULL;
+}
+
+/* ---- the rest ---- */
+
+static enum ht_status process_open(const struct site *site,
+                                   struct ht_error *err)
+{
+    if (access(site->shim, X_OK) != 0)
+        return ht_fail_errno(err, errno, "cannot run %s", site->shim);
+    return HT_OK;
+}
+
+static void process_close(void)
+{
+}
+
+static enum ht_status process_address(const struct site *site,
+                                      const struct order *order, size_t replica,
+                                      const char **address, int *claim,
+                                      struct ht_error *err)
+{
+    (void)site;
+    (void)replica;
+    int port;
+    const enum ht_status status = ports_find(&port, claim, err);
+    if (status == HT_OK)
+        *address = arena_printf(order->arena, "127.0.0.1:%d", port);
+    return status;
+}
+
+/* A spawned shim runs. */
+static bool process_is_started(const struct engine_place *place)
+{
+    (void)place;
+    return true;
+}
+
+static struct engine_facts process_facts(const struct engine_place *place)
+{
+    const struct order *order = place->order;
+    return (struct engine_facts){
+        .known = true,
+        .images = arena_alloc(order->arena, order->n_replicas, sizeof(char *)),
+    };
+}
+
+const struct engine engine_process = {
+    .name = "process",
+    .open = process_open,
+    .close = process_close,
+    .address = process_address,
+    .start = process_adopt, /* nothing is there yet: everything is missing */
+    .adopt = process_adopt,
+    .poll = process_poll,
+    .stop = process_stop,
+    .remove = process_remove,
+    .is_started = process_is_started,
+    .facts = process_facts,
+};

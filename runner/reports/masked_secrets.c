@@ -1,0 +1,145 @@
+#include "runner/reports/masked_secrets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/arena.h"
+#include "runner/base/credentials.h"
+#include "runner/base/folder.h"
+
+enum { MOST_PIECES = 1024 };
+
+static void add_piece(struct hidden *hidden, const char *bytes, size_t len)
+{
+    if (len < HIDDEN_LEAST || hidden->n == MOST_PIECES)
+        return;
+    char *piece = ht_xcalloc(len + 1, 1);
+    memcpy(piece, bytes, len);
+    hidden->pieces = ht_xrealloc(hidden->pieces, hidden->n + 1, sizeof(char *));
+    hidden->pieces[hidden->n++] = piece;
+}
+
+static void add_value(struct hidden *hidden, const char *value)
+{
+    while (*value != '\0') {
+        size_t len = strcspn(value, "\r\n");
+        if (len > HIDDEN_MOST)
+            len = HIDDEN_MOST;
+        add_piece(hidden, value, len);
+        value += len;
+        value += strspn(value, "\r\n");
+    }
+}
+
+static bool is_secret(const struct order *order, const char *name)
+{
+    for (size_t i = 0; i < order->n_secrets; i++) {
+        if (strcmp(order->secrets[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_credentials(struct hidden *hidden, struct arena *arena,
+                            const char *file)
+{
+    const struct strings secrets = credentials_secrets(arena, file);
+    for (size_t i = 0; i < secrets.n; i++)
+        add_value(hidden, secrets.items[i]);
+}
+
+void hidden_load(struct hidden *hidden, const struct order *order,
+                 const char *replica_folder, const char *credentials)
+{
+    if (hidden->loaded)
+        return;
+    struct arena *arena = arena_new();
+    struct launch launch;
+    if (folder_read_launch(arena, replica_folder, &launch, NULL) == HT_OK) {
+        hidden->loaded = true;
+        for (size_t i = 0; i < launch.env.n; i++) {
+            if (is_secret(order, launch.env.items[i].name))
+                add_value(hidden, launch.env.items[i].value);
+        }
+        add_credentials(hidden, arena, credentials);
+    }
+    arena_free(arena);
+}
+
+void hidden_fini(struct hidden *hidden)
+{
+    for (size_t i = 0; i < hidden->n; i++)
+        free(hidden->pieces[i]);
+    free(hidden->pieces);
+    *hidden = (struct hidden){.n = 0};
+}
+
+/* The longest beginning of the piece, but not all of it, at the end. */
+static size_t count_begun(const char *piece, const char *bytes, size_t len)
+{
+    size_t n = strlen(piece) - 1;
+    if (n > len)
+        n = len;
+    while (n > 0 && memcmp(bytes + len - n, piece, n) != 0)
+        n--;
+    return n;
+}
+
+/* Where the piece begins that the cut goes through, else the cut. */
+static size_t move_before(const char *piece, const char *bytes, size_t len,
+                          size_t cut)
+{
+    const size_t n = strlen(piece);
+    const size_t from = cut > n ? cut - n + 1 : 0;
+    const size_t to = len - cut > n ? cut + n - 1 : len;
+    const char *found = memmem(bytes + from, to - from, piece, n);
+    return found != NULL && (size_t)(found - bytes) < cut
+               ? (size_t)(found - bytes)
+               : cut;
+}
+
+size_t hidden_whole(const struct hidden *hidden, const char *bytes, size_t len)
+{
+    size_t cut = len;
+    for (size_t i = 0; i < hidden->n; i++) {
+        const size_t whole = len - count_begun(hidden->pieces[i], bytes, len);
+        cut = whole < cut ? whole : cut;
+    }
+    for (size_t i = 0; cut > 0 && cut < len && i < hidden->n;) {
+        const size_t before = move_before(hidden->pieces[i], bytes, len, cut);
+        i = before < cut ? 0 : i + 1; /* the new place may cut another */
+        cut = before;
+    }
+    return cut;
+}
+
+static void mark(const char *piece, const char *bytes, size_t len, bool marks[])
+{
+    const size_t n = strlen(piece);
+    const char *at = bytes, *end = bytes + len;
+    while ((at = memmem(at, (size_t)(end - at), piece, n)) != NULL) {
+        memset(marks + (at - bytes), true, n);
+        at += n;
+    }
+}
+
+size_t hidden_blank(const struct hidden *hidden, char *bytes, size_t len)
+{
+    static const char blank[] = "***";
+    if (hidden->n == 0)
+        return len;
+    bool *marks = ht_xcalloc(len + 1, sizeof *marks);
+    for (size_t i = 0; i < hidden->n; i++)
+        mark(hidden->pieces[i], bytes, len, marks);
+    size_t kept = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (!marks[i]) {
+            bytes[kept++] = bytes[i];
+        } else if (i == 0 || !marks[i - 1]) {
+            memcpy(bytes + kept, blank, sizeof blank - 1);
+            kept += sizeof blank - 1;
+        }
+    }
+    free(marks);
+    return kept;
+}

@@ -1,0 +1,38 @@
+/* hidden.h - values of secrets that no log may show.
+ *
+ * A value is hidden line by line, so that a key file of many lines is hidden
+ * whichever of them is printed. Lines below HIDDEN_LEAST bytes are too common
+ * to be hidden. */
+#ifndef HT_RUNNER_REPORTS_MASKED_SECRETS_H
+#define HT_RUNNER_REPORTS_MASKED_SECRETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/base/text.h"
+#include "runner/base/order.h"
+
+enum { HIDDEN_LEAST = 8, HIDDEN_MOST = 16 * 1024 }; /* bytes of one piece */
+
+struct hidden { /* zeroed: nothing is hidden */
+    size_t n;
+    char **pieces; /* owned */
+    bool loaded;
+};
+
+/* Takes the values that the replica was given, from its launch.json: a secret
+ * that was changed since is not what its trainer prints. From `credentials`,
+ * the attempt's copy if there is one, it takes the keys. Does nothing when they
+ * were taken already, or as long as there is no launch.json. */
+void hidden_load(struct hidden *hidden, const struct order *order,
+                 const char *replica_folder, const char *credentials);
+void hidden_fini(struct hidden *hidden);
+
+/* How many of the bytes can be shown before the next come: nothing hidden is
+ * cut, be it complete or maybe begun. */
+size_t hidden_whole(const struct hidden *hidden, const char *bytes, size_t len);
+/* Writes "***" over what is hidden, in place; returns the new length, which is
+ * never more. */
+size_t hidden_blank(const struct hidden *hidden, char *bytes, size_t len);
+
+#endif

@@ -1,0 +1,55 @@
+/* evidence.h - what one replica showed of metrics: the names that came, with
+ * their values and places, for a trial that ends without its objective.
+ *
+ * It is bounded however much a trial reports, and made again from the files by
+ * a runner that was restarted. */
+#ifndef HT_RUNNER_REPORTS_METRICS_SEEN_H
+#define HT_RUNNER_REPORTS_METRICS_SEEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/text.h"
+#include "proto/job/job.h"
+#include "proto/job/report.h"
+
+enum { EVIDENCE_NAMES = 10 };
+
+struct evidence_name {
+    const char *name;
+    int64_t n; /* values; 0: only the heading of a column */
+    double first, last;
+    const char *file; /* of the last value, as a person knows it */
+    int64_t line;     /* in it, from 1 */
+};
+
+struct evidence {
+    struct arena *arena; /* of the names */
+    size_t n;
+    struct evidence_name names[EVIDENCE_NAMES];
+    uint32_t metrics; /* of the study that came: bit i is number i */
+};
+
+/* Files are named by texts that outlive the evidence. */
+void evidence_note(struct evidence *evidence, const struct strings *metrics,
+                   const struct report *report, const char *file, int64_t line);
+/* The heading of a column that is no metric of the study's. */
+void evidence_note_column(struct evidence *evidence, const char *name,
+                          const char *file, int64_t line);
+/* Whether each metric of the study came. */
+bool evidence_is_whole(const struct evidence *evidence,
+                       const struct strings *metrics);
+
+/* Appends the objects of all names, a comma before each but the first that the
+ * list in `out` has. */
+void evidence_text(const struct evidence *evidence, const char *replica,
+                   struct text *out);
+/* Appends the member "line" with the line of stdout or stderr in which a number
+ * has a name most like `metric`; nothing when there is none in what the replica
+ * printed first, a few megabytes. */
+void evidence_line_text(const char *folder, const char *replica,
+                        const char *metric, struct text *out);
+
+#endif

@@ -1,0 +1,126 @@
+#include "runner/reports/record_queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/arena.h"
+
+struct record {
+    struct record *next;
+    uint64_t writer;
+    int64_t seq;
+    int64_t after; /* heartbeat that must be answered first */
+    size_t len;
+    char text[];
+};
+
+void record_queue_init(struct record_queue *queue)
+{
+    *queue = (struct record_queue){.batch = RECORD_BATCH};
+    queue->last = &queue->first;
+}
+
+void record_queue_fini(struct record_queue *queue)
+{
+    while (queue->first != NULL) {
+        struct record *next = queue->first->next;
+        free(queue->first);
+        queue->first = next;
+    }
+}
+
+void record_queue_add(struct record_queue *queue, const struct report *report,
+                      int64_t after)
+{
+    struct text text = {0};
+    report_text(report, &text);
+    struct record *record = ht_xcalloc(1, sizeof *record + text.len);
+    record->writer = report->writer;
+    record->seq = report->seq;
+    record->after = after;
+    record->len = text.len;
+    memcpy(record->text, text.data, text.len);
+    text_free(&text);
+    *queue->last = record;
+    queue->last = &record->next;
+    queue->n++;
+}
+
+static void drop_first(struct record_queue *queue)
+{
+    struct record *record = queue->first;
+    queue->first = record->next;
+    if (queue->first == NULL)
+        queue->last = &queue->first;
+    free(record);
+    queue->n--;
+}
+
+void record_queue_have(struct record_queue *queue, uint64_t writer, int64_t seq)
+{
+    struct record **link = &queue->first;
+    /* The front is being sent and is confirmed by its own answer. */
+    for (size_t i = 0; i < queue->in_flight; i++)
+        link = &(*link)->next;
+    while (*link != NULL) {
+        struct record *record = *link;
+        if (record->writer == writer && writer != 0 && record->seq <= seq) {
+            *link = record->next;
+            free(record);
+            queue->n--;
+        } else {
+            link = &record->next;
+        }
+    }
+    queue->last = link;
+}
+
+bool record_queue_is_ready(const struct record_queue *queue, int64_t beat)
+{
+    return queue->in_flight == 0 && queue->first != NULL &&
+           queue->first->after <= beat;
+}
+
+void record_queue_batch(struct record_queue *queue, int64_t beat,
+                        struct text *out)
+{
+    const size_t start = out->len;
+    size_t n = 0;
+    text_puts(out, "[");
+    for (const struct record *record = queue->first;
+         record != NULL && record->after <= beat && n < queue->batch &&
+         (n == 0 || out->len - start + record->len < RECORD_BATCH_BYTES);
+         record = record->next) {
+        text_puts(out, n > 0 ? "," : "");
+        text_append(out, record->text, record->len);
+        n++;
+    }
+    text_puts(out, "]");
+    queue->in_flight = n;
+}
+
+void record_queue_confirm(struct record_queue *queue)
+{
+    for (; queue->in_flight > 0; queue->in_flight--)
+        drop_first(queue);
+    if (queue->batch < RECORD_BATCH)
+        queue->batch *= 2;
+}
+
+size_t record_queue_refuse(struct record_queue *queue)
+{
+    const size_t n = queue->in_flight;
+    queue->in_flight = 0;
+    if (n > 1) {
+        queue->batch = n / 2;
+        return 0;
+    }
+    if (n == 1)
+        drop_first(queue);
+    return n;
+}
+
+void record_queue_return(struct record_queue *queue)
+{
+    queue->in_flight = 0;
+}

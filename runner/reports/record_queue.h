@@ -1,0 +1,47 @@
+/* record_queue.h - records of one replica on their way to the server.
+ *
+ * A record that the trainer's own library may deliver as well waits for one
+ * heartbeat, whose answer tells what the server has; only what is missing is
+ * sent. Records leave the queue when the server has confirmed them. */
+#ifndef HT_RUNNER_REPORTS_RECORD_QUEUE_H
+#define HT_RUNNER_REPORTS_RECORD_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/text.h"
+#include "proto/job/report.h"
+
+struct record;
+
+struct record_queue {
+    struct record *first, **last;
+    size_t n;
+    size_t in_flight; /* records at the front that a request carries */
+    size_t batch;     /* most records of the next request */
+};
+
+enum { RECORD_BATCH = 200, RECORD_BATCH_BYTES = 256 * 1024 };
+
+void record_queue_init(struct record_queue *queue);
+void record_queue_fini(struct record_queue *queue);
+
+/* Copies the record. It may be sent once the heartbeat `after` was answered. */
+void record_queue_add(struct record_queue *queue, const struct report *report,
+                      int64_t after);
+/* Drops what the server has: seq 1 to `seq` of the writer. */
+void record_queue_have(struct record_queue *queue, uint64_t writer,
+                       int64_t seq);
+bool record_queue_is_ready(const struct record_queue *queue, int64_t beat);
+/* Appends "[...]" of the records that may be sent after heartbeat `beat` and
+ * marks them as in flight; there is at least one when it is ready. */
+void record_queue_batch(struct record_queue *queue, int64_t beat,
+                        struct text *out);
+void record_queue_confirm(struct record_queue *queue);
+/* The server found the batch wrong: it is tried again in halves until the one
+ * bad record is alone and dropped. Returns how many were dropped. */
+size_t record_queue_refuse(struct record_queue *queue);
+void record_queue_return(struct record_queue *queue); /* not sent after all */
+
+#endif

@@ -1,0 +1,385 @@
+#include "runner/reports/records.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/clock.h"
+#include "proto/base/limits.h"
+#include "proto/doc/json.h"
+#include "proto/job/pattern.h"
+#include "runner/base/hash_set.h"
+#include "runner/base/log.h"
+#include "runner/base/message.h"
+#include "runner/base/tail.h"
+#include "runner/reports/log_source.h"
+#include "runner/reports/metrics_seen.h"
+#include "runner/reports/results_file.h"
+
+enum {
+    QUEUE_ENOUGH = 5 * RECORD_BATCH,        /* read on when it got shorter */
+    COLLECT_BYTES = 4 * RECORD_BATCH_BYTES, /* of one file in one call */
+    MOST_RECORDS = 10 * HT_MAX_REPORTS      /* of one replica, ever */
+};
+
+struct writer {
+    uint64_t id;   /* 0: a free slot, no writer of ours */
+    int64_t taken; /* highest seq that was read or that the server has */
+};
+
+struct records {
+    const struct order *order;
+    const char *replica; /* its name */
+    struct evidence evidence;
+    struct arena *arena;   /* paths, patterns */
+    struct arena *scratch; /* one line */
+    struct tail reports, foreign;
+    struct results_file file;
+    size_t n_patterns;
+    struct pattern **patterns;
+    struct log_source output; /* stdout, for the patterns */
+    struct text line;         /* its last, unfinished line */
+    int64_t line_at;          /* where that line begins */
+    int64_t line_number;      /* ... and its number, from 1 */
+    bool overlong;            /* that line is passed over */
+    bool cut;                 /* see records_cut() */
+    size_t n_writers, room;   /* room is a power of two */
+    struct writer *writers;   /* a hash table, owned */
+    uint64_t factor;          /* random, odd */
+    struct seen seen;
+    struct record_queue queue;
+    int64_t next_beat; /* of the running records_collect() */
+    int64_t late;      /* bytes of stdout read since its writer died */
+    uint64_t n_taken;  /* records that were queued */
+    uint64_t malformed;
+};
+
+static void compile_patterns(struct records *records)
+{
+    const struct strings *texts = &records->order->stdout_patterns;
+    records->patterns =
+        arena_alloc(records->arena, texts->n + 1, sizeof(struct pattern *));
+    for (size_t i = 0; i < texts->n; i++) {
+        struct ht_error err;
+        struct pattern *pattern;
+        if (pattern_compile(records->arena, texts->items[i], &pattern, &err) ==
+            HT_OK)
+            records->patterns[records->n_patterns++] = pattern;
+        else
+            runner_log(RUNNER_WARN, "pattern.refused", "name=%s reason=\"%s\"",
+                       records->order->name, err.text);
+    }
+}
+
+/* What comes after very many is counted, but not sent: a trial must not keep
+ * the runner busy for ever. */
+static void queue_record(struct records *records, const struct report *report,
+                         int64_t after)
+{
+    if (records->n_taken == MOST_RECORDS) {
+        records->malformed++;
+        return;
+    }
+    records->n_taken++;
+    record_queue_add(&records->queue, report, after);
+}
+
+static void take_result(void *context, const struct report *report)
+{
+    queue_record(context, report, 0);
+}
+
+struct records *records_new(const struct order *order, size_t replica,
+                            const char *folder)
+{
+    struct records *records = ht_xcalloc(1, sizeof *records);
+    records->order = order;
+    records->replica = order->replicas[replica].name;
+    records->arena = arena_new();
+    records->evidence.arena = records->arena;
+    records->line_number = 1;
+    records->scratch = arena_new();
+    (void)!getrandom(&records->factor, sizeof records->factor, 0);
+    records->factor |= 1;
+    struct arena *arena = records->arena;
+    folder = arena_strdup(arena, folder);
+    tail_init(&records->reports,
+              arena_printf(arena, "%s/reports.jsonl", folder));
+    tail_init(&records->foreign,
+              arena_printf(arena, "%s/output.metrics", folder));
+    results_file_init(&records->file, order, replica, folder,
+                      &records->evidence);
+    records->file.take = take_result;
+    records->file.context = records;
+    records->output = (struct log_source){.folder = folder, .stream = "stdout"};
+    record_queue_init(&records->queue);
+    compile_patterns(records);
+    return records;
+}
+
+void records_free(struct records *records)
+{
+    if (records == NULL)
+        return;
+    record_queue_fini(&records->queue);
+    results_file_fini(&records->file);
+    seen_fini(&records->seen);
+    text_free(&records->line);
+    free(records->writers);
+    arena_free(records->scratch);
+    arena_free(records->arena);
+    free(records);
+}
+
+/* With an odd factor that no trial knows, ids cannot be chosen to collide
+ * (multiply-shift hashing; 24 bits are enough for MOST_RECORDS writers). */
+static struct writer *find_slot(const struct records *records,
+                                struct writer *slots, size_t room, uint64_t id)
+{
+    size_t i = (size_t)(id * records->factor >> 40) & (room - 1);
+    while (slots[i].id != 0 && slots[i].id != id)
+        i = (i + 1) & (room - 1);
+    return &slots[i];
+}
+
+static void grow_writers(struct records *records)
+{
+    const size_t room = records->room > 0 ? 2 * records->room : 8;
+    struct writer *slots = ht_xcalloc(room, sizeof *slots);
+    for (size_t i = 0; i < records->room; i++) {
+        const struct writer *old = &records->writers[i];
+        if (old->id != 0)
+            *find_slot(records, slots, room, old->id) = *old;
+    }
+    free(records->writers);
+    records->writers = slots;
+    records->room = room;
+}
+
+static struct writer *get_writer(struct records *records, uint64_t id)
+{
+    if (2 * records->n_writers >= records->room)
+        grow_writers(records);
+    struct writer *writer =
+        find_slot(records, records->writers, records->room, id);
+    records->n_writers += writer->id == 0;
+    writer->id = id;
+    return writer;
+}
+
+void records_have(struct records *records, uint64_t id, int64_t seq)
+{
+    if (id == 0)
+        return; /* foreign records are hashed, not counted */
+    struct writer *writer = get_writer(records, id);
+    if (writer->taken < seq)
+        writer->taken = seq;
+    record_queue_have(&records->queue, id, seq);
+}
+
+static void note(struct records *records, const struct report *report,
+                 const char *file, int64_t line)
+{
+    evidence_note(&records->evidence, &records->order->metrics, report, file,
+                  line);
+}
+
+/* ---- our own file ---- */
+
+static void take_report(void *context, const char *line, size_t len,
+                        int64_t offset)
+{
+    struct records *records = context;
+    struct report report;
+    (void)offset;
+    arena_reset(records->scratch);
+    if (len > HT_MAX_REPORT_LINE ||
+        report_parse(records->scratch, line, len, &report, NULL) != HT_OK) {
+        records->malformed++;
+        return;
+    }
+    /* Only the runner gives the name 0. */
+    if (report.writer == 0 || records->n_taken == MOST_RECORDS) {
+        records->malformed++;
+        return;
+    }
+    struct writer *writer = get_writer(records, report.writer);
+    note(records, &report, "reports.jsonl", records->reports.line);
+    if (report.seq <= writer->taken)
+        return;
+    writer->taken = report.seq;
+    const bool delivered = records->order->report_url != NULL;
+    queue_record(records, &report, delivered ? records->next_beat : 0);
+}
+
+/* ---- files of others ---- */
+
+static void take_foreign(void *context, const char *line, size_t len,
+                         int64_t offset)
+{
+    struct records *records = context;
+    const struct strings *metrics = &records->order->metrics;
+    struct report report;
+    (void)offset;
+    arena_reset(records->scratch);
+    if (len > HT_MAX_REPORT_LINE ||
+        report_parse_foreign(records->scratch, line, len, metrics->n,
+                             metrics->items, &report, NULL) != HT_OK) {
+        records->malformed++;
+        return;
+    }
+    if (!seen_add(&records->seen, (uint64_t)report.seq))
+        return;
+    note(records, &report, "output.metrics", records->foreign.line);
+    queue_record(records, &report, 0);
+}
+
+/* ---- stdout ---- */
+
+static void take_output(struct records *records)
+{
+    const char *line = records->line.data;
+    struct report report = {0};
+    arena_reset(records->scratch);
+    for (size_t i = 0; i < records->n_patterns; i++) {
+        if (!pattern_match(records->scratch, records->patterns[i], line,
+                           records->line.len, &report))
+            continue;
+        report.writer = 0;
+        report.seq = records->line_at + 1;
+        report.time_ms = clock_wall_ms();
+        report.checkpoint = "";
+        note(records, &report, "stdout", records->line_number);
+        queue_record(records, &report, 0);
+        return;
+    }
+}
+
+static void add_output(struct records *records, const char *bytes, size_t len)
+{
+    if (records->line.len + len > TAIL_LINE_BYTES)
+        records->overlong = true;
+    if (!records->overlong)
+        text_append(&records->line, bytes, len);
+}
+
+static void end_output_line(struct records *records, int64_t next)
+{
+    if (!records->overlong && records->line.len > 0)
+        take_output(records);
+    text_clear(&records->line);
+    records->overlong = false;
+    records->line_at = next;
+    records->line_number++;
+}
+
+static void split_output(struct records *records, const char *bytes, size_t len,
+                         int64_t at)
+{
+    size_t used = 0;
+    const char *newline;
+    while ((newline = memchr(bytes + used, '\n', len - used)) != NULL) {
+        const size_t n = (size_t)(newline - (bytes + used));
+        add_output(records, bytes + used, n);
+        used += n + 1;
+        end_output_line(records, at + (int64_t)used);
+    }
+    add_output(records, bytes + used, len - used);
+}
+
+static bool read_output(struct records *records, bool final)
+{
+    char buffer[16 * 1024];
+    size_t budget = COLLECT_BYTES;
+    for (;;) {
+        const int64_t expected = records->output.offset;
+        int64_t at;
+        const size_t n =
+            log_source_read(&records->output, buffer, sizeof buffer, &at);
+        if (n == 0 || records->late >= LOG_SOURCE_KEPT)
+            break;
+        records->late += final ? (int64_t)n : 0;
+        if (at != expected) { /* the middle of the log is gone */
+            text_clear(&records->line);
+            records->line_at = at;
+            records->overlong = true; /* until the next line begins */
+        }
+        split_output(records, buffer, n, at);
+        if (n >= budget || records->queue.n >= QUEUE_ENOUGH)
+            return true;
+        budget -= n;
+    }
+    if (final && !records->cut)
+        end_output_line(records, records->output.offset);
+    return false;
+}
+
+enum ht_status records_begin(struct records *records,
+                             const char *attempt_folder, bool anew,
+                             struct ht_error *err)
+{
+    return anew ? results_file_begin(&records->file, attempt_folder, err)
+                : results_file_resume(&records->file, attempt_folder, err);
+}
+
+void records_cut(struct records *records)
+{
+    records->cut = true;
+    records->file.tail.cut = true;
+}
+
+const struct results_file *records_file(const struct records *records)
+{
+    return &records->file;
+}
+
+bool records_collect(struct records *records, int64_t next_beat, bool final)
+{
+    if (records->queue.n >= QUEUE_ENOUGH)
+        return true;
+    records->next_beat = next_beat;
+    bool more = tail_read(&records->reports, COLLECT_BYTES, final, take_report,
+                          records);
+    more |= tail_read(&records->foreign, COLLECT_BYTES, final, take_foreign,
+                      records);
+    more |= results_file_read(&records->file, COLLECT_BYTES, final);
+    if (records->n_patterns > 0)
+        more |= read_output(records, final);
+    return more;
+}
+
+struct record_queue *records_queue(struct records *records)
+{
+    return &records->queue;
+}
+
+bool records_are_whole(const struct records *records)
+{
+    return evidence_is_whole(&records->evidence, &records->order->metrics);
+}
+
+void records_names_text(const struct records *records, struct text *out)
+{
+    evidence_text(&records->evidence, records->replica, out);
+}
+
+void records_hints_text(const struct records *records, struct text *out)
+{
+    const char *state = results_file_state(&records->file);
+    if (state != NULL) {
+        text_puts(out, ",\"file\":{\"path\":");
+        json_quote(out, records->order->metrics_file);
+        message_string(out, "state", state);
+        text_puts(out, "}");
+    }
+    evidence_line_text(records->output.folder, records->replica,
+                       records->order->metrics.items[0], out);
+}
+
+uint64_t records_skipped(const struct records *records)
+{
+    return records->malformed + records->reports.skipped +
+           records->foreign.skipped + records->file.skipped +
+           records->file.tail.skipped;
+}

@@ -1,0 +1,55 @@
+/* records.h - every measurement that one replica leaves behind, whatever the
+ * way: our library's file, cloudml-hypertune's, a metrics file of the user's
+ * own, lines on stdout.
+ *
+ * Nothing is remembered on disk: a restarted runner reads all again, and the
+ * record's key makes twice the same as once. */
+#ifndef HT_RUNNER_REPORTS_RECORDS_H
+#define HT_RUNNER_REPORTS_RECORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/base/error.h"
+#include "proto/base/text.h"
+#include "runner/base/order.h"
+#include "runner/reports/record_queue.h"
+#include "runner/reports/results_file.h"
+
+struct records;
+
+/* `order` and `folder` are borrowed for the life of the result. A pattern that
+ * does not compile is left out, with a line in the log. */
+struct records *records_new(const struct order *order, size_t replica,
+                            const char *folder);
+void records_free(struct records *records); /* accepts NULL */
+
+/* Once, before the first reading: what is in the metrics file already is not
+ * the attempt's. `anew`: nothing of the attempt has started yet.
+ * HT_PRECONDITION, HT_IO  as results_file_begin() */
+enum ht_status records_begin(struct records *records,
+                             const char *attempt_folder, bool anew,
+                             struct ht_error *err);
+/* The trainer was killed in the middle of whatever it was writing. */
+void records_cut(struct records *records);
+const struct results_file *records_file(const struct records *records);
+
+/* Reads what is new into the queue, a bounded amount; true when there is more.
+ * Records that the library may deliver itself wait for heartbeat `next_beat`.
+ * `final`: all writers are dead. */
+bool records_collect(struct records *records, int64_t next_beat, bool final);
+
+/* The server has seq 1 to `seq` of the writer. */
+void records_have(struct records *records, uint64_t writer, int64_t seq);
+
+struct record_queue *records_queue(struct records *records);
+/* Once all is collected: whether each metric of the study came. */
+bool records_are_whole(const struct records *records);
+/* Appends the names that came, as objects of a list (evidence.h). */
+void records_names_text(const struct records *records, struct text *out);
+/* Appends what else tells where the metrics are: members "file" (of the metrics
+ * file that was ordered) and "line". */
+void records_hints_text(const struct records *records, struct text *out);
+uint64_t records_skipped(const struct records *records); /* malformed lines */
+
+#endif

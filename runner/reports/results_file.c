@@ -1,0 +1,346 @@
+#include "runner/reports/results_file.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "proto/base/clock.h"
+#include "proto/base/limits.h"
+#include "proto/job/metrics_file.h"
+#include "runner/attempt/replica_view.h"
+#include "runner/base/safe_path.h"
+
+/* ---- where it is ---- */
+
+/* In a folder of the replica's own no link is followed. */
+static void find_own(struct results_file *file, const char *root,
+                     const char *path)
+{
+    tail_init_beneath(&file->tail, arena_strdup(file->arena, root), path);
+}
+
+/* A container's files are its own but for the replica's folder. */
+static void find(struct results_file *file, const struct replica_order *own,
+                 const char *folder)
+{
+    const char *name = file->order->metrics_file;
+    const char *rest = metrics_file_in_trial(name);
+    if (rest != NULL)
+        find_own(file, folder, rest);
+    else if (own->image != NULL)
+        find_own(file, folder,
+                 name[0] == '/' ? beneath_rest(HABITAT_TRIAL, name) : name);
+    else if (name[0] == '/')
+        tail_init(&file->tail, name);
+    else if (own->workdir == NULL)
+        find_own(file, folder, name);
+    else if (file->order->own_workdir)
+        find_own(file, habitat_own_workdir(file->arena, folder), name);
+    else
+        tail_init(&file->tail,
+                  arena_printf(file->arena, "%s/%s", own->workdir, name));
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static const char *folder_of(struct arena *arena, const struct tail *tail)
+{
+    if (tail->path == NULL)
+        return NULL;
+    const int len = (int)(base_name(tail->path) - tail->path);
+    return arena_printf(arena, "%s/%.*s", tail->root != NULL ? tail->root : "",
+                        len, tail->path);
+}
+
+void results_file_init(struct results_file *file, const struct order *order,
+                       size_t replica, const char *folder,
+                       struct evidence *evidence)
+{
+    *file = (struct results_file){.order = order,
+                                  .evidence = evidence,
+                                  .arena = arena_new(),
+                                  .scratch = arena_new(),
+                                  .leftover = {.watch = -1}};
+    tail_init(&file->tail, NULL);
+    if (replica == 0 && order->metrics_file != NULL)
+        find(file, &order->replicas[replica], folder);
+    file->folder = folder_of(file->arena, &file->tail);
+}
+
+void results_file_fini(struct results_file *file)
+{
+    tail_fini(&file->tail);
+    leftover_fini(&file->leftover);
+    tally_clear(&file->before);
+    tally_clear(&file->now);
+    seen_fini(&file->seen);
+    text_free(&file->last);
+    arena_free(file->scratch);
+    arena_free(file->arena);
+}
+
+bool results_file_is_same(const struct results_file *a,
+                          const struct results_file *b)
+{
+    struct stat there, here;
+    return a->folder != NULL && b->folder != NULL &&
+           strcmp(base_name(a->tail.path), base_name(b->tail.path)) == 0 &&
+           stat(a->folder, &there) == 0 && stat(b->folder, &here) == 0 &&
+           there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+}
+
+/* ---- what a line says ---- */
+
+enum saying { SAYS_COLUMNS, SAYS_RECORD, SAYS_NOTHING };
+
+struct line {
+    const char *text;
+    size_t len;
+    bool first; /* of the file */
+};
+
+static enum saying understand(struct results_file *file,
+                              struct metrics_header *header,
+                              const struct line *line, struct report *report)
+{
+    const struct strings *metrics = &file->order->metrics;
+    arena_reset(file->scratch);
+    if (line->first)
+        header->n = 0;
+    if (metrics_line_is_header(line->text, line->len) &&
+        (line->first || metrics_line_names_metric(file->scratch, metrics,
+                                                  line->text, line->len))) {
+        metrics_line_read_header(header, metrics, line->text, line->len);
+        return SAYS_COLUMNS;
+    }
+    *report = (struct report){.time_ms = clock_wall_ms(), .checkpoint = ""};
+    return line->len <= HT_MAX_REPORT_LINE &&
+                   metrics_line_read(file->scratch, header, metrics, line->text,
+                                     line->len, report)
+               ? SAYS_RECORD
+               : SAYS_NOTHING;
+}
+
+/* Programs that write a file back write its numbers in a way of their own, so
+ * it is the numbers that count. */
+static uint64_t hash_of(enum saying saying, const struct line *line,
+                        const struct report *report)
+{
+    if (saying != SAYS_RECORD)
+        return tail_hash(1, line->text, line->len);
+    uint64_t hash =
+        report->has_step ? tail_hash(2, &report->step, sizeof report->step) : 3;
+    for (size_t i = 0; i < report->n_metrics; i++) {
+        const struct report_metric *metric = &report->metrics[i];
+        hash = tail_hash(hash, metric->name, strlen(metric->name));
+        hash = tail_hash(hash, &metric->value, sizeof metric->value);
+    }
+    return hash;
+}
+
+static uint64_t seq_of(uint64_t hash, uint64_t salt)
+{
+    return tail_hash(salt, &hash, sizeof hash) >> 1 | 1;
+}
+
+/* ---- what was there before ---- */
+
+static void count_before(struct results_file *file,
+                         const struct disk_bytes *bytes)
+{
+    struct metrics_header header = {.n = 0};
+    struct report report;
+    for (size_t at = 0; at < bytes->len;) {
+        struct line line = {.text = bytes->data + at, .first = at == 0};
+        const char *end = memchr(line.text, '\n', bytes->len - at);
+        line.len = end != NULL ? (size_t)(end - line.text) : bytes->len - at;
+        const enum saying saying = understand(file, &header, &line, &report);
+        const uint64_t hash = hash_of(saying, &line, &report);
+        if (saying != SAYS_COLUMNS)
+            tally_add(&file->before, hash);
+        if (end == NULL) {
+            file->torn = hash;
+            file->torn_at = (int64_t)at;
+            file->torn_len = line.len;
+            file->torn_hash = tail_hash(0, line.text, line.len);
+        }
+        at += line.len + 1;
+    }
+}
+
+static enum ht_status load_before(struct results_file *file,
+                                  struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    struct disk_bytes bytes;
+    const enum ht_status status =
+        leftover_read(&file->leftover, arena, &bytes, err);
+    if (status == HT_OK)
+        count_before(file, &bytes);
+    file->begun = status == HT_OK;
+    arena_free(arena);
+    return status;
+}
+
+static void note_rewritten(void *context)
+{
+    struct results_file *file = context;
+    leftover_rewritten(&file->leftover);
+}
+
+enum ht_status results_file_begin(struct results_file *file,
+                                  const char *attempt_folder,
+                                  struct ht_error *err)
+{
+    if (file->tail.path == NULL)
+        return HT_OK;
+    tail_keep(&file->tail, note_rewritten);
+    const enum ht_status status =
+        leftover_take(&file->leftover, attempt_folder, file->tail.kept, err);
+    return status == HT_OK ? load_before(file, err) : status;
+}
+
+enum ht_status results_file_resume(struct results_file *file,
+                                   const char *attempt_folder,
+                                   struct ht_error *err)
+{
+    if (file->tail.path == NULL)
+        return HT_OK;
+    leftover_resume(&file->leftover, attempt_folder);
+    tail_keep(&file->tail, note_rewritten);
+    file->tail.look = (struct tail_look){.inode = 0}; /* it may have news */
+    return load_before(file, err);
+}
+
+/* ---- what is there now ---- */
+
+static void begin_pass(struct results_file *file)
+{
+    file->passes++;
+    file->fresh = false;
+    file->last_seq = 0;
+    tally_clear(&file->now);
+}
+
+/* Whether the line was begun before and ends in what was written since. */
+static bool is_continued(const struct results_file *file,
+                         const struct line *line, int64_t offset)
+{
+    return file->torn_len > 0 && !file->leftover.gone &&
+           offset == file->torn_at && line->len > file->torn_len &&
+           tail_hash(0, line->text, file->torn_len) == file->torn_hash;
+}
+
+/* What it says instead of a metric. */
+static void note_names(struct results_file *file, const struct line *line)
+{
+    const struct strings names =
+        metrics_line_names(file->scratch, line->text, line->len);
+    for (size_t i = 0; i < names.n; i++)
+        evidence_note_column(file->evidence, names.items[i],
+                             file->order->metrics_file, file->tail.line);
+}
+
+static void take_record(struct results_file *file, struct report *report,
+                        uint64_t seq)
+{
+    report->seq = (int64_t)seq;
+    if (!seen_add(&file->seen, seq))
+        return;
+    file->fresh = true;
+    file->newest = seq;
+    evidence_note(file->evidence, &file->order->metrics, report,
+                  file->order->metrics_file, file->tail.line);
+    file->take(file->context, report);
+}
+
+/* How often the line has come in this pass beyond what was there before; 0: it
+ * is not this attempt's. */
+static uint32_t count_ours(struct results_file *file, uint64_t hash)
+{
+    const uint32_t count = tally_add(&file->now, hash);
+    const uint32_t others =
+        file->leftover.gone ? 0 : tally_get(&file->before, hash);
+    return count > others ? count - others : 0;
+}
+
+static void judge_line(struct results_file *file, const struct line *line)
+{
+    struct report report;
+    const enum saying saying = understand(file, &file->header, line, &report);
+    if (saying == SAYS_COLUMNS) {
+        note_names(file, line);
+        return;
+    }
+    const uint64_t hash = hash_of(saying, line, &report);
+    const uint32_t n = count_ours(file, hash);
+    if (n > 0 && saying == SAYS_RECORD) {
+        file->last_seq = seq_of(hash, n);
+        text_clear(&file->last);
+        text_append(&file->last, line->text, line->len);
+        take_record(file, &report, file->last_seq);
+    } else if (n > 0) {
+        file->skipped++;
+        if (file->header.n == 0 && line->len <= HT_MAX_REPORT_LINE)
+            note_names(file, line);
+    }
+}
+
+static void take_line(void *context, const char *text, size_t len,
+                      int64_t offset)
+{
+    struct results_file *file = context;
+    struct line line = {.text = text, .len = len, .first = offset == 0};
+    leftover_blur(&file->leftover);
+    if (offset == 0)
+        begin_pass(file);
+    if (is_continued(file, &line, offset)) {
+        tally_add(&file->now, file->torn); /* it is there, too */
+        line.text += file->torn_len;
+        line.len -= file->torn_len;
+        line.first = false;
+    }
+    judge_line(file, &line);
+}
+
+/* A file that is written anew with each result may end in one that it had
+ * before: 0.5, 0.7 and 0.5 again. The last one is what counts. */
+static void repeat_last(struct results_file *file)
+{
+    const struct line line = {.text = file->last.data, .len = file->last.len};
+    struct report report;
+    if (file->passes < 2 || file->fresh || file->last_seq == 0 ||
+        file->last_seq == file->newest)
+        return;
+    if (understand(file, &file->header, &line, &report) == SAYS_RECORD)
+        take_record(file, &report,
+                    seq_of(file->last_seq, (uint64_t)file->passes));
+}
+
+bool results_file_read(struct results_file *file, size_t budget, bool final)
+{
+    if (!file->begun) /* nothing started: nothing in it is a result */
+        return false;
+    const bool more = tail_read(&file->tail, budget, final, take_line, file);
+    if (final && !more) {
+        repeat_last(file);
+        /* The next trial asks whether anybody has the file open. */
+        tail_fini(&file->tail);
+        file->begun = false;
+    }
+    return more;
+}
+
+const char *results_file_state(const struct results_file *file)
+{
+    if (file->tail.path == NULL || file->newest != 0)
+        return NULL;
+    if (file->tail.missing)
+        return "missing";
+    if (file->tail.look.size == 0)
+        return "empty";
+    return file->before.n > 0 && file->skipped == 0 ? "unchanged" : NULL;
+}

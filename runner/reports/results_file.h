@@ -1,0 +1,83 @@
+/* results_file.h - the file in which the user's own program leaves its metrics,
+ * and which of its lines this attempt wrote.
+ *
+ * A line that was there when the attempt began is not its result, wherever in
+ * the file it is found again: the file may be appended to, read and written
+ * back, sorted, emptied, renamed or replaced. Lines count by what they say
+ * (step and values), as often as they come, so equal results stay results. */
+#ifndef HT_RUNNER_REPORTS_RESULTS_FILE_H
+#define HT_RUNNER_REPORTS_RESULTS_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/base/error.h"
+#include "proto/base/text.h"
+#include "runner/base/hash_set.h"
+#include "runner/base/order.h"
+#include "runner/base/tail.h"
+#include "runner/base/tally.h"
+#include "runner/reports/leftover.h"
+#include "runner/reports/metrics_line.h"
+#include "runner/reports/metrics_seen.h"
+
+/* Gets each new record, once. */
+typedef void results_file_take(void *context, const struct report *report);
+
+struct results_file {
+    const struct order *order;
+    struct evidence *evidence; /* of the replica: what else is in the file */
+    results_file_take *take;
+    void *context;
+    struct arena *arena;   /* paths */
+    struct arena *scratch; /* one line */
+    const char *folder;    /* it lies in; NULL: there is no file */
+    struct tail tail;
+    struct metrics_header header;
+    struct leftover leftover;
+    struct tally before; /* lines that are not this attempt's */
+    struct tally now;    /* lines that were found since the file's start */
+    struct seen seen;
+    int64_t torn_at;    /* where an unfinished line of before begins, */
+    size_t torn_len;    /* its length; 0: there is none */
+    uint64_t torn_hash; /* of its bytes */
+    uint64_t torn;      /* of what it says */
+    int64_t passes;     /* times that the file was read from its start */
+    bool begun;         /* what was there before is known */
+    bool fresh;         /* this pass brought a new record */
+    uint64_t newest;    /* seq of the record that was taken last */
+    struct text last;   /* our last line in the file, */
+    uint64_t last_seq;  /* and the seq of its record; 0: there is none */
+    uint64_t skipped;   /* lines that say nothing */
+};
+
+/* Replica 0 reads it; `folder` is that replica's. Everything is borrowed. */
+void results_file_init(struct results_file *file, const struct order *order,
+                       size_t replica, const char *folder,
+                       struct evidence *evidence);
+void results_file_fini(struct results_file *file);
+
+/* Before anything of the attempt starts: what is in the file now is not its.
+ * HT_PRECONDITION, HT_IO  as leftover_take() */
+enum ht_status results_file_begin(struct results_file *file,
+                                  const char *attempt_folder,
+                                  struct ht_error *err);
+/* The same for an attempt that an earlier life of the runner began.
+ * HT_IO  what it noted cannot be read */
+enum ht_status results_file_resume(struct results_file *file,
+                                   const char *attempt_folder,
+                                   struct ht_error *err);
+
+/* Reads what is new, a bounded amount; true when there is more. Nothing before
+ * one of the above, nor once all was read with `final`. */
+bool results_file_read(struct results_file *file, size_t budget, bool final);
+
+/* What is wrong with a file that brought nothing: "missing", "empty",
+ * "unchanged"; NULL: nothing. */
+const char *results_file_state(const struct results_file *file);
+
+/* Whether both are one file, whatever links lead there. */
+bool results_file_is_same(const struct results_file *a,
+                          const struct results_file *b);
+
+#endif

@@ -1,0 +1,103 @@
+#include "runner/shim/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proto/base/limits.h"
+#include "runner/base/folder.h"
+
+char *shim_log_name(char name[SHIM_LOG_NAME_BYTES], const char *stream,
+                    int64_t offset)
+{
+    (void)snprintf(name, SHIM_LOG_NAME_BYTES, "%s.%012lld.log", stream,
+                   (long long)offset);
+    return name;
+}
+
+/* A segment is new: what the trainer may have left under its name is removed,
+ * never written to. */
+static int open_segment(const struct shim_log *log, int64_t offset)
+{
+    char name[SHIM_LOG_NAME_BYTES];
+    shim_log_name(name, log->stream, offset);
+    unlinkat(log->folder, name, 0);
+    const int fd =
+        openat(log->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+               FOLDER_FILE_MODE);
+    if (fd >= 0)
+        (void)fchmod(fd, FOLDER_FILE_MODE); /* whatever the umask */
+    return fd;
+}
+
+enum ht_status shim_log_open(struct shim_log *log, int folder,
+                             const char *stream, struct ht_error *err)
+{
+    *log = (struct shim_log){.folder = folder, .stream = stream};
+    log->fd = open_segment(log, 0);
+    if (log->fd < 0)
+        return ht_fail_errno(err, errno, "cannot create the log of %s", stream);
+    return HT_OK;
+}
+
+static void close_segment(struct shim_log *log)
+{
+    if (log->fd < 0)
+        return;
+    if (log->offset > log->segment)
+        fdatasync(log->fd);
+    close(log->fd);
+    log->fd = -1;
+}
+
+/* Opens the next segment and drops the one that left the window. */
+static void turn_segment(struct shim_log *log)
+{
+    enum { KEPT_TAIL = HT_LOG_SEGMENTS / 2 };
+    const int64_t head =
+        (int64_t)(HT_LOG_SEGMENTS - KEPT_TAIL) * HT_LOG_SEGMENT;
+    close_segment(log);
+    log->segment += HT_LOG_SEGMENT;
+    log->fd = open_segment(log, log->segment);
+    const int64_t stale = log->segment - (int64_t)KEPT_TAIL * HT_LOG_SEGMENT;
+    char name[SHIM_LOG_NAME_BYTES];
+    if (stale >= head)
+        unlinkat(log->folder, shim_log_name(name, log->stream, stale), 0);
+}
+
+static void write_at(int fd, const char *bytes, size_t len, int64_t at)
+{
+    while (fd >= 0 && len > 0) {
+        const ssize_t n = pwrite(fd, bytes, len, at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return; /* lost; later bytes still go where they belong */
+        bytes += n;
+        len -= (size_t)n;
+        at += n;
+    }
+}
+
+void shim_log_append(struct shim_log *log, const char *bytes, size_t len)
+{
+    while (len > 0) {
+        if (log->offset == log->segment + HT_LOG_SEGMENT)
+            turn_segment(log);
+        const int64_t at = log->offset - log->segment;
+        size_t part = (size_t)(HT_LOG_SEGMENT - at);
+        if (part > len)
+            part = len;
+        write_at(log->fd, bytes, part, at);
+        log->offset += (int64_t)part;
+        bytes += part;
+        len -= part;
+    }
+}
+
+void shim_log_close(struct shim_log *log)
+{
+    close_segment(log);
+}

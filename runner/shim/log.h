@@ -1,0 +1,36 @@
+/* shim_log.h - one stream's log in bounded space: its head and its tail.
+ *
+ * Segments of HT_LOG_SEGMENT bytes are named by the offset of their first
+ * byte; the first half of HT_LOG_SEGMENTS stays for ever, the others are a
+ * window at the end. A full disk loses bytes, never the trainer: offsets go
+ * on, what could not be written reads as NUL bytes. */
+#ifndef HT_RUNNER_SHIM_LOG_H
+#define HT_RUNNER_SHIM_LOG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/error.h"
+
+struct shim_log {
+    int folder;         /* borrowed descriptor of the replica's folder */
+    const char *stream; /* "stdout" or "stderr" */
+    int fd;             /* the newest segment, -1 when it could not be opened */
+    int64_t offset;     /* of the next byte in the whole stream */
+    int64_t segment;    /* offset of the newest segment's first byte */
+};
+
+enum { SHIM_LOG_NAME_BYTES = 40 };
+/* "stdout.000001048576.log". */
+char *shim_log_name(char name[SHIM_LOG_NAME_BYTES], const char *stream,
+                    int64_t offset);
+
+/* Starts an empty stream with its first segment.
+ * HT_IO  the segment cannot be created */
+enum ht_status shim_log_open(struct shim_log *log, int folder,
+                             const char *stream, struct ht_error *err);
+void shim_log_append(struct shim_log *log, const char *bytes, size_t len);
+/* Syncs the newest segment (older ones were when they filled up). */
+void shim_log_close(struct shim_log *log);
+
+#endif

@@ -1,0 +1,319 @@
+#include "runner/shim/trainer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "proto/base/arena.h"
+
+enum step { STEP_SETUP, STEP_WORKDIR, STEP_EXEC };
+
+struct fault { /* what the child tells before it gives up */
+    enum step step;
+    int code; /* errno */
+};
+
+enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+
+/* ---- in the child ---- */
+
+static void exec_in_path(const struct launch *launch, char *const argv[],
+                         char *const env[])
+{
+    const char *path = "/usr/local/bin:/usr/bin:/bin";
+    for (size_t i = 0; i < launch->env.n; i++) {
+        if (strcmp(launch->env.items[i].name, "PATH") == 0)
+            path = launch->env.items[i].value;
+    }
+    int worst = ENOENT;
+    for (;;) {
+        const size_t len = strcspn(path, ":");
+        char file[PATH_MAX];
+        const int n = snprintf(file, sizeof file, "%.*s%s%s", (int)len, path,
+                               len > 0 ? "/" : "./", argv[0]);
+        if (n > 0 && (size_t)n < sizeof file)
+            execve(file, argv, env);
+        if (errno == EACCES)
+            worst = EACCES; /* found, but keep looking, as shells do */
+        else if (errno != ENOENT && errno != ENOTDIR)
+            return;
+        if (path[len] == '\0')
+            break;
+        path += len + 1;
+    }
+    errno = worst;
+}
+
+static void reset_signals(void)
+{
+    for (int number = 1; number < NSIG; number++)
+        (void)signal(number, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static bool connect_streams(const int outputs[2])
+{
+    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return null >= 0 && dup2(null, 0) == 0 && dup2(outputs[0], 1) == 1 &&
+           dup2(outputs[1], 2) == 2;
+}
+
+struct child { /* all that the child needs, made before the fork */
+    const struct launch *launch;
+    const char *workdir;
+    char *const *argv, *const *env;
+    int outputs[2]; /* write ends */
+    int report;     /* write end, closed by exec */
+    pid_t parent;
+};
+
+_Noreturn static void run_child(const struct child *child)
+{
+    struct fault fault = {STEP_SETUP, 0};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != child->parent)
+        _exit(EXIT_NOT_FOUND); /* the shim died before the call above */
+    if (setpgid(0, 0) == 0 && connect_streams(child->outputs)) {
+        reset_signals();
+        fault.step = STEP_WORKDIR;
+        if (chdir(child->workdir) == 0) {
+            fault.step = STEP_EXEC;
+            if (strchr(child->argv[0], '/') != NULL)
+                execve(child->argv[0], child->argv, child->env);
+            else
+                exec_in_path(child->launch, child->argv, child->env);
+        }
+    }
+    fault.code = errno;
+    const ssize_t n = write(child->report, &fault, sizeof fault);
+    _exit(n == sizeof fault ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+}
+
+/* ---- in the shim ---- */
+
+static void end_failed(struct ending *ending, enum outcome outcome, int code,
+                       const char *what, const char *name)
+{
+    ending->outcome = outcome;
+    ending->has_exit = outcome == OUTCOME_FAILED;
+    ending->exit = code;
+    (void)snprintf(ending->reason, sizeof ending->reason, "%s: %s", what, name);
+}
+
+static void describe_exec(int code, const char *program, struct ending *ending)
+{
+    if (code == ENOENT && strchr(program, '/') != NULL &&
+        access(program, F_OK) == 0)
+        end_failed(ending, OUTCOME_FAILED, EXIT_NOT_EXECUTABLE,
+                   "not executable (its interpreter is missing)", program);
+    else if (code == ENOENT || code == ENOTDIR)
+        end_failed(ending, OUTCOME_FAILED, EXIT_NOT_FOUND, "command not found",
+                   program);
+    else if (code == EACCES)
+        end_failed(ending, OUTCOME_FAILED, EXIT_NOT_EXECUTABLE,
+                   "not executable", program);
+    else if (code == ENOEXEC)
+        end_failed(ending, OUTCOME_FAILED, EXIT_NOT_EXECUTABLE,
+                   "not executable (no program and no #! line)", program);
+    else {
+        char what[128];
+        (void)snprintf(what, sizeof what, "cannot be started (%s)",
+                       strerror(code));
+        end_failed(ending, OUTCOME_FAILED, EXIT_NOT_EXECUTABLE, what, program);
+    }
+}
+
+static void describe_fault(const struct fault *fault, const char *workdir,
+                           const char *program, struct ending *ending)
+{
+    switch (fault->step) {
+    case STEP_WORKDIR:
+        end_failed(ending, OUTCOME_FAILED, EXIT_NOT_EXECUTABLE, "", "");
+        folder_describe_workdir(fault->code, workdir, ending->reason);
+        return;
+    case STEP_EXEC:
+        describe_exec(fault->code, program, ending);
+        return;
+    case STEP_SETUP:
+        end_failed(ending, OUTCOME_LOST, 0, "the trainer could not be prepared",
+                   strerror(fault->code));
+        return;
+    }
+}
+
+static char **vector_of(const struct strings *strings)
+{
+    char **vector = ht_xcalloc(strings->n + 1, sizeof *vector);
+    for (size_t i = 0; i < strings->n; i++)
+        vector[i] = ht_xstrdup(strings->items[i]);
+    return vector;
+}
+
+static char **environment_of(const struct pairs *env)
+{
+    char **vector = ht_xcalloc(env->n + 1, sizeof *vector);
+    for (size_t i = 0; i < env->n; i++) {
+        const struct pair *pair = &env->items[i];
+        const size_t size = strlen(pair->name) + strlen(pair->value) + 2;
+        vector[i] = ht_xcalloc(size, 1);
+        (void)snprintf(vector[i], size, "%s=%s", pair->name, pair->value);
+    }
+    return vector;
+}
+
+static void free_vector(char **vector)
+{
+    for (char **item = vector; *item != NULL; item++)
+        free(*item);
+    free(vector);
+}
+
+static void close_pair(int pair[2])
+{
+    for (int i = 0; i < 2; i++) {
+        if (pair[i] >= 0)
+            close(pair[i]);
+        pair[i] = -1;
+    }
+}
+
+struct pipes {
+    int streams[2][2]; /* stdout, stderr; read end first */
+    int report[2];
+};
+
+static bool open_pipes(struct pipes *pipes)
+{
+    return pipe2(pipes->streams[0], O_CLOEXEC) == 0 &&
+           pipe2(pipes->streams[1], O_CLOEXEC) == 0 &&
+           pipe2(pipes->report, O_CLOEXEC) == 0 &&
+           fcntl(pipes->streams[0][0], F_SETFL, O_NONBLOCK) == 0 &&
+           fcntl(pipes->streams[1][0], F_SETFL, O_NONBLOCK) == 0;
+}
+
+static pid_t fork_child(const struct launch *launch, const char *workdir,
+                        const struct pipes *pipes)
+{
+    char **argv = vector_of(&launch->argv);
+    char **env = environment_of(&launch->env);
+    const struct child child = {
+        .launch = launch,
+        .workdir = workdir,
+        .argv = argv,
+        .env = env,
+        .outputs = {pipes->streams[0][1], pipes->streams[1][1]},
+        .report = pipes->report[1],
+        .parent = getpid(),
+    };
+    const pid_t pid = fork();
+    if (pid == 0)
+        run_child(&child);
+    const int code = errno;
+    free_vector(argv);
+    free_vector(env);
+    errno = code;
+    return pid;
+}
+
+/* Whether exec succeeded: then the kernel closed the pipe without a word. */
+static bool read_fault(int fd, struct fault *fault)
+{
+    ssize_t n;
+    do {
+        n = read(fd, fault, sizeof *fault);
+    } while (n < 0 && errno == EINTR);
+    return n == sizeof *fault;
+}
+
+static void reap(pid_t pid)
+{
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+bool trainer_start(const struct launch *launch, const char *folder,
+                   struct trainer *trainer, struct ending *ending)
+{
+    struct pipes pipes = {{{-1, -1}, {-1, -1}}, {-1, -1}};
+    const char *workdir = launch->workdir != NULL ? launch->workdir : folder;
+    const pid_t pid =
+        open_pipes(&pipes) ? fork_child(launch, workdir, &pipes) : -1;
+    bool started = false;
+    if (pid < 0) {
+        end_failed(ending, OUTCOME_LOST, 0, "no process could be made",
+                   strerror(errno));
+    } else {
+        setpgid(pid, pid); /* both sides do it: whoever comes first */
+        for (int i = 0; i < 2; i++) {
+            close(pipes.streams[i][1]);
+            pipes.streams[i][1] = -1;
+        }
+        close(pipes.report[1]);
+        pipes.report[1] = -1;
+        struct fault fault;
+        started = !read_fault(pipes.report[0], &fault);
+        if (!started) {
+            reap(pid);
+            describe_fault(&fault, workdir, launch->argv.items[0], ending);
+        }
+    }
+    if (started) {
+        trainer->pid = pid;
+        for (int i = 0; i < 2; i++) {
+            trainer->outputs[i] = pipes.streams[i][0];
+            pipes.streams[i][0] = -1;
+        }
+    }
+    close_pair(pipes.streams[0]);
+    close_pair(pipes.streams[1]);
+    close_pair(pipes.report);
+    return started;
+}
+
+static void describe_exit(int code, struct ending *ending)
+{
+    ending->has_exit = true;
+    ending->exit = code;
+    ending->outcome = code == 0 ? OUTCOME_SUCCEEDED : OUTCOME_FAILED;
+    const char *name = code > 128 ? sigabbrev_np(code - 128) : NULL;
+    const char *more = "";
+    if (code == EXIT_NOT_FOUND)
+        more = " (command not found)";
+    else if (code == EXIT_NOT_EXECUTABLE)
+        more = " (command not executable)";
+    else if (code == 128 + SIGKILL)
+        more = " (SIGKILL in a child, often out of memory)";
+    if (name != NULL && *more == '\0')
+        (void)snprintf(ending->reason, sizeof ending->reason,
+                       "exit %d (SIG%s in a child)", code, name);
+    else
+        (void)snprintf(ending->reason, sizeof ending->reason, "exit %d%s", code,
+                       more);
+}
+
+void trainer_describe(int wait_status, struct ending *ending)
+{
+    if (WIFEXITED(wait_status)) {
+        describe_exit(WEXITSTATUS(wait_status), ending);
+        return;
+    }
+    const int number = WTERMSIG(wait_status);
+    const char *name = sigabbrev_np(number);
+    ending->outcome = OUTCOME_FAILED;
+    ending->has_signal = true;
+    ending->signal = number;
+    const bool core = WCOREDUMP(wait_status);
+    (void)snprintf(ending->reason, sizeof ending->reason,
+                   "%ssignal %d (%s%s)%s", core ? "" : "killed by ", number,
+                   name != NULL ? "SIG" : "real-time", name != NULL ? name : "",
+                   core ? ", core dumped" : "");
+}

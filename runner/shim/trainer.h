@@ -1,0 +1,28 @@
+/* shim_trainer.h - the trainer's process: its start and the words for its end.
+ *
+ * The trainer leads a process group of its own and dies with the process that
+ * started it, even when that one is killed. Only for single-threaded programs,
+ * because the kernel ties the death signal to the starting thread. */
+#ifndef HT_RUNNER_SHIM_TRAINER_H
+#define HT_RUNNER_SHIM_TRAINER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "runner/base/folder.h"
+
+struct trainer {
+    pid_t pid;      /* also its process group; not reaped yet */
+    int outputs[2]; /* read ends of stdout and stderr, not blocking; owned */
+};
+
+/* Starts the program. Returns false when it could not, and then `ending` tells
+ * outcome, exit code (126, 127 as shells have it) and reason, and no process
+ * and no descriptor is left. */
+bool trainer_start(const struct launch *launch, const char *folder,
+                   struct trainer *trainer, struct ending *ending);
+
+/* Outcome, code and reason of a status that waitpid() gave. */
+void trainer_describe(int wait_status, struct ending *ending);
+
+#endif

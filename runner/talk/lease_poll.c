@@ -1,0 +1,96 @@
+#include "runner/talk/lease_poll.h"
+
+#include "proto/base/clock.h"
+#include "proto/doc/json.h"
+#include "runner/base/log.h"
+#include "runner/talk/talk.h"
+
+enum {
+    EMPTY_PAUSE_MS = 500, /* so that a hasty server cannot make us spin */
+    REFUSED_PAUSE_MS = 5000
+};
+
+static void take_attempt(struct leasing *leasing, const struct node *item)
+{
+    struct text lease = {0};
+    struct order *order;
+    struct ht_error err;
+    json_print(json_of_node(item), &lease);
+    if (order_parse(lease.data, lease.len, &order, &err) == HT_OK)
+        fleet_start(leasing->fleet, order, lease.data, lease.len);
+    else /* the server gives it up when no `started` comes */
+        runner_log(RUNNER_ERROR, "lease.invalid", "reason=\"%s\"", err.text);
+    text_free(&lease);
+}
+
+static void take_leases(struct leasing *leasing, const struct node *map)
+{
+    talk_apply_stops(leasing->fleet, node_find(map, "stop"));
+    const struct node *list = node_find(map, "attempts");
+    const struct node *item = list != NULL ? list->first : NULL;
+    leasing->next_at = item != NULL ? 0 : clock_monotonic_ms() + EMPTY_PAUSE_MS;
+    for (; item != NULL; item = item->next)
+        take_attempt(leasing, item);
+}
+
+static void take_answer(struct leasing *leasing, const struct text *text,
+                        bool *greeted)
+{
+    struct arena *arena = arena_new();
+    const struct answer answer = message_read(arena, text);
+    const int64_t now = clock_monotonic_ms();
+    switch (answer.status) {
+    case ANSWER_OK:
+        take_leases(leasing, answer.map);
+        break;
+    case ANSWER_RETRY:
+        leasing->next_at = now + answer.retry_ms;
+        break;
+    case ANSWER_GONE:
+        *greeted = false;
+        leasing->next_at = now + EMPTY_PAUSE_MS;
+        break;
+    case ANSWER_INVALID:
+        *greeted = false; /* an unknown boot may be called so, too */
+        leasing->next_at = now + REFUSED_PAUSE_MS;
+        break;
+    case ANSWER_DENIED:
+        runner_log(RUNNER_ERROR, "lease.refused", "error=\"%s\"", answer.error);
+        leasing->next_at = now + REFUSED_PAUSE_MS;
+        break;
+    }
+    arena_free(arena);
+}
+
+static void build_poll(struct leasing *leasing, int slots, struct text *out)
+{
+    leasing->asked = slots;
+    message_open(out, leasing->sender, "lease", ++leasing->id);
+    message_int(out, "free", slots);
+    /* Which of them are free the server knows best while it holds the poll. */
+    message_int(out, "gpus", (int64_t)leasing->fleet->site->gpus.n);
+    message_close(out);
+}
+
+void leasing_go_on(struct leasing *leasing, bool *greeted)
+{
+    struct text text = {0};
+    if (courier_take(leasing->courier, &text)) {
+        leasing->polling = false;
+        if (*greeted) /* else our hello gives up what this names */
+            take_answer(leasing, &text, greeted);
+        text_free(&text);
+    }
+    if (!*greeted)
+        return;
+    const int slots = fleet_free_slots(leasing->fleet);
+    struct text poll = {0};
+    if (leasing->polling && leasing->asked == 0 && slots > 0) {
+        build_poll(leasing, slots, &poll);
+        courier_post(leasing->courier, &poll);
+    } else if (!leasing->polling && clock_monotonic_ms() >= leasing->next_at) {
+        build_poll(leasing, slots, &poll);
+        courier_post(leasing->courier, &poll);
+        leasing->polling = true;
+    }
+}

@@ -1,0 +1,34 @@
+/* courier.h - one thread that carries one request at a time to the server's
+ * control address, again and again until it is answered.
+ *
+ * Requests are repeatable by contract, so resending is always right: after a
+ * silence or a cut the courier asks the locator where the server is now and
+ * goes there with the same request. The supervising thread posts and takes; a
+ * wake-up descriptor tells it when an answer has come. */
+#ifndef HT_RUNNER_TALK_REQUEST_THREAD_H
+#define HT_RUNNER_TALK_REQUEST_THREAD_H
+
+#include <stdbool.h>
+
+#include "proto/base/error.h"
+#include "proto/base/text.h"
+
+struct courier;
+struct locator;
+
+/* `patience_ms` of silence make the courier look for the server anew; it must
+ * be longer than the server may hold the request. `wake` is an eventfd, both
+ * are borrowed. HT_IO: no thread can be made. */
+enum ht_status courier_start(struct locator *locator, int patience_ms, int wake,
+                             struct courier **courier, struct ht_error *err);
+/* Gives up whatever is under way; accepts NULL. Stop the locator first, or
+ * this waits for its question. */
+void courier_stop(struct courier *courier);
+
+/* Takes the text over, leaving it empty. A request still under way is
+ * forgotten: its answer does not matter any more. */
+void courier_post(struct courier *courier, struct text *request);
+/* Moves the answer into the empty text. False: there is none (yet). */
+bool courier_take(struct courier *courier, struct text *answer);
+
+#endif

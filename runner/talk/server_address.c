@@ -1,0 +1,227 @@
+#include "runner/talk/server_address.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <curl/curl.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/limits.h"
+#include "proto/base/text.h"
+#include "proto/doc/node.h"
+#include "runner/base/disk.h"
+#include "runner/base/log.h"
+
+struct locator {
+    pthread_mutex_t lock; /* one question at a time */
+    char server[LOCATOR_URL_BYTES];
+    char *token_file, *folder;
+    atomic_bool stopped;
+};
+
+struct locator *locator_new(const char *server, const char *token_file)
+{
+    struct locator *locator = ht_xcalloc(1, sizeof *locator);
+    pthread_mutex_init(&locator->lock, NULL);
+    (void)snprintf(locator->server, sizeof locator->server, "%s", server);
+    locator->token_file = ht_xstrdup(token_file);
+    locator->folder = ht_xstrdup(token_file);
+    char *slash = strrchr(locator->folder, '/');
+    if (slash != NULL)
+        *slash = '\0';
+    else
+        (void)snprintf(locator->folder, strlen(token_file) + 1, ".");
+    atomic_init(&locator->stopped, false);
+    return locator;
+}
+
+void locator_free(struct locator *locator)
+{
+    if (locator == NULL)
+        return;
+    pthread_mutex_destroy(&locator->lock);
+    free(locator->token_file);
+    free(locator->folder);
+    free(locator);
+}
+
+void locator_stop(struct locator *locator)
+{
+    atomic_store(&locator->stopped, true);
+}
+
+enum ht_status locator_token(const char *token_file,
+                             char token[LOCATOR_TOKEN_BYTES],
+                             struct ht_error *err)
+{
+    FILE *file = fopen(token_file, "re");
+    if (file == NULL)
+        return ht_fail_errno(err, errno, "cannot open token file %s",
+                             token_file);
+    char line[LOCATOR_TOKEN_BYTES] = "";
+    const bool read = fgets(line, sizeof line, file) != NULL;
+    (void)fclose(file);
+    line[strcspn(line, " \t\r\n")] = '\0';
+    if (!read || line[0] == '\0')
+        return ht_fail(err, HT_IO, "token file %s is empty", token_file);
+    memcpy(token, line, sizeof line);
+    return HT_OK;
+}
+
+/* ---- one GET ---- */
+
+static size_t keep_body(char *bytes, size_t size, size_t n, void *context)
+{
+    struct text *body = context;
+    if (body->len + size * n > HT_MAX_MESSAGE)
+        return 0; /* makes curl fail */
+    text_append(body, bytes, size * n);
+    return size * n;
+}
+
+static int stop_transfer(void *context, curl_off_t a, curl_off_t b,
+                         curl_off_t c, curl_off_t d)
+{
+    const struct locator *locator = context;
+    (void)a, (void)b, (void)c, (void)d;
+    return atomic_load(&locator->stopped);
+}
+
+static struct curl_slist *set_up(CURL *curl, struct locator *locator,
+                                 const char *url, const char *token,
+                                 struct text *body)
+{
+    char header[LOCATOR_TOKEN_BYTES + 32];
+    (void)snprintf(header, sizeof header, "Authorization: Bearer %s", token);
+    struct curl_slist *headers = curl_slist_append(NULL, header);
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_NOPROXY, "127.0.0.1,localhost,::1");
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, 2000L);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, 5000L);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, keep_body);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, body);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, stop_transfer);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, locator);
+    return headers;
+}
+
+static enum ht_status get_server(struct locator *locator, const char *server,
+                                 const char *token, struct text *body,
+                                 struct ht_error *err)
+{
+    CURL *curl = curl_easy_init();
+    if (curl == NULL)
+        return ht_fail(err, HT_UNAVAILABLE, "libcurl cannot start");
+    char url[LOCATOR_URL_BYTES + 32];
+    const size_t len = strlen(server);
+    (void)snprintf(url, sizeof url, "%s%shypertune/v1/server", server,
+                   len > 0 && server[len - 1] == '/' ? "" : "/");
+    struct curl_slist *headers = set_up(curl, locator, url, token, body);
+    const CURLcode code = curl_easy_perform(curl);
+    long http = 0;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &http);
+    curl_slist_free_all(headers);
+    curl_easy_cleanup(curl);
+    if (code != CURLE_OK)
+        return ht_fail(err, HT_UNAVAILABLE, "%s: %s", server,
+                       curl_easy_strerror(code));
+    if (http == 401 || http == 403)
+        return ht_fail(err, HT_UNAUTHENTICATED, "%s refuses the runner token",
+                       server);
+    if (http != 200)
+        return ht_fail(err, HT_UNAVAILABLE, "%s answered %ld", server, http);
+    return HT_OK;
+}
+
+static enum ht_status read_control(const char *server, const struct text *body,
+                                   char control[LOCATOR_URL_BYTES],
+                                   struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    struct diag diag;
+    diag_init(&diag, arena, server, body->data, body->len);
+    const struct node *map =
+        body->len > 0 ? node_read_json(arena, body->data, body->len, &diag)
+                      : NULL;
+    const char *url = node_get_string(map, "control", "");
+    const bool valid =
+        strncmp(url, "tcp://", 6) == 0 && strlen(url) < LOCATOR_URL_BYTES;
+    if (valid)
+        (void)snprintf(control, LOCATOR_URL_BYTES, "%s", url);
+    arena_free(arena);
+    if (!valid)
+        return ht_fail(err, HT_UNAVAILABLE, "%s names no control address",
+                       server);
+    return HT_OK;
+}
+
+static enum ht_status ask(struct locator *locator, const char *server,
+                          char control[LOCATOR_URL_BYTES], struct ht_error *err)
+{
+    char token[LOCATOR_TOKEN_BYTES];
+    enum ht_status status = locator_token(locator->token_file, token, err);
+    struct text body = {0};
+    if (status == HT_OK)
+        status = get_server(locator, server, token, &body, err);
+    if (status == HT_OK)
+        status = read_control(server, &body, control, err);
+    text_free(&body);
+    return status;
+}
+
+/* ---- the other place to look ---- */
+
+static bool read_server_file(const struct locator *locator,
+                             char server[LOCATOR_URL_BYTES])
+{
+    struct arena *arena = arena_new();
+    const struct node *map;
+    bool found = false;
+    if (disk_read_json(arena, locator->folder, "server.json", &map, NULL) ==
+        HT_OK) {
+        const char *url = node_get_string(map, "http", "");
+        found = strncmp(url, "http", 4) == 0 &&
+                strlen(url) < LOCATOR_URL_BYTES &&
+                strcmp(url, locator->server) != 0;
+        if (found)
+            (void)snprintf(server, LOCATOR_URL_BYTES, "%s", url);
+    }
+    arena_free(arena);
+    return found;
+}
+
+static enum ht_status find(struct locator *locator,
+                           char control[LOCATOR_URL_BYTES],
+                           struct ht_error *err)
+{
+    if (atomic_load(&locator->stopped))
+        return ht_fail(err, HT_UNAVAILABLE, "the runner ends");
+    const enum ht_status status = ask(locator, locator->server, control, err);
+    char other[LOCATOR_URL_BYTES];
+    if (status == HT_OK || !read_server_file(locator, other) ||
+        ask(locator, other, control, NULL) != HT_OK)
+        return status;
+    runner_log(RUNNER_INFO, "server.moved", "from=%s to=%s", locator->server,
+               other);
+    memcpy(locator->server, other, sizeof other);
+    return HT_OK;
+}
+
+enum ht_status locator_find(struct locator *locator,
+                            char control[LOCATOR_URL_BYTES],
+                            struct ht_error *err)
+{
+    pthread_mutex_lock(&locator->lock);
+    const enum ht_status status = find(locator, control, err);
+    pthread_mutex_unlock(&locator->lock);
+    return status;
+}

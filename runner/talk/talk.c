@@ -1,0 +1,366 @@
+#include "runner/talk/talk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/clock.h"
+#include "runner/base/folder.h"
+#include "runner/base/log.h"
+#include "runner/talk/messages.h"
+#include "runner/talk/server_address.h"
+
+enum {
+    HEARTBEAT_MS = 5000,
+    HEARTBEAT_LEAST_MS = 100, /* whatever the server wants */
+    DENIED_MS = 5000,         /* until a refused request is tried again */
+    SILENT_BEATS = 2 /* without an answer: have we been given up meanwhile? */
+};
+
+void talk_init(struct talk *talk, const struct talk_parts *parts)
+{
+    *talk = (struct talk){
+        .fleet = parts->fleet,
+        .courier = parts->courier,
+        .sender = parts->sender,
+        .discard = parts->discard,
+        .token_file = parts->token_file,
+        .host = parts->host,
+        .heartbeat_ms = HEARTBEAT_MS,
+        .heard_at = clock_monotonic_ms(),
+        .provenance = provenance_new(),
+    };
+}
+
+void talk_fini(struct talk *talk)
+{
+    text_free(&talk->request.body);
+    provenance_free(talk->provenance);
+}
+
+static const struct node *first_of(const struct node *list)
+{
+    return list != NULL ? list->first : NULL;
+}
+
+/* The run that an item of a list names; NULL: none of ours. */
+static struct run *find_named(const struct fleet *fleet,
+                              const struct node *item)
+{
+    struct attempt_key key;
+    return attempt_key_read(item, &key) ? fleet_find(fleet, &key) : NULL;
+}
+
+void talk_apply_stops(struct fleet *fleet, const struct node *list)
+{
+    for (const struct node *item = first_of(list); item; item = item->next) {
+        struct run *run = find_named(fleet, item);
+        if (run == NULL)
+            continue;
+        struct stop_order order = {
+            .kill = strcmp(node_get_string(item, "how", "stop"), "kill") == 0};
+        (void)snprintf(order.reason, sizeof order.reason, "%s",
+                       node_get_string(item, "reason", ""));
+        run_stop(run, &order);
+    }
+}
+
+static void drop(struct talk *talk, struct run *run, const char *why)
+{
+    runner_log(RUNNER_WARN, "attempt.dropped", "name=%s reason=\"%s\"",
+               run->order->name, why);
+    fleet_drop(talk->fleet, run);
+}
+
+static void drop_listed(struct talk *talk, const struct node *list,
+                        const char *why)
+{
+    for (const struct node *item = first_of(list); item; item = item->next) {
+        struct run *run = find_named(talk->fleet, item);
+        if (run != NULL)
+            drop(talk, run, why);
+    }
+}
+
+/* What lay on disk and was not named as kept is nobody's. */
+static void drop_unwanted(struct talk *talk)
+{
+    struct run *run = talk->fleet->first;
+    while (run != NULL) {
+        struct run *next = run->next;
+        if (!run->accepted)
+            drop(talk, run, "the server does not know it");
+        run = next;
+    }
+}
+
+static void take_hello(struct talk *talk, const struct node *map)
+{
+    drop_listed(talk, node_find(map, "forget"), "the server forgot it");
+    const struct node *item = first_of(node_find(map, "keep"));
+    for (; item != NULL; item = item->next) {
+        struct run *run = find_named(talk->fleet, item);
+        if (run != NULL && !run->accepted)
+            fleet_adopt(talk->fleet, run);
+    }
+    const int64_t ms = node_get_int(map, "heartbeatMs", HEARTBEAT_MS);
+    talk->heartbeat_ms = ms < HEARTBEAT_LEAST_MS ? HEARTBEAT_LEAST_MS : ms;
+    talk->beat_at = clock_monotonic_ms();
+    talk->greeted = true;
+    drop_unwanted(talk);
+    runner_log(RUNNER_INFO, "server.greeted", "attempts=%zu",
+               fleet_count(talk->fleet));
+}
+
+static struct run_replica *find_replica(const struct run *run, const char *name)
+{
+    for (size_t i = 0; run != NULL && i < run->order->n_replicas; i++) {
+        if (strcmp(run->replicas[i].name, name) == 0)
+            return &run->replicas[i];
+    }
+    return NULL;
+}
+
+static void take_writers(const struct run_replica *replica,
+                         const struct node *writers)
+{
+    const struct node *item =
+        replica != NULL && writers != NULL ? writers->first : NULL;
+    for (; item != NULL; item = item->next) {
+        int64_t seq;
+        if (item->key != NULL && node_int64(item, &seq))
+            records_have(replica->records, strtoull(item->key, NULL, 16), seq);
+    }
+}
+
+/* A trial that still runs here needs what it has. */
+static bool has_trial(const struct fleet *fleet, int64_t study, int64_t trial)
+{
+    for (const struct run *run = fleet->first; run; run = run->next) {
+        if (run->order->key.study == study && run->order->key.trial == trial)
+            return true;
+    }
+    return false;
+}
+
+static void take_unwanted(struct talk *talk, const struct node *list)
+{
+    for (const struct node *item = first_of(list); item; item = item->next) {
+        const struct discard_wish wish = {
+            .study = node_get_int(item, "study", 0),
+            .trial = node_get_int(item, "trial", 0),
+            .output_dir = node_get_string(item, "outputDir", NULL),
+            .rewrite_gcs = node_get_bool(item, "rewriteGs", false),
+        };
+        if (wish.study > 0 && wish.trial > 0 &&
+            !has_trial(talk->fleet, wish.study, wish.trial))
+            discard_ask(talk->discard, &wish);
+    }
+}
+
+static void take_heartbeat(struct talk *talk, const struct node *map)
+{
+    talk->beats_answered = talk->beats_sent;
+    discard_confirm(talk->discard);
+    take_unwanted(talk, node_find(map, "discard"));
+    const struct node *item = first_of(node_find(map, "have"));
+    for (; item != NULL; item = item->next) {
+        const struct run *run = find_named(talk->fleet, item);
+        take_writers(find_replica(run, node_get_string(item, "replica", "")),
+                     node_find(item, "writers"));
+    }
+    talk_apply_stops(talk->fleet, node_find(map, "stop"));
+    drop_listed(talk, node_find(map, "gone"), "the server gave it up");
+}
+
+static void take_report(struct talk *talk, struct run *run,
+                        const struct node *map)
+{
+    const struct run_replica *replica = &run->replicas[talk->request.replica];
+    record_queue_confirm(records_queue(replica->records));
+    take_writers(replica, node_find(map, "have"));
+    if (node_get_bool(map, "stop", false) && !run->ended)
+        talk->beat_at = 0; /* ask at once who wants it to stop, and how */
+}
+
+static void take_started(struct talk *talk, struct run *run)
+{
+    if (!run->told_started)
+        run_mark_started(run);
+    run->told_facts = talk->request.whole;
+}
+
+static void take_ok(struct talk *talk, const struct node *map)
+{
+    struct run *run = fleet_find(talk->fleet, &talk->request.key);
+    if (talk->request.kind != REQUEST_HELLO)
+        talk->doubtful = false;
+    switch (talk->request.kind) {
+    case REQUEST_HELLO:
+        take_hello(talk, map);
+        return;
+    case REQUEST_HEARTBEAT:
+        take_heartbeat(talk, map);
+        return;
+    case REQUEST_STARTED:
+        if (run != NULL)
+            take_started(talk, run);
+        return;
+    case REQUEST_ENDED:
+        if (run != NULL)
+            run_mark_ended(run);
+        return;
+    case REQUEST_DRAINED:
+        if (run != NULL)
+            fleet_drop(talk->fleet, run);
+        return;
+    case REQUEST_REPORT:
+        if (run != NULL)
+            take_report(talk, run, map);
+        return;
+    case REQUEST_LOG:
+        if (run != NULL)
+            log_ship_confirm(&run->replicas[talk->request.replica]
+                                  .logs[talk->request.stream],
+                             &talk->request.chunk,
+                             node_get_int(map, "offset", 0));
+        return;
+    case REQUEST_NONE:
+        return;
+    }
+}
+
+static void return_records(struct talk *talk)
+{
+    const struct run *run = fleet_find(talk->fleet, &talk->request.key);
+    if (run != NULL && talk->request.kind == REQUEST_REPORT)
+        record_queue_return(
+            records_queue(run->replicas[talk->request.replica].records));
+}
+
+/* What was not accepted is said again later, in a new request. */
+static void fall_quiet(struct talk *talk)
+{
+    return_records(talk);
+    talk->quiet_until = clock_monotonic_ms() + DENIED_MS;
+}
+
+/* The attempt is no longer ours, or the server does not know this boot. */
+static void take_gone(struct talk *talk)
+{
+    struct run *run = fleet_find(talk->fleet, &talk->request.key);
+    if (talk->request.kind == REQUEST_HELLO)
+        fall_quiet(talk);
+    else if (talk->request.kind == REQUEST_HEARTBEAT)
+        talk->greeted = false;
+    else if (run != NULL)
+        drop(talk, run, "the server does not want it any more");
+}
+
+/* The message itself is wrong: it must never be said again. */
+static void give_up_request(struct talk *talk, struct run *run)
+{
+    const struct request *request = &talk->request;
+    if (request->kind == REQUEST_REPORT) {
+        if (record_queue_refuse(
+                records_queue(run->replicas[request->replica].records)) > 0)
+            runner_log(RUNNER_WARN, "records.refused", "name=%s",
+                       run->order->name);
+    } else if (request->kind == REQUEST_LOG) {
+        log_ship_confirm(&run->replicas[request->replica].logs[request->stream],
+                         &request->chunk, 0);
+    } else {
+        drop(talk, run, "the server refused a message about it");
+    }
+}
+
+/* A server that does not know this boot calls everything wrong but hello, so
+ * that comes before judging the message. */
+static void take_invalid(struct talk *talk, const char *error)
+{
+    struct run *run = fleet_find(talk->fleet, &talk->request.key);
+    runner_log(RUNNER_ERROR, "request.invalid", "kind=%d error=\"%s\"",
+               (int)talk->request.kind, error);
+    if (talk->request.kind != REQUEST_HELLO && !talk->doubtful) {
+        return_records(talk);
+        talk->doubtful = true;
+        talk->greeted = false;
+    } else if (talk->request.kind <= REQUEST_HEARTBEAT) {
+        fall_quiet(talk);
+    } else if (run != NULL) {
+        give_up_request(talk, run);
+        talk->doubtful = false;
+    }
+}
+
+static void take_answer(struct talk *talk, const struct text *text)
+{
+    struct arena *arena = arena_new();
+    const struct answer answer = message_read(arena, text);
+    talk->heard_at = clock_monotonic_ms();
+    switch (answer.status) {
+    case ANSWER_OK:
+        take_ok(talk, answer.map);
+        break;
+    case ANSWER_RETRY:
+        talk->waiting = true;
+        talk->retry_at = talk->heard_at + answer.retry_ms;
+        break;
+    case ANSWER_GONE:
+        take_gone(talk);
+        break;
+    case ANSWER_DENIED:
+        runner_log(RUNNER_ERROR, "request.denied", "error=\"%s\"",
+                   answer.error);
+        (void)locator_token(talk->token_file, talk->sender->token, NULL);
+        fall_quiet(talk);
+        break;
+    case ANSWER_INVALID:
+        take_invalid(talk, answer.error);
+        break;
+    }
+    if (!talk->waiting)
+        talk->request.kind = REQUEST_NONE;
+    arena_free(arena);
+}
+
+/* After a long silence, of the server or of ourselves (frozen, swapped out),
+ * our attempts may be somebody else's: hello comes before any new work. */
+static void notice_silence(struct talk *talk)
+{
+    if (clock_monotonic_ms() - talk->heard_at >=
+        SILENT_BEATS * talk->heartbeat_ms)
+        talk->greeted = false;
+}
+
+void talk_go_on(struct talk *talk)
+{
+    struct text text = {0};
+    notice_silence(talk);
+    if (courier_take(talk->courier, &text)) {
+        take_answer(talk, &text);
+        text_free(&text);
+    }
+    if (talk->waiting) {
+        if (clock_monotonic_ms() < talk->retry_at)
+            return;
+        talk->waiting = false;
+        talk_post(talk);
+    }
+    if (talk->request.kind == REQUEST_NONE &&
+        clock_monotonic_ms() >= talk->quiet_until)
+        talk_say_next(talk);
+}
+
+int64_t talk_wake_at(const struct talk *talk)
+{
+    if (talk->waiting)
+        return talk->retry_at;
+    if (talk->request.kind != REQUEST_NONE)
+        return INT64_MAX;
+    const int64_t beat = talk_heartbeat_at(talk);
+    const int64_t facts =
+        provenance_wake_at(talk->provenance, clock_monotonic_ms());
+    const int64_t first = beat < facts ? beat : facts;
+    return first > talk->quiet_until ? first : talk->quiet_until;
+}

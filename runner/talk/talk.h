@@ -1,0 +1,83 @@
+/* talk.h - what the runner has to say about its attempts, one request at a
+ * time, the most urgent first: hello, heartbeat, life of an attempt, records,
+ * logs.
+ *
+ * One thread; the courier does the waiting. */
+#ifndef HT_RUNNER_TALK_TALK_H
+#define HT_RUNNER_TALK_TALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/base/text.h"
+#include "runner/attempt/attempts.h"
+#include "runner/attempt/discard.h"
+#include "runner/attempt/git_commit.h"
+#include "runner/base/message.h"
+#include "runner/reports/log_ship.h"
+#include "runner/talk/request_thread.h"
+
+enum request_kind {
+    REQUEST_NONE,
+    REQUEST_HELLO,
+    REQUEST_HEARTBEAT,
+    REQUEST_STARTED,
+    REQUEST_ENDED,
+    REQUEST_DRAINED,
+    REQUEST_REPORT,
+    REQUEST_LOG
+};
+
+struct request { /* the one under way */
+    enum request_kind kind;
+    struct attempt_key key; /* of its attempt, which may be dropped meanwhile */
+    size_t replica;
+    int stream; /* index in the replica's logs */
+    bool whole; /* nothing is missing in the facts it says */
+    struct log_chunk chunk;
+    struct text body; /* kept for `retry` */
+};
+
+struct talk {
+    struct fleet *fleet;
+    struct courier *courier;
+    struct sender *sender;
+    const char *token_file; /* read again when the token is refused */
+    const char *host;
+    int64_t id;   /* of the newest request */
+    bool greeted; /* the server knows this boot */
+    int64_t heartbeat_ms;
+    int64_t beat_at; /* monotonic time of the newest heartbeat */
+    int64_t beats_sent, beats_answered;
+    int64_t heard_at;    /* monotonic time of the newest answer */
+    bool doubtful;       /* a request was found wrong: hello comes first */
+    bool waiting;        /* the request under way goes again at retry_at */
+    int64_t retry_at;    /* monotonic */
+    int64_t quiet_until; /* monotonic; nothing new is said before */
+    struct request request;
+    uint64_t turn; /* whose records or log come next */
+    struct provenance *provenance;
+    struct discard *discard; /* borrowed */
+};
+
+struct talk_parts { /* all borrowed */
+    struct fleet *fleet;
+    struct courier *courier;
+    struct sender *sender;
+    struct discard *discard;
+    const char *token_file;
+    const char *host; /* shown to people */
+};
+void talk_init(struct talk *talk, const struct talk_parts *parts);
+void talk_fini(struct talk *talk);
+
+/* Handles an answer that has come and posts the next request, if any. */
+void talk_go_on(struct talk *talk);
+/* Monotonic time at which talk_go_on() has something to do without any other
+ * event; INT64_MAX: never. */
+int64_t talk_wake_at(const struct talk *talk);
+
+/* Orders to stop, in answers of leases and heartbeats. */
+void talk_apply_stops(struct fleet *fleet, const struct node *list);
+
+#endif

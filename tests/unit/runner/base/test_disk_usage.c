@@ -1,0 +1,118 @@
+/* usage.h and words.h: what the runner weighs and writes in folders that are a
+ * trial's to write. */
+#include "runner/base/disk_usage.h"
+
+#include "proto/base/limits.h"
+#include "runner/reports/runner_stream.h"
+#include "tests/check.h"
+#include "tests/unit/runner/runner_fixture.h"
+
+enum { KIB = 1024, BIG = 256 * KIB, ENOUGH = 100 * 1024 * KIB };
+
+static void write_file(const char *folder, const char *name)
+{
+    char *bytes = ht_xcalloc(1, BIG);
+    memset(bytes, 'x', BIG);
+    CHECK(disk_write(folder, name, bytes, BIG, 0600, NULL) == HT_OK);
+    free(bytes);
+}
+
+static void files_of_all_levels_are_counted(void)
+{
+    char folder[PATH_MAX], below[PATH_MAX + 8];
+    fixture_folder(folder);
+    CHECK(usage_of_folder(folder, ENOUGH) < BIG);
+    write_file(folder, "a");
+    (void)snprintf(below, sizeof below, "%s/sub", folder);
+    CHECK(mkdir(below, 0700) == 0);
+    write_file(below, "b");
+    const int64_t bytes = usage_of_folder(folder, ENOUGH);
+    CHECK(bytes >= 2 * BIG && bytes < 3 * BIG);
+}
+
+static void links_lead_nowhere_and_holes_weigh_nothing(void)
+{
+    char folder[PATH_MAX], path[PATH_MAX + 8];
+    fixture_folder(folder);
+    (void)snprintf(path, sizeof path, "%s/link", folder);
+    CHECK(symlink("/usr", path) == 0);
+    (void)snprintf(path, sizeof path, "%s/hole", folder);
+    const int fd = open(path, O_WRONLY | O_CREAT, 0600);
+    CHECK(ftruncate(fd, (off_t)8 * ENOUGH) == 0);
+    close(fd);
+    CHECK(usage_of_folder(folder, ENOUGH) < BIG);
+    CHECK(usage_of_folder(path, ENOUGH) == 0); /* no folder at all */
+}
+
+static void counting_ends_when_it_is_enough(void)
+{
+    char folder[PATH_MAX];
+    fixture_folder(folder);
+    write_file(folder, "a");
+    CHECK(usage_of_folder(folder, KIB) > KIB);
+}
+
+static void very_deep_trees_count_as_too_much(void)
+{
+    char folder[PATH_MAX];
+    char *end = folder + strlen(fixture_folder(folder));
+    for (int i = 0; i < 40; i++) {
+        end = strcpy(end, "/d") + 2;
+        CHECK(mkdir(folder, 0700) == 0);
+    }
+    (void)snprintf(folder, sizeof folder, "%s/%d", fixture_root, fixture_count);
+    CHECK(usage_of_folder(folder, ENOUGH) > ENOUGH);
+}
+
+static const char log_name[] = "runner.000000000000.log";
+
+static void words_are_lines_of_the_runners_stream(void)
+{
+    char folder[PATH_MAX];
+    fixture_folder(folder);
+    words_say(folder, "pulling %s", "a:1");
+    words_say(folder, "done");
+    char *text = fixture_text(folder, log_name);
+    CHECK_TEXT(text, "pulling a:1\ndone\n");
+    free(text);
+}
+
+static void words_go_through_no_link_or_pipe(void)
+{
+    char folder[PATH_MAX], path[PATH_MAX + 32], target[PATH_MAX + 8];
+    fixture_folder(folder);
+    (void)snprintf(path, sizeof path, "%s/%s", folder, log_name);
+    (void)snprintf(target, sizeof target, "%s/x", folder);
+    CHECK(symlink(target, path) == 0);
+    words_say(folder, "secret");
+    CHECK(access(target, F_OK) != 0);
+    CHECK(unlink(path) == 0 && mkfifo(path, 0600) == 0);
+    words_say(folder, "nobody listens"); /* and nobody waits */
+    CHECK(unlink(path) == 0);
+}
+
+static void words_end_with_their_segment(void)
+{
+    char folder[PATH_MAX], path[PATH_MAX + 32];
+    struct stat status;
+    fixture_folder(folder);
+    words_say(folder, "first");
+    (void)snprintf(path, sizeof path, "%s/%s", folder, log_name);
+    CHECK(truncate(path, HT_LOG_SEGMENT - 4) == 0);
+    words_say(folder, "too long");
+    CHECK(stat(path, &status) == 0 && status.st_size == HT_LOG_SEGMENT - 4);
+}
+
+int main(void)
+{
+    fixture_init();
+    RUN(files_of_all_levels_are_counted);
+    RUN(links_lead_nowhere_and_holes_weigh_nothing);
+    RUN(counting_ends_when_it_is_enough);
+    RUN(very_deep_trees_count_as_too_much);
+    RUN(words_are_lines_of_the_runners_stream);
+    RUN(words_go_through_no_link_or_pipe);
+    RUN(words_end_with_their_segment);
+    fixture_fini();
+    return check_done();
+}

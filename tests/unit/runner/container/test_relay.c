@@ -1,0 +1,302 @@
+/* The relay between a container's network and the server's report address. */
+#include "tests/check.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "runner/container/relay.h"
+#include "tests/unit/runner/runner_fixture.h"
+
+static const char gateway[] = "127.0.0.2";
+
+static struct sockaddr_in address_of(const char *host, int port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port)};
+    inet_pton(AF_INET, host, &address.sin_addr);
+    return address;
+}
+
+/* A server on 127.0.0.1; *port 0: any. */
+static int serve(int *port)
+{
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int yes = 1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    struct sockaddr_in address = address_of("127.0.0.1", *port);
+    socklen_t len = sizeof address;
+    CHECK(bind(fd, (struct sockaddr *)&address, len) == 0);
+    CHECK(listen(fd, 2 * RELAY_CONNECTIONS) == 0);
+    getsockname(fd, (struct sockaddr *)&address, &len);
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+/* Everything that follows must come within the deadline, else the test fails
+ * instead of hanging. */
+static void bound_waiting(int fd)
+{
+    const struct timeval most = {.tv_sec = PATIENCE_MS / 1000};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+}
+
+static int call(const char *host, int port)
+{
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const struct sockaddr_in address = address_of(host, port);
+    bound_waiting(fd);
+    if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int answer(int server)
+{
+    bound_waiting(server);
+    const int fd = accept(server, NULL, NULL);
+    CHECK(fd >= 0);
+    bound_waiting(fd);
+    return fd;
+}
+
+static bool says(int fd, const char *words)
+{
+    char got[64] = "";
+    const size_t len = strlen(words);
+    return recv(fd, got, len, MSG_WAITALL) == (ssize_t)len &&
+           memcmp(got, words, len) == 0;
+}
+
+static bool is_closed(int fd)
+{
+    char byte;
+    const ssize_t n = recv(fd, &byte, 1, 0);
+    return n == 0 || (n < 0 && errno == ECONNRESET);
+}
+
+struct scene {
+    struct relay *relay;
+    int server, server_port, port;
+    char url[64];
+};
+
+static struct scene open_scene(void)
+{
+    struct scene scene = {.relay = NULL};
+    scene.server = serve(&scene.server_port);
+    (void)snprintf(scene.url, sizeof scene.url, "tcp://127.0.0.1:%d",
+                   scene.server_port);
+    CHECK(relay_start(&scene.relay, NULL) == HT_OK);
+    CHECK(relay_open(scene.relay, gateway, scene.url, &scene.port, NULL) ==
+          HT_OK);
+    CHECK(scene.port > 0);
+    return scene;
+}
+
+static void close_scene(struct scene *scene)
+{
+    relay_stop(scene->relay);
+    if (scene->server >= 0)
+        close(scene->server);
+}
+
+static void bytes_pass_both_ways_and_so_does_the_end_of_one(void)
+{
+    struct scene scene = open_scene();
+    const int client = call(gateway, scene.port);
+    const int peer = answer(scene.server);
+    CHECK(send(client, "question", 8, 0) == 8);
+    CHECK(says(peer, "question"));
+    shutdown(client, SHUT_WR);
+    CHECK(is_closed(peer));
+    CHECK(send(peer, "answer", 6, 0) == 6); /* the other half stays open */
+    CHECK(says(client, "answer"));
+    close(peer);
+    CHECK(is_closed(client));
+    close(client);
+    close_scene(&scene);
+}
+
+static void more_than_its_buffers_hold_arrives_whole(void)
+{
+    enum { CHUNK = 64 * 1024, CHUNKS = 64 };
+    struct scene scene = open_scene();
+    const int client = call(gateway, scene.port);
+    const int peer = answer(scene.server);
+    unsigned char *chunk = ht_xcalloc(CHUNK, 1);
+    const pid_t writer = fork();
+    if (writer == 0) {
+        for (int i = 0; i < CHUNKS; i++) {
+            memset(chunk, i, CHUNK);
+            size_t sent = 0;
+            while (sent < CHUNK) {
+                const ssize_t n = send(client, chunk + sent, CHUNK - sent, 0);
+                if (n <= 0)
+                    _exit(1);
+                sent += (size_t)n;
+            }
+        }
+        _exit(0);
+    }
+    for (int i = 0; i < CHUNKS; i++) {
+        CHECK(recv(peer, chunk, CHUNK, MSG_WAITALL) == CHUNK);
+        CHECK(chunk[0] == i && chunk[CHUNK - 1] == i);
+    }
+    int status = -1;
+    CHECK(waitpid(writer, &status, 0) == writer && status == 0);
+    free(chunk);
+    close(client);
+    close(peer);
+    close_scene(&scene);
+}
+
+static void a_server_that_is_away_closes_and_may_come_back(void)
+{
+    struct scene scene = open_scene();
+    int client = call(gateway, scene.port);
+    int peer = answer(scene.server);
+    close(peer); /* it dies */
+    close(scene.server);
+    CHECK(is_closed(client));
+    close(client);
+    client = call(gateway, scene.port);
+    CHECK(client >= 0 && is_closed(client));
+    close(client);
+    scene.server = serve(&scene.server_port);
+    client = call(gateway, scene.port);
+    peer = answer(scene.server);
+    CHECK(send(client, "again", 5, 0) == 5);
+    CHECK(says(peer, "again"));
+    close(client);
+    close(peer);
+    close_scene(&scene);
+}
+
+static void a_new_relay_takes_the_same_port(void)
+{
+    struct scene scene = open_scene();
+    const int port = scene.port;
+    const int client = call(gateway, port);
+    const int peer = answer(scene.server);
+    relay_stop(scene.relay); /* with a connection under way */
+    CHECK(is_closed(client) && is_closed(peer));
+    CHECK(relay_start(&scene.relay, NULL) == HT_OK);
+    CHECK(relay_open(scene.relay, gateway, scene.url, &scene.port, NULL) ==
+          HT_OK);
+    CHECK(scene.port == port);
+    close(client);
+    close(peer);
+    close_scene(&scene);
+}
+
+static void opening_twice_changes_nothing(void)
+{
+    struct scene scene = open_scene();
+    int again = 0;
+    CHECK(relay_open(scene.relay, gateway, scene.url, &again, NULL) == HT_OK);
+    CHECK(again == scene.port);
+    const int client = call(gateway, scene.port);
+    const int peer = answer(scene.server);
+    CHECK(relay_open(scene.relay, gateway, scene.url, &again, NULL) == HT_OK);
+    CHECK(send(client, "still", 5, 0) == 5);
+    CHECK(says(peer, "still"));
+    close(client);
+    close(peer);
+    close_scene(&scene);
+}
+
+static void a_closed_gateway_ends_what_came_through_it_alone(void)
+{
+    struct scene scene = open_scene();
+    int other_port = 0;
+    CHECK(relay_open(scene.relay, "127.0.0.3", scene.url, &other_port, NULL) ==
+          HT_OK);
+    const int client = call(gateway, scene.port);
+    const int peer = answer(scene.server);
+    const int other = call("127.0.0.3", other_port);
+    const int other_peer = answer(scene.server);
+    relay_close(scene.relay, gateway, scene.port);
+    CHECK(is_closed(client) && is_closed(peer));
+    CHECK(call(gateway, scene.port) < 0);
+    CHECK(send(other, "other", 5, 0) == 5);
+    CHECK(says(other_peer, "other"));
+    relay_close(scene.relay, gateway, scene.port); /* it is gone already */
+    close(client);
+    close(peer);
+    close(other);
+    close(other_peer);
+    close_scene(&scene);
+}
+
+/* A gateway exists when the engine has made the network, maybe later. */
+static void a_gateway_may_come_later(void)
+{
+    struct scene scene = open_scene();
+    int port = 0;
+    CHECK(relay_open(scene.relay, "192.0.2.77", scene.url, &port, NULL) ==
+          HT_OK);
+    close_scene(&scene);
+}
+
+static void connections_beyond_the_limit_of_one_network_are_closed(void)
+{
+    struct scene scene = open_scene();
+    int clients[RELAY_CONNECTIONS_EACH];
+    for (int i = 0; i < RELAY_CONNECTIONS_EACH; i++)
+        clients[i] = call(gateway, scene.port);
+    int peers[RELAY_CONNECTIONS_EACH];
+    for (int i = 0; i < RELAY_CONNECTIONS_EACH; i++)
+        peers[i] = answer(scene.server);
+    const int late = call(gateway, scene.port);
+    CHECK(late >= 0 && is_closed(late));
+    close(late);
+    int other_port = 0;
+    CHECK(relay_open(scene.relay, "127.0.0.3", scene.url, &other_port, NULL) ==
+          HT_OK);
+    const int other = call("127.0.0.3", other_port);
+    const int other_peer = answer(scene.server);
+    CHECK(send(other, "other", 5, 0) == 5);
+    CHECK(says(other_peer, "other"));
+    close(other);
+    close(other_peer);
+    for (int i = 0; i < RELAY_CONNECTIONS_EACH; i++) {
+        close(clients[i]);
+        close(peers[i]);
+    }
+    close_scene(&scene);
+}
+
+static void wrong_addresses_are_refused(void)
+{
+    struct scene scene = open_scene();
+    int port = 0;
+    CHECK(relay_open(scene.relay, "nowhere.example", scene.url, &port, NULL) ==
+          HT_INVALID);
+    CHECK(relay_open(scene.relay, "127.0.0.3", "ipc:///x", &port, NULL) ==
+          HT_INVALID);
+    CHECK(relay_open(scene.relay, "127.0.0.3", "tcp://127.0.0.1", &port,
+                     NULL) == HT_INVALID);
+    port = scene.server_port; /* taken at 127.0.0.1 */
+    CHECK(relay_open(scene.relay, "127.0.0.1", scene.url, &port, NULL) ==
+          HT_IO);
+    close_scene(&scene);
+}
+
+int main(void)
+{
+    RUN(bytes_pass_both_ways_and_so_does_the_end_of_one);
+    RUN(more_than_its_buffers_hold_arrives_whole);
+    RUN(a_server_that_is_away_closes_and_may_come_back);
+    RUN(a_new_relay_takes_the_same_port);
+    RUN(opening_twice_changes_nothing);
+    RUN(a_closed_gateway_ends_what_came_through_it_alone);
+    RUN(a_gateway_may_come_later);
+    RUN(connections_beyond_the_limit_of_one_network_are_closed);
+    RUN(wrong_addresses_are_refused);
+    return check_done();
+}

@@ -1,0 +1,391 @@
+#include "tests/check.h"
+
+#include <signal.h>
+
+#include "tests/unit/runner/runner_stage.h"
+
+static size_t count_runs(const struct stage *stage)
+{
+    char *text = fixture_text(stage->replica, "runs");
+    const size_t n = strlen(text);
+    free(text);
+    return n;
+}
+
+/* Adopts, waits for the end, and proves that the trainer ran just once. */
+static void expect_one_run(const struct stage *stage)
+{
+    struct fleet fleet;
+    struct run *run = adopt(stage, &fleet);
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_FAILED && run->ending.exit == 7);
+    CHECK(count_runs(stage) == 1);
+    fleet_fini(&fleet);
+}
+
+static const char once[] = "printf x >>runs; exit 7";
+
+/* ---- one attempt ---- */
+
+static void a_started_attempt_ends_with_its_exit_code(void)
+{
+    struct stage stage;
+    struct fleet fleet;
+    stage_open(&stage, once, NULL);
+    fleet_init(&fleet, &stage.site, &engine_process);
+    fleet_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    CHECK(fleet_free_slots(&fleet) == 1);
+    UNTIL(has_ended(fleet.first));
+    CHECK(fleet_free_slots(&fleet) == 2);
+    CHECK_TEXT(fleet.first->ending.reason, "exit 7");
+    fleet_drop(&fleet, fleet.first);
+    CHECK(!disk_has(stage.state, "2")); /* nothing of value was in it */
+    fleet_fini(&fleet);
+    stage_close(&stage);
+}
+
+static void the_trials_own_folders_stay_when_they_hold_something(void)
+{
+    struct stage stage;
+    struct fleet fleet;
+    stage_open(&stage, "echo m >$AIP_MODEL_DIR/m", NULL);
+    fleet_init(&fleet, &stage.site, &engine_process);
+    fleet_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    UNTIL(has_ended(fleet.first));
+    fleet_drop(&fleet, fleet.first);
+    CHECK(disk_has(stage.state, "2/5/model/m"));
+    CHECK(!disk_has(stage.state, "2/5/1"));
+    CHECK(!disk_has(stage.state, "2/5/checkpoints"));
+    fleet_fini(&fleet);
+    stage_close(&stage);
+}
+
+static void a_replica_knows_who_it_is(void)
+{
+    struct stage stage;
+    stage_open(&stage, "env >env; cat $HYPERTUNE_TRIAL_TOKEN_FILE params >>env",
+               NULL);
+    write_launches(&stage);
+    struct fleet fleet;
+    struct run *run = adopt(&stage, &fleet);
+    UNTIL(has_ended(run));
+    char *env = fixture_text(stage.replica, "env");
+    static const char *const lines[] = {
+        "\nHYPERTUNE_TRIAL_DIR=",  "\nHYPERTUNE_REPLICA=master-0\n",
+        "\nCLOUD_ML_TRIAL_ID=5\n", "\nCUDA_VISIBLE_DEVICES=g0\n",
+        "\nCLOUD_ML_JOB_ID=j\n",   "\nCLOUD_ML_HP_METRIC_TAG=acc\n",
+        "\nOMP_NUM_THREADS=4\n",   "\nPYTHONUNBUFFERED=1\n",
+        "/reports.jsonl\n",        "/output.metrics\n",
+        "\"trial\":\"5\"",         "\nTF_CONFIG={",
+        "secretlr=0.1\n"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (strstr(env, lines[i]) == NULL)
+            printf("# %s\n", lines[i]);
+        CHECK(strstr(env, lines[i]) != NULL);
+    }
+    CHECK(strstr(env, "HYPERTUNE_REPORT_URL") == NULL);
+    free(env);
+    struct stat status;
+    char token[PATH_MAX + 80];
+    (void)snprintf(token, sizeof token, "%s/token", stage.replica);
+    /* Any user of a container can work there, nobody else gets in. */
+    CHECK(stat(token, &status) == 0 && (status.st_mode & 0777) == 0644);
+    CHECK(stat(stage.replica, &status) == 0 && (status.st_mode & 0777) == 0777);
+    CHECK(stat(stage.folder, &status) == 0 && (status.st_mode & 0777) == 0700);
+    fleet_fini(&fleet);
+    stage_close(&stage);
+}
+
+/* ---- the runner was killed between two steps ---- */
+
+static void killed_after_the_folder_but_before_the_lease(void)
+{
+    struct stage stage;
+    struct fleet fleet;
+    stage_open(&stage, once, NULL);
+    CHECK(disk_make_folder(stage.replica, NULL) == HT_OK);
+    fleet_init(&fleet, &stage.site, &engine_process);
+    fleet_scan(&fleet);
+    CHECK(fleet_count(&fleet) == 0);
+    CHECK(!disk_has(stage.state, "2")); /* debris is removed */
+    fleet_fini(&fleet);
+    stage_close(&stage);
+}
+
+static void killed_after_the_lease(void)
+{
+    struct stage stage;
+    stage_open(&stage, once, NULL);
+    write_lease(&stage);
+    expect_one_run(&stage);
+    stage_close(&stage);
+}
+
+static void killed_after_one_of_two_launches(void)
+{
+    struct stage stage;
+    stage_open(&stage, once, "exec sleep 600");
+    write_launches(&stage);
+    char path[PATH_MAX + 64];
+    (void)snprintf(path, sizeof path, "%s/worker-0/launch.json", stage.folder);
+    CHECK(unlink(path) == 0);
+    expect_one_run(&stage);
+    stage_close(&stage);
+}
+
+static void killed_after_the_launch_before_the_shim(void)
+{
+    struct stage stage;
+    stage_open(&stage, once, NULL);
+    write_launches(&stage);
+    expect_one_run(&stage);
+    stage_close(&stage);
+}
+
+static void killed_just_after_the_shim_was_started(void)
+{
+    for (int i = 0; i < 10; i++) { /* both shims race for the folder */
+        struct stage stage;
+        stage_open(&stage, once, NULL);
+        write_launches(&stage);
+        const pid_t first = fixture_start(stage.replica);
+        expect_one_run(&stage);
+        waitpid(first, NULL, 0);
+        stage_close(&stage);
+    }
+}
+
+static void killed_while_the_trainer_runs(void)
+{
+    struct stage stage;
+    stage_open(&stage,
+               "printf x >>runs; until [ -e go ]; do sleep 0.02; done; "
+               "exit 7",
+               NULL);
+    write_launches(&stage);
+    const pid_t shim = fixture_start(stage.replica);
+    UNTIL(count_runs(&stage) == 1);
+    struct fleet fleet;
+    struct run *run = adopt(&stage, &fleet);
+    CHECK(!has_ended(run));
+    CHECK(disk_mark(stage.replica, "go", NULL) == HT_OK);
+    UNTIL(has_ended(run));
+    CHECK(run->ending.exit == 7 && count_runs(&stage) == 1);
+    fixture_wait(shim);
+    fleet_fini(&fleet);
+    stage_close(&stage);
+}
+
+static void killed_after_the_trainer_ended(void)
+{
+    struct stage stage;
+    stage_open(&stage, once, NULL);
+    write_launches(&stage);
+    CHECK(fixture_wait(fixture_start(stage.replica)) == 0);
+    expect_one_run(&stage);
+    stage_close(&stage);
+}
+
+static void marks_tell_what_the_server_has_confirmed(void)
+{
+    struct stage stage;
+    stage_open(&stage, once, NULL);
+    write_launches(&stage);
+    struct fleet fleet;
+    struct run *run = adopt(&stage, &fleet);
+    CHECK(!run->told_started && !run->told_ended);
+    run_mark_started(run);
+    fleet_fini(&fleet);
+    run = adopt(&stage, &fleet);
+    CHECK(run->told_started && !run->told_ended);
+    run_mark_ended(run);
+    fleet_fini(&fleet);
+    run = adopt(&stage, &fleet);
+    CHECK(run->told_started && run->told_ended);
+    UNTIL(has_ended(run));
+    fleet_fini(&fleet);
+    stage_close(&stage);
+}
+
+/* ---- folders that are gone ---- */
+
+static void what_has_run_is_not_started_again_without_its_folder(void)
+{
+    struct stage stage;
+    stage_open(&stage, once, NULL);
+    write_launches(&stage);
+    CHECK(disk_mark(stage.folder, "prepared", NULL) == HT_OK);
+    disk_remove_tree(stage.replica);
+    struct fleet fleet;
+    struct run *run = adopt(&stage, &fleet);
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_FAILED && !run->ending.impossible);
+    CHECK_TEXT(run->ending.reason, home_removed);
+    CHECK(!disk_has(stage.folder, "master-0"));
+    fleet_fini(&fleet);
+    stage_close(&stage);
+}
+
+/* Makes the stage's replica a link to another folder, with a `shim.json` of
+ * this very process in it. */
+static void link_replica(const struct stage *stage, const char *other)
+{
+    struct process self;
+    CHECK(disk_make_folder(other, NULL) == HT_OK);
+    CHECK(procfs_identify(getpid(), &self, NULL) == HT_OK);
+    CHECK(folder_write_shim(other, &self, NULL) == HT_OK);
+    disk_remove_tree(stage->replica);
+    CHECK(symlink(other, stage->replica) == 0);
+}
+
+static void what_a_link_leads_to_is_spared(void)
+{
+    struct stage stage;
+    struct fleet fleet;
+    char other[PATH_MAX + 64];
+    stage_open(&stage, "exec sleep 600", NULL);
+    (void)snprintf(other, sizeof other, "%s/other", stage.state);
+    fleet_init(&fleet, &stage.site, &engine_process);
+    fleet_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    UNTIL(disk_has(stage.replica, "shim.json"));
+    link_replica(&stage, other);
+    run_stop(fleet.first, &(struct stop_order){.reason = "enough"});
+    UNTIL(has_ended(fleet.first));
+    CHECK(fleet.first->ending.outcome == OUTCOME_FAILED);
+    CHECK_TEXT(fleet.first->ending.reason, home_removed);
+    CHECK(procfs_kill_leftovers(stage.replica, NULL, 0) == 0);
+    CHECK(!disk_has(other, "stop") && !disk_has(other, "exit.json"));
+    fleet_drop(&fleet, fleet.first); /* and this process is still here */
+    CHECK(disk_has(other, "shim.json") && !disk_has(stage.state, "2"));
+    fleet_fini(&fleet);
+    stage_close(&stage);
+}
+
+/* ---- shims that are gone ---- */
+
+static void a_dead_shim_makes_the_attempt_lost(void)
+{
+    struct stage stage;
+    stage_open(&stage, "printf x >>runs; setsid sleep 600 & exec sleep 600",
+               NULL);
+    write_launches(&stage);
+    const pid_t shim = fixture_start(stage.replica);
+    UNTIL(count_runs(&stage) == 1);
+    kill(shim, SIGKILL);
+    fixture_wait(shim);
+    struct fleet fleet;
+    struct run *run = adopt(&stage, &fleet);
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(run->ending.reason, "its supervisor process was killed");
+    CHECK(disk_has(stage.replica, "exit.json"));
+    CHECK(procfs_kill_leftovers(stage.replica, NULL, 0) == 0);
+    fleet_fini(&fleet);
+    stage_close(&stage);
+}
+
+static void another_boot_id_means_the_machine_was_restarted(void)
+{
+    struct stage stage;
+    stage_open(&stage, once, NULL);
+    write_launches(&stage);
+    /* Our own pid and start time, but of an earlier boot. */
+    struct process before;
+    CHECK(procfs_identify(getpid(), &before, NULL) == HT_OK);
+    (void)snprintf(before.boot, sizeof before.boot, "another-boot");
+    CHECK(folder_write_shim(stage.replica, &before, NULL) == HT_OK);
+    struct fleet fleet;
+    struct run *run = adopt(&stage, &fleet);
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(run->ending.reason, "the machine was restarted");
+    CHECK(count_runs(&stage) == 0);
+    fleet_fini(&fleet);
+    stage_close(&stage);
+}
+
+static void a_stranger_with_the_shims_pid_is_spared(void)
+{
+    struct stage stage;
+    stage_open(&stage, once, NULL);
+    write_launches(&stage);
+    char *argv[] = {(char[]){"sleep"}, (char[]){"600"}, NULL};
+    pid_t stranger;
+    CHECK(posix_spawnp(&stranger, "sleep", NULL, NULL, argv, environ) == 0);
+    struct process shim;
+    CHECK(procfs_identify(stranger, &shim, NULL) == HT_OK);
+    shim.start--;
+    CHECK(folder_write_shim(stage.replica, &shim, NULL) == HT_OK);
+    struct fleet fleet;
+    struct run *run = adopt(&stage, &fleet);
+    UNTIL(has_ended(run));
+    CHECK(run->ending.outcome == OUTCOME_LOST);
+    fleet_drop(&fleet, run);
+    CHECK(waitpid(stranger, NULL, WNOHANG) == 0);
+    kill(stranger, SIGKILL);
+    fixture_wait(stranger);
+    fleet_fini(&fleet);
+    stage_close(&stage);
+}
+
+static void a_shim_that_cannot_start_is_lost_not_hung(void)
+{
+    struct stage stage;
+    struct fleet fleet;
+    stage_open(&stage, once, NULL);
+    stage.site.shim = "/bin/false";
+    fleet_init(&fleet, &stage.site, &engine_process);
+    fleet_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    UNTIL(has_ended(fleet.first));
+    CHECK(fleet.first->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(fleet.first->ending.reason,
+               "its supervisor process could not start");
+    fleet_fini(&fleet);
+    stage_close(&stage);
+}
+
+/* ---- removal ---- */
+
+static void removing_kills_whatever_runs(void)
+{
+    struct stage stage;
+    struct fleet fleet;
+    stage_open(&stage,
+               "trap '' TERM; echo >up; (setsid sleep 600) & "
+               "while :; do sleep 0.02; done",
+               NULL);
+    fleet_init(&fleet, &stage.site, &engine_process);
+    fleet_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    UNTIL(disk_has(stage.replica, "up"));
+    fleet_drop(&fleet, fleet.first);
+    CHECK(!disk_has(stage.state, "2"));
+    CHECK(procfs_kill_leftovers(stage.replica, NULL, 0) == 0);
+    fleet_fini(&fleet);
+    stage_close(&stage);
+}
+
+int main(void)
+{
+    json_init();
+    fixture_init();
+    RUN(a_started_attempt_ends_with_its_exit_code);
+    RUN(the_trials_own_folders_stay_when_they_hold_something);
+    RUN(a_replica_knows_who_it_is);
+    RUN(killed_after_the_folder_but_before_the_lease);
+    RUN(killed_after_the_lease);
+    RUN(killed_after_one_of_two_launches);
+    RUN(killed_after_the_launch_before_the_shim);
+    RUN(killed_just_after_the_shim_was_started);
+    RUN(killed_while_the_trainer_runs);
+    RUN(killed_after_the_trainer_ended);
+    RUN(marks_tell_what_the_server_has_confirmed);
+    RUN(what_has_run_is_not_started_again_without_its_folder);
+    RUN(what_a_link_leads_to_is_spared);
+    RUN(a_dead_shim_makes_the_attempt_lost);
+    RUN(another_boot_id_means_the_machine_was_restarted);
+    RUN(a_stranger_with_the_shims_pid_is_spared);
+    RUN(a_shim_that_cannot_start_is_lost_not_hung);
+    RUN(removing_kills_whatever_runs);
+    fixture_fini();
+    return check_done();
+}

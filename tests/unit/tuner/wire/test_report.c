@@ -1,0 +1,303 @@
+/* Records: stored once, counted right, whatever order they come in. */
+#include "tests/unit/tuner/core_fixture.h"
+
+static const char spec[] = "spec: 1\nname: s\ngoal: maximize accuracy\n"
+                           "parameters:\n  lr: {type: double, min: 0, max: 1}\n"
+                           "algorithm: random\ntrials: 9\nparallel: 1\n"
+                           "command: [./train]\n";
+
+static struct leased begin(struct fixture *fixture)
+{
+    fixture_open(fixture);
+    fixture_submit(fixture, spec);
+    fixture_hello(fixture, 1);
+    return fixture_begin(fixture);
+}
+
+static struct measurement_list stored(struct fixture *fixture)
+{
+    struct measurement_list list = {0};
+    struct db *db = fixture_db(fixture);
+    CHECK(db_measurement_list(db, fixture->arena, 1, 1, 100000, &list, NULL) ==
+          HT_OK);
+    CHECK(db_measurement_check(db, NULL) == HT_OK);
+    db_close(db);
+    return list;
+}
+
+static int64_t have(struct request *req, const char *writer)
+{
+    return node_get_int(node_find(fixture_reply(req), "have"), writer, -1);
+}
+
+static void a_repeat_changes_nothing(void)
+{
+    struct fixture f;
+    const struct leased leased = begin(&f);
+    struct request *first =
+        fixture_report(&f, leased.token, fixture_record(&f, 1, 1, "0.5"));
+    struct request *again =
+        fixture_report(&f, leased.token, fixture_record(&f, 1, 7, "0.9"));
+    CHECK(again->status == HT_OK);
+    CHECK_TEXT(again->reply.data, first->reply.data);
+    const struct measurement_list list = stored(&f);
+    CHECK(list.n == 1 && list.rows[0].step == 1);
+    CHECK_TEXT(list.rows[0].metrics, "{\"accuracy\":0.5}");
+    CHECK(fixture_latest(&f, 1, 1).step == 1);
+    fixture_close(&f);
+}
+
+static void have_is_the_end_of_the_unbroken_run(void)
+{
+    struct fixture f;
+    const struct leased leased = begin(&f);
+    static const int64_t order[] = {2, 3, 5, 1, 4};
+    static const int64_t after[] = {0, 0, 0, 3, 5};
+    for (int i = 0; i < 5; i++) {
+        struct request *req = fixture_report(
+            &f, leased.token, fixture_record(&f, order[i], order[i], "0.5"));
+        CHECK(have(req, "0000000000000001") == after[i]);
+    }
+    fixture_close(&f);
+}
+
+static void foreign_records_have_no_run(void)
+{
+    struct fixture f;
+    const struct leased leased = begin(&f);
+    struct request *req = fixture_report(
+        &f, leased.token,
+        "{\"w\":\"0000000000000000\",\"n\":4611686018427387904,\"t\":1,"
+        "\"m\":{\"accuracy\":0.5}},"
+        "{\"w\":\"ffffffffffffffff\",\"n\":1,\"t\":2,"
+        "\"m\":{\"accuracy\":0.6}}");
+    CHECK(have(req, "0000000000000000") == -1);
+    CHECK(have(req, "ffffffffffffffff") == 1);
+    const struct measurement_list list = stored(&f);
+    CHECK(list.n == 2);
+    CHECK(list.rows[0].step == 1 && list.rows[1].step == 2);
+    CHECK(list.rows[1].writer == UINT64_MAX);
+    fixture_close(&f);
+}
+
+static void one_wrong_record_stores_none(void)
+{
+    struct fixture f;
+    const struct leased leased = begin(&f);
+    struct request *req =
+        fixture_report(&f, leased.token,
+                       arena_printf(f.arena, "%s,{\"w\":\"1\"}",
+                                    fixture_record(&f, 1, 1, "0.5")));
+    CHECK(req->status == HT_INVALID);
+    CHECK(stored(&f).n == 0);
+    CHECK(fixture_latest(&f, 1, 1).metrics == NULL);
+    fixture_close(&f);
+}
+
+static void bad_replicas_and_tokens_are_refused(void)
+{
+    struct fixture f;
+    const struct leased leased = begin(&f);
+    CHECK(fixture_tell(&f, "report", &leased.name,
+                       "\"replica\":\"../x\",\"records\":[]")
+              ->status == HT_INVALID);
+    CHECK(fixture_report(&f, "short", "")->status == HT_DENIED);
+    CHECK(fixture_report(&f, "00000000000000000000000000000000", "")->status ==
+          HT_NOT_FOUND);
+    fixture_close(&f);
+}
+
+static void should_stop_answers_the_trial(void)
+{
+    struct fixture f;
+    const struct leased leased = begin(&f);
+    const char *message = arena_printf(
+        f.arena, "{\"v\":1,\"type\":\"should-stop\",\"token\":\"%s\",\"id\":9}",
+        leased.token);
+    struct request *req = fixture_call(&f, report_handle, NULL, message);
+    CHECK_TEXT(req->reply.data,
+               "{\"v\":1,\"id\":9,\"status\":\"ok\",\"stop\":false,"
+               "\"reason\":\"\"}");
+    CHECK(fixture_call(&f, study_stop, "s", NULL)->status == HT_OK);
+    req = fixture_call(&f, report_handle, NULL, message);
+    CHECK_TEXT(req->reply.data, "{\"v\":1,\"id\":9,\"status\":\"ok\","
+                                "\"stop\":true,\"reason\":\"stopped by "
+                                "user\"}");
+    fixture_close(&f);
+}
+
+static size_t count_measured(struct fixture *fixture)
+{
+    struct db *db = fixture_db(fixture);
+    struct event_list events = {0};
+    size_t n = 0;
+    CHECK(db_event_list(db, fixture->arena, 1, 0, 10000, &events, NULL) ==
+          HT_OK);
+    for (size_t i = 0; i < events.n; i++)
+        n += strcmp(events.rows[i].kind, "trial.measured") == 0;
+    db_close(db);
+    return n;
+}
+
+static void many_records_make_one_event_a_second(void)
+{
+    struct fixture f;
+    const struct leased leased = begin(&f);
+    for (int i = 1; i <= 20; i++)
+        fixture_report(&f, leased.token, fixture_record(&f, i, i, "0.5"));
+    const int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
+    CHECK(count_measured(&f) == 1);
+    while (count_measured(&f) < 2 && clock_monotonic_ms() < end_ms)
+        fixture_nap();
+    struct db *db = fixture_db(&f);
+    struct event_list events = {0};
+    CHECK(db_event_list(db, f.arena, 1, 0, 10000, &events, NULL) == HT_OK);
+    CHECK_TEXT(events.rows[events.n - 1].data,
+               "{\"step\":20,\"metrics\":{\"accuracy\":0.5}}");
+    db_close(db);
+    fixture_close(&f);
+}
+
+static int64_t pretended; /* records the table is made to claim */
+
+static enum ht_status pretend(struct core *core, struct request *req,
+                              struct ht_error *err)
+{
+    const struct replica_key key = {1, 1, 1, "master-0"};
+    const struct writer_row row = {.writer = 7, .records = pretended};
+    text_puts(&req->reply, "{}");
+    return db_writer_set(core_db(core), &key, &row, err);
+}
+
+static void too_many_records_are_thinned_by_halves(void)
+{
+    static const int64_t records[] = {10, HT_MAX_REPORTS, 2 * HT_MAX_REPORTS,
+                                      4 * HT_MAX_REPORTS};
+    static const int64_t keep_every[] = {1, 2, 4, 8};
+    struct fixture f;
+    const struct leased leased = begin(&f);
+    for (int i = 0; i < 4; i++) {
+        pretended = records[i];
+        CHECK(fixture_call(&f, pretend, NULL, NULL)->status == HT_OK);
+        struct request *req =
+            fixture_report(&f, leased.token, fixture_record(&f, 1, 1, "0.5"));
+        CHECK(node_get_int(fixture_reply(req), "thin", 0) == keep_every[i]);
+    }
+    fixture_close(&f);
+}
+
+/* --- random sequences against a model --- */
+
+enum { WRITERS = 3, SEQS = 40, MESSAGES = 300 };
+
+struct model {
+    bool has[WRITERS][SEQS + 1];
+    int64_t step[WRITERS][SEQS + 1];
+    int value[WRITERS][SEQS + 1];
+};
+
+static unsigned next_random(unsigned *state)
+{
+    *state = *state * 1664525u + 1013904223u; /* Numerical Recipes */
+    return *state >> 16;
+}
+
+static int64_t model_have(const struct model *model, int writer)
+{
+    int64_t seq = 0;
+    while (seq < SEQS && model->has[writer][seq + 1])
+        seq++;
+    return seq;
+}
+
+static void send_random(struct fixture *fixture, const struct leased *leased,
+                        struct model *model, unsigned *state)
+{
+    struct text records = {0};
+    bool named[WRITERS] = {false};
+    const int n = 1 + (int)(next_random(state) % 5);
+    for (int i = 0; i < n; i++) {
+        const int writer = (int)(next_random(state) % WRITERS);
+        const int64_t seq = 1 + next_random(state) % SEQS;
+        const int64_t step = next_random(state) % 50;
+        const int value = (int)(next_random(state) % 1000);
+        text_printf(&records,
+                    "%s{\"w\":\"000000000000000%d\",\"n\":%lld,\"t\":%lld,"
+                    "\"s\":%lld,\"m\":{\"accuracy\":%d}}",
+                    i == 0 ? "" : ",", writer + 1, (long long)seq,
+                    (long long)(writer * 1000 + seq), (long long)step, value);
+        named[writer] = true;
+        if (model->has[writer][seq])
+            continue;
+        model->has[writer][seq] = true;
+        model->step[writer][seq] = step;
+        model->value[writer][seq] = value;
+    }
+    struct request *req = fixture_report(fixture, leased->token, records.data);
+    text_free(&records);
+    for (int writer = 0; writer < WRITERS; writer++) {
+        char key[17];
+        snprintf(key, sizeof key, "%016d", writer + 1);
+        CHECK(have(req, key) ==
+              (named[writer] ? model_have(model, writer) : -1));
+    }
+}
+
+/* The objective that LAST selects: by step, then time, which the writer and
+ * the number make unique. */
+static int model_last(const struct model *model)
+{
+    int64_t best_step = -1, best_time = -1;
+    int value = -1;
+    for (int writer = 0; writer < WRITERS; writer++)
+        for (int64_t seq = 1; seq <= SEQS; seq++) {
+            const int64_t step = model->step[writer][seq];
+            const int64_t time = writer * 1000 + seq;
+            if (!model->has[writer][seq] || step < best_step ||
+                (step == best_step && time < best_time))
+                continue;
+            best_step = step;
+            best_time = time;
+            value = model->value[writer][seq];
+        }
+    return value;
+}
+
+static void any_order_of_records_ends_in_the_same_rows(void)
+{
+    struct fixture f;
+    const struct leased leased = begin(&f);
+    struct model model = {0};
+    unsigned state = 20261121;
+    for (int i = 0; i < MESSAGES; i++)
+        send_random(&f, &leased, &model, &state);
+    const struct measurement_list list = stored(&f);
+    size_t expected = 0;
+    for (int writer = 0; writer < WRITERS; writer++)
+        for (int seq = 1; seq <= SEQS; seq++)
+            expected += model.has[writer][seq];
+    CHECK(list.n == expected);
+    for (size_t i = 0; i < list.n; i++) {
+        const struct measurement_row *row = &list.rows[i];
+        CHECK(row->step == model.step[row->writer - 1][row->seq]);
+        CHECK(strtol(strchr(row->metrics, ':') + 1, NULL, 10) ==
+              model.value[row->writer - 1][row->seq]);
+    }
+    fixture_end(&f, &leased, "\"outcome\":\"succeeded\"");
+    CHECK(fixture_trial(&f, 1, 1).objective == model_last(&model));
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    RUN(a_repeat_changes_nothing);
+    RUN(have_is_the_end_of_the_unbroken_run);
+    RUN(foreign_records_have_no_run);
+    RUN(one_wrong_record_stores_none);
+    RUN(bad_replicas_and_tokens_are_refused);
+    RUN(should_stop_answers_the_trial);
+    RUN(many_records_make_one_event_a_second);
+    RUN(too_many_records_are_thinned_by_halves);
+    RUN(any_order_of_records_ends_in_the_same_rows);
+    return check_done();
+}

@@ -1,0 +1,196 @@
+#include <string.h>
+
+#include "proto/doc/json.h"
+#include "proto/job/check.h"
+#include "tuner/api/aip.h"
+#include "tuner/ask/faults.h"
+#include "tuner/core/core.h"
+#include "tuner/db/db.h"
+#include "tuner/study/create.h"
+#include "tuner/view/aip.h"
+
+#define RESUMED "trainingInput.hyperparameters.resumePreviousJobId"
+#define NOWHERE "local" /* the location of a job without a region */
+
+/* Google's clients may send null for what they do not say. */
+static bool is_said(const struct node *map, const char *key)
+{
+    const struct node *member = node_find(map, key);
+    return member != NULL && member->kind != NODE_NULL;
+}
+
+static bool is_of_texts(const char *key)
+{
+    static const char *const keys[] = {"args",           "containerArgs",
+                                       "pythonVersion",  "containerCommand",
+                                       "runtimeVersion", "categoricalValues"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A file may say 16 or true for a text, as YAML has no quotes. A request may
+ * not: gcloud can show no job that has them, nor list those beside it. */
+static void check_texts(const struct field_reader *reader, struct place at,
+                        bool texts)
+{
+    size_t i = 0;
+    if (texts && (at.node->kind == NODE_NUMBER || at.node->kind == NODE_BOOL))
+        field_wrong_kind(reader, at, "text");
+    for (const struct node *node = at.node->first; node; node = node->next) {
+        struct place below = field_item(reader, at, node, i++);
+        if (node->key)
+            below.path =
+                arena_printf(reader->arena, "%s.%s", at.path, node->key);
+        check_texts(reader, below,
+                    texts || (node->key && is_of_texts(node->key)));
+    }
+}
+
+/* What a file may leave to the command line beside it, a request must say; and
+ * what is new keeps Google's rules of labels and texts. */
+static void check_new(const struct node *body, struct diag *diag)
+{
+    const struct field_reader reader = {.diag = diag, .arena = diag->arena};
+    job_check_labels(&reader, (struct place){body, ""});
+    const struct node *input = node_find(body, "trainingInput");
+    const struct node *master = node_find(input, "masterConfig");
+    if (body->kind == NODE_MAP && !is_said(body, "jobId"))
+        diag_error(diag, 0, 0, "jobId", "is missing");
+    if (input != NULL)
+        check_texts(&reader, (struct place){input, "trainingInput"}, false);
+    if (input == NULL || input->kind != NODE_MAP ||
+        is_said(master, "imageUri") || is_said(input, "pythonModule"))
+        return;
+    diag_error(diag, 0, 0, "trainingInput.masterConfig.imageUri", "is missing");
+    diag_hint(diag, "or pythonModule, where the runners start processes");
+}
+
+static struct job *read_job(struct request *req, struct ht_error *err)
+{
+    if (req->body == NULL) {
+        ht_fail(err, HT_INVALID, "the request has no body");
+        return NULL;
+    }
+    struct diag *diag = study_diag(req);
+    struct job *job = job_read_aip(req->body, diag);
+    check_new(req->body, diag);
+    if (diag->errors == 0)
+        return job;
+    study_fail_by_diag(diag, err);
+    return NULL;
+}
+
+/* --- going on from an earlier job --- */
+
+static enum ht_status refuse(struct request *req, const char *text,
+                             struct ht_error *err)
+{
+    diag_error(study_diag(req), 0, 0, RESUMED, "%s", text);
+    return study_fail_by_diag(study_diag(req), err);
+}
+
+/* The space with its parameters in the order of the old one, where they are
+ * the same: their order makes no other search. Parameters of AI Platform have
+ * no conditions, which would mean them by their place. */
+static struct space in_order_of(struct arena *arena, const struct space *old,
+                                const struct space *space)
+{
+    struct space sorted = *space;
+    sorted.params = arena_alloc(arena, space->n + 1, sizeof *sorted.params);
+    for (size_t i = 0; i < space->n; i++) {
+        const int at = i < old->n ? space_find(space, old->params[i].name) : -1;
+        if (at < 0 || old->n != space->n)
+            return *space;
+        sorted.params[i] = space->params[at];
+    }
+    return sorted;
+}
+
+/* The earlier job with what is searched now: what differs then is what forbids
+ * to go on. */
+static enum ht_status check_same_search(struct request *req,
+                                        const struct job *old,
+                                        const struct job *job,
+                                        struct ht_error *err)
+{
+    struct job probe = *old;
+    struct text differences = {0};
+    probe.space = in_order_of(req->arena, &old->space, &job->space);
+    probe.n_metrics = job->n_metrics;
+    probe.metrics = job->metrics;
+    enum ht_status status = HT_OK;
+    if (job_diff(old, &probe, &differences) > 0) {
+        differences.data[strcspn(differences.data, "\n")] = '\0';
+        status = refuse(req,
+                        arena_printf(req->arena,
+                                     "searches for something else: %.150s",
+                                     differences.data),
+                        err);
+    }
+    text_free(&differences);
+    return status;
+}
+
+/* Google continues the very search of that job. Its number takes the place of
+ * its id, which a job elsewhere in the project may have too. */
+static enum ht_status find_resumed(struct core *core, struct request *req,
+                                   struct job *job, struct ht_error *err)
+{
+    const struct study_scope scope = {.project = req->scope.project,
+                                      .kinds = STUDY_KIND(JOB_TUNING)};
+    struct study_row row;
+    struct job *old;
+    if (job->warm_start.n == 0)
+        return HT_OK;
+    enum ht_status status = db_study_find(core_db(core), req->arena, &scope,
+                                          job->warm_start.items[0], &row, err);
+    if (status == HT_NOT_FOUND)
+        return refuse(req, "is no tuning job of the project", err);
+    if (status == HT_OK)
+        status = job_parse(req->arena, row.spec, &old, err);
+    if (status == HT_OK)
+        status = check_same_search(req, old, job, err);
+    if (status != HT_OK)
+        return status;
+    const char **number = arena_alloc(req->arena, 1, sizeof *number);
+    *number = arena_printf(req->arena, "%lld", (long long)row.id);
+    job->warm_start.items = number;
+    return HT_OK;
+}
+
+/* --- the job --- */
+
+enum ht_status aip_reply(struct core *core, struct request *req, int64_t id,
+                         struct ht_error *err)
+{
+    struct study_row row;
+    cJSON *view;
+    enum ht_status status = study_settled(core, req, id, &row, err);
+    if (status == HT_OK)
+        status = view_aip(core_db(core), req->arena, &row, &view, err);
+    if (status == HT_OK)
+        json_print(view, &req->reply);
+    return status;
+}
+
+enum ht_status aip_create(struct core *core, struct request *req,
+                          struct ht_error *err)
+{
+    struct job *job = read_job(req, err);
+    if (job == NULL)
+        return HT_INVALID;
+    /* Its clients have no word for a pause, and would wait for ever. */
+    job->metric_doctor = DOCTOR_WARN;
+    const struct node *input = node_find(req->body, "trainingInput");
+    const char *region = node_get_string(input, "region", "");
+    struct making making = {
+        .job = job,
+        .location = *region == '\0' ? NOWHERE : region,
+        .submitted = study_sent(req->arena, req->body, job, "trainingInput")};
+    enum ht_status status = find_resumed(core, req, job, err);
+    if (status == HT_OK)
+        status = study_make(core, req, &making, err);
+    return status == HT_OK ? aip_reply(core, req, making.id, err) : status;
+}

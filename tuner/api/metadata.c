@@ -1,0 +1,146 @@
+#include "tuner/api/metadata.h"
+
+#include <string.h>
+
+#include "tuner/ask/trial_body.h"
+#include "tuner/db/write.h"
+
+enum {
+    MOST_ITEMS = 1000, /* of one request */
+    MOST_KEY = 1024,   /* bytes */
+    MOST_NS = 128      /* bytes */
+};
+
+static const struct field item_fields[] = {
+    {.name = "trial",
+     .read = field_whole,
+     .offset = offsetof(struct metadata_row, trial),
+     .min = 0,
+     .max = HT_MAX_TRIALS},
+    {.name = "ns",
+     .read = field_text,
+     .offset = offsetof(struct metadata_row, ns)},
+    {.name = "key",
+     .read = field_text,
+     .offset = offsetof(struct metadata_row, key)},
+    {.name = "value",
+     .read = field_text,
+     .offset = offsetof(struct metadata_row, value)},
+    {0}};
+
+static void read_item(const struct field_reader *reader, struct place at,
+                      struct metadata_row *row)
+{
+    *row = (struct metadata_row){.ns = ""};
+    field_read_map(reader, at, item_fields, row);
+    if (at.node->kind != NODE_MAP)
+        return;
+    if (row->key == NULL)
+        field_missing(reader, at, "key", NULL);
+    else if (strlen(row->key) > MOST_KEY || strlen(row->ns) > MOST_NS)
+        field_error(reader, at,
+                    "has a key over %d or a namespace over %d bytes", MOST_KEY,
+                    MOST_NS);
+}
+
+void metadata_read(const struct field_reader *reader, struct place at,
+                   struct metadata_list *list)
+{
+    size_t index = 0;
+    if (at.node == NULL)
+        return;
+    if (at.node->kind != NODE_LIST || at.node->count > MOST_ITEMS) {
+        field_error(reader, at, "must be a list of at most %d items",
+                    MOST_ITEMS);
+        return;
+    }
+    list->rows =
+        arena_alloc(reader->arena, at.node->count + 1, sizeof *list->rows);
+    for (const struct node *node = at.node->first; node != NULL;
+         node = node->next)
+        read_item(reader, field_item(reader, at, node, index++),
+                  &list->rows[list->n++]);
+}
+
+enum ht_status metadata_store(struct core *core, struct arena *arena,
+                              int64_t study, const struct metadata_list *list,
+                              struct ht_error *err)
+{
+    struct db *db = core_db(core);
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < list->n; i++) {
+        struct metadata_row row = list->rows[i];
+        struct trial_row trial;
+        if (row.value == NULL)
+            row.value = "";
+        if (row.trial > 0)
+            status = db_trial_get(db, arena, study, row.trial, &trial, err);
+        if (status == HT_OK)
+            status = db_metadata_set(db, study, &row, err);
+    }
+    return status;
+}
+
+/* --- PATCH --- */
+
+struct change {
+    struct place metadata, expect;
+};
+
+static const struct field change_fields[] = {
+    {.name = "metadata",
+     .read = field_place,
+     .offset = offsetof(struct change, metadata)},
+    {.name = "expect",
+     .read = field_place,
+     .offset = offsetof(struct change, expect)},
+    {0}};
+
+/* Who lost a race must learn it before anything of his is written. */
+static enum ht_status check_expected(struct core *core, struct arena *arena,
+                                     int64_t study,
+                                     const struct metadata_list *list,
+                                     struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < list->n; i++) {
+        const struct metadata_row *row = &list->rows[i];
+        const char *value;
+        status = db_metadata_get(core_db(core), arena, study, row, &value, err);
+        if (status != HT_OK)
+            return status;
+        const bool same = value == NULL || row->value == NULL
+                              ? value == row->value
+                              : strcmp(value, row->value) == 0;
+        if (!same)
+            status = ht_fail(err, HT_CONFLICT,
+                             "%.64s of trial %lld has changed meanwhile",
+                             row->key, (long long)row->trial);
+    }
+    return status;
+}
+
+enum ht_status metadata_change(struct core *core, struct request *req,
+                               struct ht_error *err)
+{
+    struct study_row study;
+    struct change change = {0};
+    struct metadata_list wanted = {0}, expected = {0};
+    enum ht_status status = db_study_find(core_db(core), req->arena,
+                                          &req->scope, req->study, &study, err);
+    if (status == HT_OK)
+        status = trial_body_read(req, change_fields, &change, err);
+    if (status != HT_OK)
+        return status;
+    const struct field_reader reader = trial_body_reader(req);
+    metadata_read(&reader, change.metadata, &wanted);
+    metadata_read(&reader, change.expect, &expected);
+    status = trial_body_check(req, err);
+    if (status == HT_OK)
+        status = check_expected(core, req->arena, study.id, &expected, err);
+    if (status == HT_OK)
+        status = metadata_store(core, req->arena, study.id, &wanted, err);
+    if (status == HT_OK)
+        text_puts(&req->reply, "{}");
+    return status;
+}

@@ -1,0 +1,27 @@
+/* metadata.h - texts that clients keep with a study and its trials: Vizier's
+ * metadata, by namespace and key. The server stores and tells them and makes
+ * nothing of them. */
+#ifndef HT_TUNER_API_METADATA_H
+#define HT_TUNER_API_METADATA_H
+
+#include <stdint.h>
+
+#include "proto/base/error.h"
+#include "proto/doc/field.h"
+#include "tuner/core/core.h"
+#include "tuner/core/request.h"
+#include "tuner/db/metadata.h"
+
+/* PATCH: stores all of "metadata", provided that everything in "expect" is
+ * stored as it says. */
+request_handler metadata_change;
+
+/* Reads [{"trial","ns","key","value"}]; faults go to the reader's diag. */
+void metadata_read(const struct field_reader *reader, struct place at,
+                   struct metadata_list *list);
+/* HT_NOT_FOUND  there is no such trial */
+enum ht_status metadata_store(struct core *core, struct arena *arena,
+                              int64_t study, const struct metadata_list *list,
+                              struct ht_error *err);
+
+#endif

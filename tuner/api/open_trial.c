@@ -1,0 +1,241 @@
+#include "tuner/api/open_trial.h"
+
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/doc/json.h"
+#include "proto/space/space_widen.h"
+#include "tuner/api/metadata.h"
+#include "tuner/api/vizier.h"
+#include "tuner/ask/faults.h"
+#include "tuner/ask/trial_body.h"
+#include "tuner/core/live.h"
+#include "tuner/db/write.h"
+#include "tuner/study/moves.h"
+#include "tuner/study/trial_create.h"
+
+static enum ht_status check_open(const struct vizier_call *call,
+                                 struct ht_error *err)
+{
+    const struct study_row *study = &call->study;
+    if (!call->job->space.open)
+        return ht_fail(err, HT_PRECONDITION,
+                       "study %.128s has a search space of its own",
+                       study->name);
+    if (study->state != STUDY_RUNNING && study->state != STUDY_PAUSED)
+        return ht_fail(err, HT_PRECONDITION, "study %.128s has ended: %s",
+                       study->name, study_state_name(study->state));
+    return HT_OK;
+}
+
+/* --- making one --- */
+
+struct opening {
+    enum trial_state state;
+    const char *client;
+    struct place metadata;
+};
+
+static const struct field_choice states[] = {
+    {"REQUESTED", 1, TRIAL_REQUESTED}, {"ACTIVE", 2, TRIAL_ACTIVE}, {0}};
+
+static const struct field opening_fields[] = {
+    {.name = "state",
+     .read = field_choose,
+     .offset = offsetof(struct opening, state),
+     .choices = states},
+    {.name = "clientId",
+     .read = field_text,
+     .offset = offsetof(struct opening, client)},
+    {.name = "metadata",
+     .read = field_place,
+     .offset = offsetof(struct opening, metadata)},
+    {0}};
+
+static enum ht_status read_opening(struct request *req, struct opening *opening,
+                                   struct metadata_list *metadata,
+                                   struct ht_error *err)
+{
+    const enum ht_status status =
+        trial_body_read(req, opening_fields, opening, err);
+    if (status != HT_OK)
+        return status;
+    const struct field_reader reader = trial_body_reader(req);
+    if (strlen(opening->client) > HT_MAX_NAME)
+        diag_error(reader.diag, 0, 0, "clientId", "is over %d bytes",
+                   HT_MAX_NAME);
+    metadata_read(&reader, opening->metadata, metadata);
+    return trial_body_check(req, err);
+}
+
+enum ht_status open_trial_make(struct core *core, struct request *req,
+                               struct ht_error *err)
+{
+    struct vizier_call call = {.core = core, .req = req};
+    struct opening opening = {.state = TRIAL_ACTIVE, .client = ""};
+    struct metadata_list metadata = {0};
+    bool created;
+    enum ht_status status = vizier_find_study(&call, err);
+    if (status == HT_OK)
+        status = check_open(&call, err);
+    if (status == HT_OK)
+        status = read_opening(req, &opening, &metadata, err);
+    if (status != HT_OK)
+        return status;
+    call.trial = (struct trial_row){.state = opening.state,
+                                    .params = "{}",
+                                    .reason = "",
+                                    .client = opening.client,
+                                    .replicate = TRIAL_AGAIN,
+                                    .chosen_by_person = true};
+    status = trial_create(core, &call.study, &call.trial, &created, err);
+    for (size_t i = 0; i < metadata.n; i++)
+        metadata.rows[i].trial = call.trial.id;
+    if (status == HT_OK)
+        status =
+            metadata_store(core, req->arena, call.study.id, &metadata, err);
+    return status == HT_OK ? vizier_reply_trial(&call, err) : status;
+}
+
+/* --- defining its parameters --- */
+
+struct definition {
+    struct place specs, parameters;
+};
+
+static const struct field definition_fields[] = {
+    {.name = "parameterSpecs",
+     .read = field_place,
+     .offset = offsetof(struct definition, specs)},
+    {.name = "parameters",
+     .read = field_place,
+     .offset = offsetof(struct definition, parameters)},
+    {0}};
+
+/* The study with a wider space: its stored spec, told by an event. */
+static enum ht_status store_space(struct vizier_call *call,
+                                  const struct space *space,
+                                  struct ht_error *err)
+{
+    struct arena *arena = call->req->arena;
+    struct job wide = *call->job, *stored;
+    wide.space = *space;
+    call->study.spec = json_text(arena, job_write_vertex(&wide));
+    struct event_row event = {.study = call->study.id,
+                              .kind = "study.changed",
+                              .from = "",
+                              .to = "",
+                              .reason = "a trial has widened the space",
+                              .data = ""};
+    enum ht_status status = job_parse(arena, call->study.spec, &stored, err);
+    if (status == HT_OK)
+        status = state_event(call->core, &event, err);
+    if (status == HT_OK)
+        status = db_study_save(core_db(call->core), &call->study, err);
+    memory_forget_job(core_memory(call->core), call->study.id);
+    if (status == HT_OK)
+        call->job = stored;
+    return status;
+}
+
+static enum ht_status widen(struct vizier_call *call, struct place specs,
+                            struct ht_error *err)
+{
+    struct diag *diag = study_diag(call->req);
+    struct space space = call->job->space, more;
+    bool changed;
+    if (specs.node == NULL)
+        return HT_OK;
+    if (!job_read_parameters(specs.node, specs.path, diag, &more))
+        return study_fail_by_diag(diag, err);
+    const enum ht_status status =
+        space_widen(call->req->arena, &space, &more, &changed, err);
+    if (status != HT_OK || !changed)
+        return status;
+    return store_space(call, &space, err);
+}
+
+/* The trial's point with the values that are said put in their places. */
+static enum ht_status overlay(struct vizier_call *call, struct place said,
+                              struct value point[], struct ht_error *err)
+{
+    const struct space *space = &call->job->space;
+    const struct field_reader reader = trial_body_reader(call->req);
+    struct value *more =
+        arena_alloc(call->req->arena, space->n + 1, sizeof *more);
+    enum ht_status status = point_parse(space, call->trial.params, point, err);
+    if (status != HT_OK || said.node == NULL)
+        return status;
+    trial_body_point(&reader, said, space, more);
+    status = trial_body_check(call->req, err);
+    for (size_t i = 0; status == HT_OK && i < space->n; i++)
+        if (!more[i].absent)
+            point[i] = more[i];
+    return status;
+}
+
+static enum ht_status store_point(struct vizier_call *call,
+                                  const struct value point[],
+                                  struct ht_error *err)
+{
+    struct db *db = core_db(call->core);
+    struct trial_row *trial = &call->trial;
+    struct text text = {0};
+    point_text(&call->job->space, point, &text);
+    const char *params = arena_strndup(call->req->arena, text.data, text.len);
+    text_free(&text);
+    if (strcmp(params, trial->params) == 0)
+        return HT_OK;
+    trial->params = params;
+    struct event_row event = {.study = trial->study,
+                              .kind = "trial.changed",
+                              .trial = trial->id,
+                              .from = "",
+                              .to = "",
+                              .reason = "its client defined a parameter",
+                              .data = params};
+    enum ht_status status = db_trial_next_replicate(db, trial->study, params,
+                                                    &trial->replicate, err);
+    if (status == HT_OK)
+        status = db_trial_set_point(db, trial, err);
+    if (status == HT_OK)
+        status = state_event(call->core, &event, err);
+    trial->revision = event.revision;
+    return status == HT_OK ? db_trial_save(db, trial, err) : status;
+}
+
+static enum ht_status begin(struct vizier_call *call, struct ht_error *err)
+{
+    struct trial_row *trial = &call->trial;
+    if (trial->state != TRIAL_REQUESTED)
+        return HT_OK;
+    return state_move_trial(call->core, trial, TRIAL_ACTIVE, "", err);
+}
+
+enum ht_status open_trial_define(struct core *core, struct request *req,
+                                 struct ht_error *err)
+{
+    struct vizier_call call = {.core = core, .req = req};
+    struct definition definition = {0};
+    enum ht_status status = vizier_find_trial(&call, err);
+    if (status == HT_OK)
+        status = check_open(&call, err);
+    if (status == HT_OK && trial_state_is_final(call.trial.state))
+        return ht_fail(err, HT_PRECONDITION, "trial %lld has ended: %s",
+                       (long long)call.trial.id,
+                       trial_state_name(call.trial.state));
+    if (status == HT_OK)
+        status = trial_body_read(req, definition_fields, &definition, err);
+    if (status == HT_OK)
+        status = widen(&call, definition.specs, err);
+    if (status != HT_OK)
+        return status;
+    struct value *point =
+        arena_alloc(req->arena, call.job->space.n + 1, sizeof *point);
+    status = overlay(&call, definition.parameters, point, err);
+    if (status == HT_OK)
+        status = store_point(&call, point, err);
+    if (status == HT_OK)
+        status = begin(&call, err);
+    return status == HT_OK ? vizier_reply_trial(&call, err) : status;
+}

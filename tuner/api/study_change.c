@@ -1,0 +1,330 @@
+#include <string.h>
+
+#include "proto/doc/json.h"
+#include "proto/job/metrics_file.h"
+#include "tuner/api/study_commands.h"
+#include "tuner/ask/faults.h"
+#include "tuner/base/reason.h"
+#include "tuner/core/core.h"
+#include "tuner/core/live.h"
+#include "tuner/db/write.h"
+#include "tuner/study/common_file.h"
+#include "tuner/study/end.h"
+#include "tuner/study/moves.h"
+#include "tuner/view/aip.h"
+
+/* What a change works on. */
+struct change {
+    struct core *core;
+    struct request *req;
+    struct study_row row;
+    struct job *job;  /* as stored, then as wanted */
+    struct text what; /* the differences, for the event */
+    bool asks_trials; /* something that says how long it is to go on */
+};
+
+/* --- how it ends --- */
+
+/* The stored resource with another studyStoppingConfig; null takes it away. */
+static const struct node *with_stopping(struct change *change,
+                                        const struct node *stopping)
+{
+    struct arena *arena = change->req->arena;
+    struct diag diag;
+    const size_t len = strlen(change->row.spec);
+    diag_init(&diag, arena, "spec", change->row.spec, len);
+    const struct node *stored =
+        node_read_json(arena, change->row.spec, len, &diag);
+    if (node_find(stored, "studySpec") == NULL)
+        return NULL;
+    cJSON *resource = json_of_node(stored);
+    cJSON *spec = cJSON_GetObjectItemCaseSensitive(resource, "studySpec");
+    cJSON_DeleteItemFromObjectCaseSensitive(spec, "studyStoppingConfig");
+    cJSON_AddItemToObject(spec, "studyStoppingConfig", json_of_node(stopping));
+    struct text text = {0};
+    json_print(resource, &text);
+    const struct node *wanted =
+        node_read_json(arena, text.data, text.len, &diag);
+    text_free(&text);
+    return wanted;
+}
+
+static void read_stopping(struct change *change, const struct node *node)
+{
+    struct diag *diag = study_diag(change->req);
+    const struct node *wanted = with_stopping(change, node);
+    if (wanted == NULL) {
+        diag_error(diag, node->key_line, node->key_column, node->key,
+                   "a custom job has none");
+        return;
+    }
+    const struct job *job = job_read_vertex(wanted, change->row.kind, diag);
+    if (job == NULL)
+        return;
+    change->job->until = job->until;
+    if (node_find(node, "maxNumTrials") != NULL)
+        change->job->max_trials = job->max_trials;
+}
+
+static void read_target(struct change *change, const struct node *node)
+{
+    struct stopping *until = &change->job->until;
+    double target;
+    if (node->kind == NODE_NULL) {
+        until->has_target = false;
+    } else if (node_double(node, &target)) {
+        until->has_target = true;
+        until->target = target;
+    } else {
+        diag_error(study_diag(change->req), node->line, node->column, node->key,
+                   "must be a number or null");
+    }
+}
+
+/* --- single members --- */
+
+struct member {
+    const char *name;
+    int64_t *value;
+    int64_t least, most;
+};
+
+static void read_count(struct change *change, const struct node *node)
+{
+    struct job *job = change->job;
+    const struct member members[] = {
+        {"maxTrialCount", &job->max_trials, 1, HT_MAX_TRIALS},
+        {"parallelTrialCount", &job->parallel, 1, HT_MAX_PARALLEL},
+        {"maxFailedTrialCount", &job->max_failed, 0, HT_MAX_TRIALS},
+    };
+    struct diag *diag = study_diag(change->req);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if (strcmp(members[i].name, node->key) != 0)
+            continue;
+        int64_t value;
+        if (!node_int64(node, &value) || value < members[i].least ||
+            value > members[i].most)
+            diag_error(diag, node->line, node->column, node->key,
+                       "must be an integer from %lld to %lld",
+                       (long long)members[i].least, (long long)members[i].most);
+        else
+            *members[i].value = value;
+        return;
+    }
+    diag_error(diag, node->key_line, node->key_column, node->key,
+               "cannot be changed; maxTrialCount, parallelTrialCount, "
+               "maxFailedTrialCount, studyStoppingConfig, target and job can");
+}
+
+/* --- a whole job --- */
+
+/* The stored job with only those parts of the new one that may never change:
+ * what differs then is what forbids to continue. */
+static enum ht_status check_fixed_parts(struct change *change,
+                                        const struct job *wanted,
+                                        struct ht_error *err)
+{
+    struct job probe = *change->job;
+    probe.space = wanted->space;
+    probe.n_metrics = wanted->n_metrics;
+    probe.metrics = wanted->metrics;
+    probe.algorithm = wanted->algorithm;
+    probe.noise = wanted->noise;
+    probe.constraints = wanted->constraints;
+    probe.warm_start = wanted->warm_start;
+    if (wanted->has_seed) {
+        probe.has_seed = true;
+        probe.seed = wanted->seed;
+    }
+    struct text differences = {0};
+    enum ht_status status = HT_OK;
+    bool other_seed = wanted->has_seed && wanted->seed != change->row.seed;
+    if (job_diff(change->job, &probe, &differences) > 0)
+        status = ht_fail(err, HT_CONFLICT, "study %.100s differs: %s",
+                         change->row.name, differences.data);
+    else if (other_seed)
+        status = ht_fail(err, HT_CONFLICT,
+                         "study %.100s differs: seed: %lld -> %lld",
+                         change->row.name, (long long)change->row.seed,
+                         (long long)wanted->seed);
+    text_free(&differences);
+    return status;
+}
+
+/* What its replicas and AI Platform's clients are shown as sent. */
+static void note_sent(struct change *change, const struct node *node)
+{
+    struct arena *arena = change->req->arena;
+    struct study_row *row = &change->row;
+    row->job_spec = study_sent_spec(arena, node, change->job);
+    if (row->submitted[0] != '\0')
+        row->submitted =
+            json_text(arena, view_aip_input(arena, row, change->job));
+}
+
+static enum ht_status read_whole_job(struct change *change,
+                                     const struct node *node,
+                                     struct ht_error *err)
+{
+    struct job *wanted =
+        job_read_vertex(node, change->row.kind, study_diag(change->req));
+    if (wanted == NULL)
+        return HT_OK; /* the faults are in diag */
+    if (wanted->algorithm == ALGORITHM_DEFAULT)
+        wanted->algorithm = change->job->algorithm;
+    const enum ht_status status = check_fixed_parts(change, wanted, err);
+    if (status != HT_OK)
+        return status;
+    wanted->name = change->job->name;
+    wanted->has_seed = change->job->has_seed;
+    wanted->seed = change->job->seed;
+    change->job = wanted;
+    note_sent(change, node);
+    return HT_OK;
+}
+
+static enum ht_status read_member(struct change *change,
+                                  const struct node *node, struct ht_error *err)
+{
+    if (strcmp(node->key, "parallelTrialCount") != 0)
+        change->asks_trials = true;
+    if (strcmp(node->key, "job") == 0)
+        return read_whole_job(change, node, err);
+    if (strcmp(node->key, "studyStoppingConfig") == 0)
+        read_stopping(change, node);
+    else if (strcmp(node->key, "target") == 0)
+        read_target(change, node);
+    else
+        read_count(change, node);
+    return HT_OK; /* the faults are in diag */
+}
+
+static enum ht_status read_body(struct change *change, struct ht_error *err)
+{
+    const struct node *body = change->req->body;
+    if (body == NULL || body->kind != NODE_MAP)
+        return ht_fail(err, HT_INVALID, "the body must be an object");
+    for (const struct node *node = body->first; node != NULL;
+         node = node->next) {
+        const enum ht_status status = read_member(change, node, err);
+        if (status != HT_OK)
+            return status;
+    }
+    const struct diag *diag = study_diag(change->req);
+    return diag->errors == 0 ? HT_OK : study_fail_by_diag(diag, err);
+}
+
+/* Trials are not unmade, so a study never has more than it may. */
+static enum ht_status check_budget(struct change *change,
+                                   const struct job *before,
+                                   struct ht_error *err)
+{
+    const int64_t most = change->job->max_trials;
+    const int64_t made = study_trials_made(&change->row);
+    if (most == 0 || most == before->max_trials || most >= made)
+        return HT_OK;
+    struct diag *diag = study_diag(change->req);
+    diag_error(diag, 0, 0, "maxTrialCount",
+               "%lld is below the %lld trials that study %.128s has made",
+               (long long)most, (long long)made, change->row.name);
+    return study_fail_by_diag(diag, err);
+}
+
+/* --- storing --- */
+
+/* More trials at a time are not more trials. */
+static enum ht_status reopen(struct change *change, struct ht_error *err)
+{
+    const int64_t created = study_trials_made(&change->row);
+    const bool over = study_state_is_final(change->row.state) ||
+                      study_only_confirms(&change->row);
+    if (!over || !change->asks_trials || change->job->max_trials <= created)
+        return HT_OK;
+    change->row.exhausted = false;
+    return study_reopen(
+        change->core, &change->row,
+        arena_printf(change->req->arena, "reopened for %lld more trials",
+                     (long long)(change->job->max_trials - created)),
+        err);
+}
+
+static enum ht_status store(struct change *change, struct ht_error *err)
+{
+    struct arena *arena = change->req->arena;
+    change->row.spec = json_text(arena, job_write_vertex(change->job));
+    if (change->job->display != NULL)
+        change->row.display = change->job->display;
+    struct event_row event = {.study = change->row.id,
+                              .kind = "study.changed",
+                              .from = "",
+                              .to = "",
+                              .reason = reason_cut(arena, change->what.data),
+                              .data = ""};
+    enum ht_status status = state_event(change->core, &event, err);
+    if (status == HT_OK)
+        status = db_study_save(core_db(change->core), &change->row, err);
+    memory_forget_job(core_memory(change->core), change->row.id);
+    core_touch(change->core, change->row.id);
+    return status == HT_OK ? reopen(change, err) : status;
+}
+
+/* What is to run more at a time, or in another place, than it did. */
+static enum ht_status check_file(struct change *change,
+                                 const struct job *before, struct ht_error *err)
+{
+    struct arena *arena = change->req->arena;
+    const struct job *job = change->job;
+    const char *old = metrics_file_shared(arena, before);
+    const char *new = metrics_file_shared(arena, job);
+    const bool same = old != NULL && new != NULL &&strcmp(old, new) == 0;
+    const int64_t writers = metrics_file_writers(job);
+    if (new != NULL && writers > 1 &&
+        !(same && writers <= metrics_file_writers(before)))
+        return ht_fail(err, HT_PRECONDITION,
+                       "%lld processes at a time would write one metrics file, "
+                       "%.80s; first write %s",
+                       (long long)writers, new,
+                       metrics_file_repair(arena, job));
+    return study_state_is_final(change->row.state)
+               ? HT_OK /* study_reopen() asks */
+               : common_file_check(change->core, change->row.id, job, err);
+}
+
+static enum ht_status apply(struct change *change, struct ht_error *err)
+{
+    const struct job *before;
+    enum ht_status status =
+        job_parse(change->req->arena, change->row.spec, &change->job, err);
+    if (status == HT_OK)
+        status =
+            memory_job(core_memory(change->core), &change->row, &before, err);
+    if (status == HT_OK)
+        status = read_body(change, err);
+    if (status == HT_OK)
+        status = check_budget(change, before, err);
+    if (status == HT_OK)
+        status = check_file(change, before, err);
+    if (status != HT_OK)
+        return status;
+    if (job_diff(before, change->job, &change->what) == 0)
+        return reopen(change, err);
+    return store(change, err);
+}
+
+enum ht_status study_change(struct core *core, struct request *req,
+                            struct ht_error *err)
+{
+    struct change change = {.core = core, .req = req};
+    enum ht_status status = db_study_find(
+        core_db(core), req->arena, &req->scope, req->study, &change.row, err);
+    if (status != HT_OK)
+        return status;
+    if (change.row.state == STUDY_CANCELLING ||
+        change.row.state == STUDY_CANCELLED)
+        return ht_fail(err, HT_PRECONDITION, "study %s is %s", change.row.name,
+                       study_state_name(change.row.state));
+    status = apply(&change, err);
+    text_free(&change.what);
+    return status == HT_OK ? study_reply(core, req, change.row.id, err)
+                           : status;
+}

@@ -1,0 +1,212 @@
+#include "tuner/api/study_commands.h"
+
+#include "proto/doc/json.h"
+#include "proto/doc/kept_members.h"
+#include "tuner/api/operation.h"
+#include "tuner/ask/faults.h"
+#include "tuner/ask/trial_body.h"
+#include "tuner/core/core.h"
+#include "tuner/db/write.h"
+#include "tuner/study/cannot_start_pause.h"
+#include "tuner/study/end.h"
+#include "tuner/study/moves.h"
+#include "tuner/study/no_metric_pause.h"
+#include "tuner/study/settle.h"
+#include "tuner/view/view.h"
+
+/* --- shared by the handlers --- */
+
+static enum ht_status find(struct core *core, struct request *req,
+                           struct study_row *row, struct ht_error *err)
+{
+    return db_study_find(core_db(core), req->arena, &req->scope, req->study,
+                         row, err);
+}
+
+static void add_warnings(cJSON *view, const struct diag *warnings)
+{
+    cJSON *status = cJSON_GetObjectItemCaseSensitive(view, "hypertuneStatus");
+    cJSON *list = json_add_array(status, "warnings");
+    for (const struct diag_item *item = warnings->first; item != NULL;
+         item = item->next) {
+        cJSON *warning = json_push_object(list);
+        json_add_string(warning, "field", item->path);
+        json_add_string(warning, "description", item->text);
+    }
+}
+
+enum ht_status study_settled(struct core *core, struct request *req, int64_t id,
+                             struct study_row *row, struct ht_error *err)
+{
+    const enum ht_status status = study_settle(core, id, err);
+    return status == HT_OK
+               ? db_study_get(core_db(core), req->arena, id, row, err)
+               : status;
+}
+
+enum ht_status study_reply(struct core *core, struct request *req, int64_t id,
+                           struct ht_error *err)
+{
+    return study_reply_warned(core, req, id, NULL, err);
+}
+
+enum ht_status study_reply_warned(struct core *core, struct request *req,
+                                  int64_t id, const struct diag *warnings,
+                                  struct ht_error *err)
+{
+    struct study_row row;
+    cJSON *view = NULL;
+    enum ht_status status = study_settled(core, req, id, &row, err);
+    if (status == HT_OK)
+        status = view_job(core_db(core), req->arena, &row, &view, err);
+    if (status != HT_OK)
+        return status;
+    if (warnings != NULL && warnings->first != NULL)
+        add_warnings(view, warnings);
+    json_print(view, &req->reply);
+    return HT_OK;
+}
+
+const char *study_sent(struct arena *arena, const struct node *sent,
+                       const struct job *job, const char *member)
+{
+    cJSON *whole = json_of_node(sent);
+    for (const struct kept *kept = job->numbered; kept; kept = kept->next)
+        kept_put(whole, kept);
+    const char *text = json_text(
+        arena, cJSON_DetachItemFromObjectCaseSensitive(whole, member));
+    cJSON_Delete(whole);
+    return text;
+}
+
+const char *study_sent_spec(struct arena *arena, const struct node *sent,
+                            const struct job *job)
+{
+    if (job->form != JOB_VERTEX || job->kind == JOB_STUDY)
+        return "";
+    return study_sent(arena, sent, job, job_spec_member(job));
+}
+
+struct diag *study_diag(struct request *req)
+{
+    if (req->diag == NULL) {
+        req->diag = arena_alloc(req->arena, 1, sizeof *req->diag);
+        diag_init(req->diag, req->arena, "request", NULL, 0);
+    }
+    return req->diag;
+}
+
+/* The first fault stands for all in the one sentence of an error. */
+enum ht_status study_fail_by_diag(const struct diag *diag, struct ht_error *err)
+{
+    const struct diag_item *item = diag->first;
+    while (item != NULL && item->kind != DIAG_ERROR)
+        item = item->next;
+    if (item == NULL)
+        return ht_fail(err, HT_INVALID, "the request is wrong");
+    return ht_fail(err, HT_INVALID, "%s%s%s", item->path,
+                   *item->path == '\0' ? "" : ": ", item->text);
+}
+
+static enum ht_status ended(const struct study_row *row, struct ht_error *err)
+{
+    return ht_fail(err, HT_PRECONDITION, "study %s has ended: %s", row->name,
+                   study_state_name(row->state));
+}
+
+/* --- commands --- */
+
+enum ht_status study_pause(struct core *core, struct request *req,
+                           struct ht_error *err)
+{
+    struct study_row row;
+    enum ht_status status = find(core, req, &row, err);
+    if (status != HT_OK)
+        return status;
+    if (row.state == STUDY_RUNNING)
+        status =
+            state_move_study(core, &row, STUDY_PAUSED, "paused by user", err);
+    else if (row.state != STUDY_PAUSED)
+        status = ended(&row, err);
+    return status == HT_OK ? study_reply(core, req, row.id, err) : status;
+}
+
+enum ht_status study_resume(struct core *core, struct request *req,
+                            struct ht_error *err)
+{
+    struct study_row row;
+    enum ht_status status = find(core, req, &row, err);
+    if (status != HT_OK)
+        return status;
+    if (row.state == STUDY_PAUSED) {
+        core_wake(core);
+        status = refusal_forget(core, row.id, err);
+        if (status == HT_OK)
+            status = silence_accept(core, &row, err);
+        if (status == HT_OK)
+            status = state_move_study(core, &row, STUDY_RUNNING,
+                                      "resumed by user", err);
+    } else if (row.state != STUDY_RUNNING) {
+        status = ended(&row, err);
+    }
+    return status == HT_OK ? study_reply(core, req, row.id, err) : status;
+}
+
+enum ht_status study_stop(struct core *core, struct request *req,
+                          struct ht_error *err)
+{
+    struct study_row row;
+    enum ht_status status = find(core, req, &row, err);
+    if (status != HT_OK)
+        return status;
+    if (row.state == STUDY_RUNNING || row.state == STUDY_PAUSED)
+        status = study_begin_end(core, req->arena, &row, STUDY_STOPPED,
+                                 "stopped by user", err);
+    else if (row.state == STUDY_STOPPING)
+        status =
+            study_hasten_end(core, req->arena, &row, "stopped by user", err);
+    else if (row.state != STUDY_STOPPED)
+        status = ended(&row, err);
+    return status == HT_OK ? study_reply(core, req, row.id, err) : status;
+}
+
+enum ht_status study_cancel(struct core *core, struct request *req,
+                            struct ht_error *err)
+{
+    struct study_row row;
+    enum ht_status status = find(core, req, &row, err);
+    if (status == HT_OK)
+        status = trial_body_none(req, err);
+    if (status != HT_OK)
+        return status;
+    /* Google's clients expect that to cancel what has ended is no error. */
+    if (row.state != STUDY_CANCELLING && !study_state_is_final(row.state))
+        status = study_begin_end(core, req->arena, &row, STUDY_CANCELLED,
+                                 "cancelled by user", err);
+    if (status == HT_OK)
+        text_puts(&req->reply, "{}");
+    return status;
+}
+
+enum ht_status study_delete(struct core *core, struct request *req,
+                            struct ht_error *err)
+{
+    struct study_row row;
+    enum ht_status status = find(core, req, &row, err);
+    if (status != HT_OK)
+        return status;
+    if (!study_state_is_final(row.state))
+        return ht_fail(err, HT_PRECONDITION,
+                       "study %s is %s; cancel or stop it first", row.name,
+                       study_state_name(row.state));
+    status =
+        state_move_study(core, &row, STUDY_DELETING, "deleted by user", err);
+    if (status != HT_OK)
+        return status;
+    struct operation operation = {
+        .resource = arena_printf(req->arena, "projects/%s/locations/%s",
+                                 row.project, row.location),
+        .response = operation_empty()};
+    operation_reply(core, req, &operation);
+    return HT_OK;
+}

@@ -1,0 +1,26 @@
+/* study.h - the life of a study: creation, commands, trials wanted, its end.
+ *
+ * The request_handlers are what the HTTP routes name. Each reads req->body,
+ * req->study and so on, and replies with the job as view.h renders it. */
+#ifndef HT_TUNER_API_STUDY_COMMANDS_H
+#define HT_TUNER_API_STUDY_COMMANDS_H
+
+#include "tuner/core/request.h"
+
+/* study_create.c; body: Vertex's resource, which may carry "hypertune" */
+request_handler study_create, study_create_custom, study_create_vizier;
+
+/* study.c */
+request_handler study_cancel;
+request_handler study_delete; /* a done Operation */
+request_handler study_pause;
+request_handler study_resume;
+request_handler study_stop;
+
+/* study_change.c */
+request_handler study_change; /* PATCH, see docs/http.md */
+
+/* study_confirm.c; body: {"top", "seeds"}; replies with the confirmation */
+request_handler study_confirm;
+
+#endif

@@ -1,0 +1,244 @@
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/doc/json.h"
+#include "proto/space/constraint.h"
+#include "tuner/api/study_commands.h"
+#include "tuner/ask/trial_body.h"
+#include "tuner/core/core.h"
+#include "tuner/core/live.h"
+#include "tuner/db/confirm.h"
+#include "tuner/search/confirm.h"
+#include "tuner/search/trial_result.h"
+#include "tuner/study/end.h"
+#include "tuner/study/trial_create.h"
+
+enum { DEFAULT_TOP = 3, MOST_TOP = 20, DEFAULT_SEEDS = 5, MOST_SEEDS = 100 };
+
+/* One request to confirm. */
+struct confirming {
+    struct core *core;
+    struct request *req;
+    struct study_row study;
+    const struct job *job;
+    int64_t top, seeds; /* points; runs of each */
+    int64_t made;       /* trials created */
+};
+
+static const struct field confirm_fields[] = {
+    {.name = "top",
+     .read = field_whole,
+     .offset = offsetof(struct confirming, top),
+     .min = 1,
+     .max = MOST_TOP},
+    {.name = "seeds",
+     .read = field_whole,
+     .offset = offsetof(struct confirming, seeds),
+     .min = 1,
+     .max = MOST_SEEDS},
+    {0}};
+
+static enum ht_status read_body(struct confirming *now, struct ht_error *err)
+{
+    now->top = DEFAULT_TOP;
+    now->seeds = DEFAULT_SEEDS;
+    const enum ht_status status =
+        trial_body_read(now->req, confirm_fields, now, err);
+    return status == HT_OK ? trial_body_check(now->req, err) : status;
+}
+
+/* Whether clients will run what is asked of a study of theirs: nobody knows,
+ * but once it has ended none asks any more. */
+static enum ht_status check_clients(const struct confirming *now,
+                                    struct ht_error *err)
+{
+    const struct study_row *study = &now->study;
+    if (study->kind != JOB_STUDY)
+        return HT_OK;
+    if (now->job->space.open)
+        return ht_fail(err, HT_PRECONDITION,
+                       "the clients of study %.128s choose the points that "
+                       "they try",
+                       study->name);
+    if (study_state_is_final(study->state) || study_only_confirms(study))
+        return ht_fail(err, HT_PRECONDITION,
+                       "study %.64s is %s, and its trials are run by clients, "
+                       "of which none asks for more; reopen it with more "
+                       "trials when some will",
+                       study->name,
+                       study_state_name(study_only_confirms(study)
+                                            ? study->ends_as
+                                            : study->state));
+    return HT_OK;
+}
+
+static enum ht_status find_study(struct confirming *now, struct ht_error *err)
+{
+    const struct request *req = now->req;
+    enum ht_status status =
+        db_study_find(core_db(now->core), req->arena, &req->scope, req->study,
+                      &now->study, err);
+    if (status != HT_OK)
+        return status;
+    const struct study_row *study = &now->study;
+    if (study->state == STUDY_STOPPING || study->state == STUDY_CANCELLING ||
+        study->state == STUDY_CANCELLED)
+        return ht_fail(err, HT_PRECONDITION, "study %.128s is %s", study->name,
+                       study_state_name(study->state));
+    status = memory_job(core_memory(now->core), study, &now->job, err);
+    return status == HT_OK ? check_clients(now, err) : status;
+}
+
+/* Whether some of the best may not run again. */
+static bool has_bounds(const struct job *job)
+{
+    for (size_t i = 0; i < job->n_metrics; i++)
+        if (job->metrics[i].safety)
+            return true;
+    return job->constraints.n > 0;
+}
+
+static bool is_safe(const struct job *job, const struct trial_row *trial)
+{
+    double values[SETTING_METRICS];
+    (void)result_values(job, &trial->objective, trial->final_metrics, values);
+    return result_is_safe(job, values);
+}
+
+/* A result that was told may lie outside the constraints. */
+static bool is_inside(const struct constraint_set *constraints,
+                      const struct trial_row *trial)
+{
+    struct value point[HT_MAX_PARAMETERS];
+    return point_parse(constraints->space, trial->params, point, NULL) ==
+               HT_OK &&
+           constraint_set_holds(constraints, point);
+}
+
+/* The best trials, each of another point and within all bounds. */
+static enum ht_status find_best(struct confirming *now, struct trial_list *best,
+                                struct ht_error *err)
+{
+    const struct ranking ranking = {
+        now->study.id, now->job->metrics[0].maximize,
+        has_bounds(now->job) ? HT_MAX_TRIALS : now->top};
+    const struct job *job = now->job;
+    struct constraint_set constraints;
+    enum ht_status status =
+        constraint_set_parse(now->req->arena, &job->space, job->constraints.n,
+                             job->constraints.items, &constraints, err);
+    if (status == HT_OK)
+        status = db_confirm_finalists(core_db(now->core), now->req->arena,
+                                      &ranking, best, err);
+    if (status != HT_OK)
+        return status;
+    size_t n = 0;
+    for (size_t i = 0; i < best->n && n < (size_t)now->top; i++)
+        if (is_safe(job, &best->rows[i]) &&
+            is_inside(&constraints, &best->rows[i]))
+            best->rows[n++] = best->rows[i];
+    best->n = n;
+    return n > 0 ? HT_OK
+                 : ht_fail(err, HT_PRECONDITION,
+                           "study %.128s has no result to confirm",
+                           now->study.name);
+}
+
+/* The points to confirm; one that has confirmations already is known by the
+ * trial that they confirm. */
+static enum ht_status choose(struct confirming *now, struct finalist_list *list,
+                             struct ht_error *err)
+{
+    struct arena *arena = now->req->arena;
+    struct trial_list best;
+    struct finalist_list before;
+    enum ht_status status = find_best(now, &best, err);
+    if (status == HT_OK)
+        status = confirm_read(core_db(now->core), arena, now->study.id, &before,
+                              err);
+    if (status != HT_OK)
+        return status;
+    list->items = arena_alloc(arena, best.n, sizeof *list->items);
+    list->n = best.n;
+    for (size_t i = 0; i < best.n; i++) {
+        const struct trial_row *row = &best.rows[i];
+        list->items[i] = (struct finalist){
+            .trial = row->id, .params = row->params, .found = row};
+        for (size_t j = 0; j < before.n; j++)
+            if (strcmp(before.items[j].params, row->params) == 0)
+                list->items[i] = before.items[j];
+    }
+    return HT_OK;
+}
+
+/* Runs that have a result or may still get one. */
+static int64_t count_runs(const struct finalist *finalist)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < finalist->n; i++)
+        n += confirm_counts(finalist, &finalist->runs[i]) ||
+             !trial_state_is_final(finalist->runs[i].state);
+    return n;
+}
+
+static enum ht_status create(struct confirming *now,
+                             const struct finalist *finalist,
+                             struct ht_error *err)
+{
+    bool created;
+    struct trial_row trial = {
+        .state = TRIAL_REQUESTED,
+        .params = finalist->params,
+        .replicate = TRIAL_AGAIN,
+        .reason = arena_printf(now->req->arena, "confirms trial %lld",
+                               (long long)finalist->trial),
+        .client = "",
+        .confirms = finalist->trial};
+    now->made++;
+    return trial_create(now->core, &now->study, &trial, &created, err);
+}
+
+/* One run of each, then the next of each: when it is broken off, all have about
+ * as many. */
+static enum ht_status create_missing(struct confirming *now,
+                                     const struct finalist_list *list,
+                                     struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    for (int64_t run = 0; run < now->seeds; run++)
+        for (size_t i = 0; status == HT_OK && i < list->n; i++)
+            if (count_runs(&list->items[i]) <= run)
+                status = create(now, &list->items[i], err);
+    if (status != HT_OK || now->made == 0)
+        return status;
+    core_wake(now->core);
+    return study_state_is_final(now->study.state)
+               ? study_confirm_on(now->core, &now->study,
+                                  "confirms its best trials", err)
+               : HT_OK;
+}
+
+enum ht_status study_confirm(struct core *core, struct request *req,
+                             struct ht_error *err)
+{
+    struct confirming now = {.core = core, .req = req};
+    struct finalist_list list = {0};
+    cJSON *view;
+    enum ht_status status = read_body(&now, err);
+    if (status == HT_OK)
+        status = find_study(&now, err);
+    if (status == HT_OK && now.job->n_metrics == 0)
+        return ht_fail(err, HT_PRECONDITION,
+                       "\"%.128s\" has no objective to confirm",
+                       now.study.name);
+    if (status == HT_OK)
+        status = choose(&now, &list, err);
+    if (status == HT_OK)
+        status = create_missing(&now, &list, err);
+    if (status == HT_OK)
+        status = confirm_view(core_db(core), req->arena, &now.study, now.job,
+                              &view, err);
+    if (status == HT_OK)
+        json_print(view, &req->reply);
+    return status;
+}

@@ -1,0 +1,416 @@
+#include "tuner/api/trial_restore.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/base/token.h"
+#include "tuner/api/vizier.h"
+#include "tuner/ask/trial_body.h"
+#include "tuner/db/write.h"
+#include "tuner/study/final_measurement.h"
+#include "tuner/study/report_batch.h"
+#include "tuner/study/trial.h"
+#include "tuner/study/trial_create.h"
+
+enum { MOST_ITEMS = 10000, MOST_ATTEMPTS = 1000000 };
+
+/* --- reading --- */
+
+struct metric_list {
+    size_t n;
+    struct report_metric *items;
+};
+
+struct restored {
+    struct trial_row row;
+    struct place params, metrics, state;
+    const char *runner;
+    struct value *point;
+    struct metric_list final;
+};
+
+struct remembered { /* a measurement */
+    struct measurement_row row;
+    struct place metrics;
+};
+
+struct restoring {
+    struct place trials, measurements;
+    size_t n_trials, n_measurements;
+    struct restored *restored;
+    struct remembered *remembered;
+};
+
+static const struct field_choice states[] = {
+    {"SUCCEEDED", -1, TRIAL_SUCCEEDED}, {"STOPPED", -1, TRIAL_STOPPED},
+    {"FAILED", -1, TRIAL_FAILED},       {"INFEASIBLE", -1, TRIAL_INFEASIBLE},
+    {"CANCELLED", -1, TRIAL_CANCELLED}, {0}};
+
+#define ROW(member) offsetof(struct restored, row.member)
+#define RECORD(member) offsetof(struct remembered, row.member)
+
+static const struct field trial_fields[] = {
+    {"id", field_whole, ROW(id), 1, HT_MAX_TRIALS, NULL},
+    {.name = "state",
+     .read = field_choose,
+     .offset = ROW(state),
+     .choices = states},
+    {.name = "params",
+     .read = field_place,
+     .offset = offsetof(struct restored, params)},
+    {.name = "metrics",
+     .read = field_place,
+     .offset = offsetof(struct restored, metrics)},
+    {"step", field_whole, ROW(final_step), 0, INT64_MAX, NULL},
+    {.name = "elapsed",
+     .read = field_duration,
+     .offset = ROW(final_elapsed_ms)},
+    {"attempt", field_whole, ROW(attempt), 1, MOST_ATTEMPTS, NULL},
+    {"replicate", field_whole, ROW(replicate), 0, HT_MAX_TRIALS, NULL},
+    {"confirms", field_whole, ROW(confirms), 1, HT_MAX_TRIALS, NULL},
+    {.name = "runner",
+     .read = field_text,
+     .offset = offsetof(struct restored, runner)},
+    {.name = "client", .read = field_text, .offset = ROW(client)},
+    {.name = "reason", .read = field_text, .offset = ROW(reason)},
+    {.name = "created", .read = field_moment, .offset = ROW(created_ms)},
+    {.name = "started", .read = field_moment, .offset = ROW(started_ms)},
+    {.name = "ended", .read = field_moment, .offset = ROW(ended_ms)},
+    {.name = "value", .read = field_skip},
+    {0}};
+
+static const struct field record_fields[] = {
+    {"trial", field_whole, RECORD(trial), 1, HT_MAX_TRIALS, NULL},
+    {"step", field_whole, RECORD(step), 0, INT64_MAX, NULL},
+    {"timeMs", field_whole, RECORD(time_ms), 0, INT64_MAX, NULL},
+    {"attempt", field_whole, RECORD(attempt), 0, MOST_ATTEMPTS, NULL},
+    {.name = "replica", .read = field_name, .offset = RECORD(replica)},
+    {.name = "checkpoint", .read = field_text, .offset = RECORD(checkpoint)},
+    {.name = "metrics",
+     .read = field_place,
+     .offset = offsetof(struct remembered, metrics)},
+    {0}};
+
+static const struct field body_fields[] = {
+    {.name = "trials",
+     .read = field_place,
+     .offset = offsetof(struct restoring, trials)},
+    {.name = "measurements",
+     .read = field_place,
+     .offset = offsetof(struct restoring, measurements)},
+    {0}};
+
+/* {"loss": 0.25}; what was no number is a text. */
+static void read_metrics(const struct field_reader *reader, struct place at,
+                         struct metric_list *list)
+{
+    if (at.node == NULL)
+        return;
+    if (at.node->kind != NODE_MAP || at.node->count > HT_MAX_METRICS) {
+        field_error(reader, at, "must be a map of at most %d metrics",
+                    HT_MAX_METRICS);
+        return;
+    }
+    list->items =
+        arena_alloc(reader->arena, at.node->count + 1, sizeof *list->items);
+    for (const struct node *node = at.node->first; node; node = node->next) {
+        const struct place member = field_child(reader, at, node);
+        double value;
+        if (field_is_metric(reader, member, node->key) &&
+            trial_body_number(reader, member, &value))
+            list->items[list->n++] = (struct report_metric){node->key, value};
+    }
+}
+
+static void check_length(const struct field_reader *reader, struct place at,
+                         const char *key, const char *text)
+{
+    if (text != NULL && strlen(text) > HT_MAX_NAME)
+        field_error(reader, field_member(reader, at, key), "is over %d bytes",
+                    HT_MAX_NAME);
+}
+
+static void require(const struct field_reader *reader, struct place at,
+                    const char *key)
+{
+    if (field_member(reader, at, key).node == NULL)
+        field_missing(reader, at, key, NULL);
+}
+
+static const double *find_metric(const struct metric_list *list,
+                                 const char *name)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->items[i].name, name) == 0)
+            return &list->items[i].value;
+    return NULL;
+}
+
+/* Whose result counts has a number for every goal. */
+static void check_result(const struct vizier_call *call,
+                         const struct field_reader *reader, struct place at,
+                         const struct restored *trial)
+{
+    const struct job *job = call->job;
+    const bool counts = trial->row.state == TRIAL_SUCCEEDED ||
+                        trial->row.state == TRIAL_STOPPED;
+    for (size_t i = 0; counts && i < job->n_metrics; i++) {
+        const double *value = find_metric(&trial->final, job->metrics[i].name);
+        if (value == NULL || !isfinite(*value))
+            field_error(
+                reader, at, "is %s without a number for the metric %.64s",
+                trial_state_name(trial->row.state), job->metrics[i].name);
+    }
+}
+
+static void read_point(const struct vizier_call *call,
+                       const struct field_reader *reader,
+                       struct restored *trial)
+{
+    const struct space *space = &call->job->space;
+    struct ht_error why;
+    trial->point =
+        arena_alloc(reader->arena, space->n + 1, sizeof *trial->point);
+    if (trial->params.node != NULL &&
+        point_read(space, trial->params.node, trial->point, &why) != HT_OK)
+        field_error(reader, trial->params, "%s", why.text);
+}
+
+static void read_trial(const struct vizier_call *call,
+                       const struct field_reader *reader, struct place at,
+                       struct restored *trial)
+{
+    static const char *const needed[] = {"id", "state", "params"};
+    *trial = (struct restored){
+        .row = {.replicate = TRIAL_AGAIN, .final_elapsed_ms = -1}};
+    field_read_map(reader, at, trial_fields, trial);
+    if (at.node->kind != NODE_MAP)
+        return;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        require(reader, at, needed[i]);
+    check_length(reader, at, "client", trial->row.client);
+    check_length(reader, at, "runner", trial->runner);
+    read_metrics(reader, trial->metrics, &trial->final);
+    read_point(call, reader, trial);
+    check_result(call, reader, at, trial);
+}
+
+static void read_record(const struct field_reader *reader, struct place at,
+                        struct remembered *record)
+{
+    static const char *const needed[] = {"trial", "metrics"};
+    struct metric_list list = {0};
+    *record =
+        (struct remembered){.row = {.replica = "client", .checkpoint = ""}};
+    field_read_map(reader, at, record_fields, record);
+    if (at.node->kind != NODE_MAP)
+        return;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        require(reader, at, needed[i]);
+    read_metrics(reader, record->metrics, &list);
+    if (record->metrics.node != NULL && list.n == 0)
+        field_error(reader, record->metrics, "has no metric");
+    record->row.metrics =
+        report_metrics_text(reader->arena, list.n, list.items);
+}
+
+/* How many items the list at `at` has, 0 after a fault. */
+static size_t count_items(const struct field_reader *reader, struct place at)
+{
+    if (at.node == NULL)
+        return 0;
+    if (at.node->kind == NODE_LIST && at.node->count <= MOST_ITEMS)
+        return at.node->count;
+    field_error(reader, at, "must be a list of at most %d items", MOST_ITEMS);
+    return 0;
+}
+
+static enum ht_status read_body(struct vizier_call *call,
+                                struct restoring *body, struct ht_error *err)
+{
+    struct request *req = call->req;
+    const enum ht_status status = trial_body_read(req, body_fields, body, err);
+    if (status != HT_OK)
+        return status;
+    const struct field_reader reader = trial_body_reader(req);
+    const size_t n = count_items(&reader, body->trials);
+    const size_t m = count_items(&reader, body->measurements);
+    body->restored = arena_alloc(req->arena, n + 1, sizeof *body->restored);
+    body->remembered = arena_alloc(req->arena, m + 1, sizeof *body->remembered);
+    const struct node *node = n > 0 ? body->trials.node->first : NULL;
+    for (; node != NULL; node = node->next, body->n_trials++)
+        read_trial(call, &reader,
+                   field_item(&reader, body->trials, node, body->n_trials),
+                   &body->restored[body->n_trials]);
+    node = m > 0 ? body->measurements.node->first : NULL;
+    for (; node != NULL; node = node->next, body->n_measurements++)
+        read_record(
+            &reader,
+            field_item(&reader, body->measurements, node, body->n_measurements),
+            &body->remembered[body->n_measurements]);
+    return trial_body_check(req, err);
+}
+
+/* --- storing --- */
+
+static enum ht_status check_study(const struct vizier_call *call,
+                                  struct ht_error *err)
+{
+    const struct study_row *study = &call->study;
+    if (study->state != STUDY_RUNNING && study->state != STUDY_PAUSED)
+        return ht_fail(err, HT_PRECONDITION, "study %.128s has ended: %s",
+                       study->name, study_state_name(study->state));
+    return HT_OK;
+}
+
+/* Nobody has the token of an attempt that ran elsewhere. */
+static enum ht_status store_attempt(struct vizier_call *call,
+                                    const struct restored *trial,
+                                    struct ht_error *err)
+{
+    static const enum attempt_outcome outcomes[TRIAL_STATES] = {
+        [TRIAL_SUCCEEDED] = OUTCOME_SUCCEEDED,
+        [TRIAL_INFEASIBLE] = OUTCOME_SUCCEEDED,
+        [TRIAL_STOPPED] = OUTCOME_STOPPED,
+        [TRIAL_CANCELLED] = OUTCOME_STOPPED,
+        [TRIAL_FAILED] = OUTCOME_FAILED};
+    char nobody[TOKEN_TEXT_BYTES];
+    unsigned char hash[TOKEN_HASH_BYTES];
+    const struct trial_row *row = &call->trial;
+    const struct attempt_row attempt = {
+        .study = row->study,
+        .trial = row->id,
+        .n = trial->row.attempt,
+        .state = ATTEMPT_ENDED,
+        .outcome = outcomes[trial->row.state],
+        .runner = trial->runner == NULL ? "" : trial->runner,
+        .exit_code = -1,
+        .reason = row->reason,
+        .winner = row->has_objective,
+        .created_ms = row->created_ms,
+        .started_ms = row->started_ms,
+        .ended_ms = row->ended_ms};
+    token_make(nobody, TOKEN_HASH_BYTES);
+    token_hash(hash, nobody);
+    const struct attempt_lease lease = {.boot = "", .token_hash = hash};
+    struct db *db = core_db(call->core);
+    const enum ht_status status = db_attempt_insert(db, &attempt, &lease, err);
+    return status == HT_OK ? db_attempt_save(db, &attempt, err) : status;
+}
+
+static enum ht_status conclude(struct vizier_call *call,
+                               const struct restored *trial,
+                               struct ht_error *err)
+{
+    struct arena *arena = call->req->arena;
+    struct trial_pair pair = {.trial = call->trial};
+    const struct job *job = call->job;
+    struct deciding now = {.pair = &pair, .study = call->study, .job = job};
+    if (trial->final.n > 0)
+        now.final.metrics =
+            report_metrics_text(arena, trial->final.n, trial->final.items);
+    now.final.step = trial->row.final_step;
+    if (trial->row.state == TRIAL_SUCCEEDED ||
+        trial->row.state == TRIAL_STOPPED) {
+        now.final.found = job->n_metrics > 0;
+        now.final.objective =
+            now.final.found ? *find_metric(&trial->final, job->metrics[0].name)
+                            : 0;
+    }
+    const char *reason = trial->row.reason == NULL ? "" : trial->row.reason;
+    const enum ht_status status =
+        trial_conclude(call->core, arena, &now, trial->row.state, reason, err);
+    call->trial = pair.trial;
+    return status;
+}
+
+/* The row has the moments of what happened; its events have that of now. */
+static enum ht_status store_trial(struct vizier_call *call,
+                                  const struct restored *trial,
+                                  struct ht_error *err)
+{
+    struct text params = {0};
+    bool created = false;
+    point_text(&call->job->space, trial->point, &params);
+    call->trial = trial->row;
+    call->trial.state = TRIAL_ACTIVE;
+    call->trial.attempt = 0;
+    call->trial.params =
+        arena_strndup(call->req->arena, params.data, params.len);
+    call->trial.reason = "imported";
+    text_free(&params);
+    enum ht_status status =
+        trial_create(call->core, &call->study, &call->trial, &created, err);
+    if (status == HT_OK && !created)
+        return ht_fail(err, HT_CONFLICT,
+                       "trial %lld: replicate %lld of its point is there "
+                       "already",
+                       (long long)trial->row.id,
+                       (long long)trial->row.replicate);
+    if (status == HT_OK)
+        status = conclude(call, trial, err);
+    if (status != HT_OK)
+        return status;
+    call->trial.attempt = trial->row.attempt;
+    call->trial.started_ms = trial->row.started_ms;
+    call->trial.ended_ms = trial->row.ended_ms;
+    call->trial.final_elapsed_ms = trial->row.final_elapsed_ms;
+    status = db_trial_save(core_db(call->core), &call->trial, err);
+    if (status == HT_OK && trial->row.attempt > 0)
+        status = store_attempt(call, trial, err);
+    trial_forget(call->core, &call->trial);
+    return status;
+}
+
+static enum ht_status store_record(struct vizier_call *call,
+                                   struct measurement_row *row,
+                                   struct ht_error *err)
+{
+    struct db *db = core_db(call->core);
+    struct arena *arena = call->req->arena;
+    const int64_t study = call->study.id;
+    const struct replica_key key = {study, row->trial, row->attempt,
+                                    row->replica};
+    struct measurement_row last;
+    struct trial_row trial;
+    bool inserted;
+    enum ht_status status =
+        db_trial_get(db, arena, study, row->trial, &trial, err);
+    if (status != HT_OK)
+        return ht_wrap(err, status, "measurements of trial %lld",
+                       (long long)row->trial);
+    if (!trial_state_is_final(trial.state))
+        return ht_fail(err, HT_PRECONDITION, "trial %lld is %s, not restored",
+                       (long long)row->trial, trial_state_name(trial.state));
+    status = db_measurement_newest(db, arena, &key, &last, err);
+    if (status != HT_OK && status != HT_NOT_FOUND)
+        return status;
+    row->study = study;
+    row->seq = status == HT_OK ? last.seq + 1 : 1;
+    status = db_measurement_insert(db, row, &inserted, err);
+    if (status != HT_OK || row->attempt != trial.attempt)
+        return status;
+    trial.latest =
+        (struct record_name){row->attempt, row->replica, row->writer, row->seq};
+    return db_trial_set_latest(db, &trial, err);
+}
+
+enum ht_status trial_restore(struct core *core, struct request *req,
+                             struct ht_error *err)
+{
+    struct vizier_call call = {.core = core, .req = req};
+    struct restoring body = {0};
+    enum ht_status status = vizier_find_study(&call, err);
+    if (status == HT_OK)
+        status = read_body(&call, &body, err);
+    if (status == HT_OK)
+        status = check_study(&call, err);
+    for (size_t i = 0; status == HT_OK && i < body.n_trials; i++)
+        status = store_trial(&call, &body.restored[i], err);
+    for (size_t i = 0; status == HT_OK && i < body.n_measurements; i++)
+        status = store_record(&call, &body.remembered[i].row, err);
+    if (status == HT_OK)
+        text_puts(&req->reply, "{}");
+    return status;
+}

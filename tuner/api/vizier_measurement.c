@@ -1,0 +1,323 @@
+#include <math.h>
+#include <string.h>
+
+#include "proto/doc/node.h"
+#include "tuner/api/vizier.h"
+#include "tuner/api/vizier_result.h"
+#include "tuner/ask/trial_body.h"
+#include "tuner/db/write.h"
+#include "tuner/study/moves.h"
+#include "tuner/study/report_batch.h"
+#include "tuner/wire/report.h"
+
+enum { MOST_MEASUREMENTS = 10000 }; /* of one trial */
+
+/* A client's measurements belong to no attempt; they count from 1. */
+static struct replica_key key_of(const struct trial_row *trial)
+{
+    return (struct replica_key){
+        .study = trial->study, .trial = trial->id, .replica = "client"};
+}
+
+static enum ht_status check_open(const struct vizier_call *call,
+                                 struct ht_error *err)
+{
+    if (!trial_state_is_final(call->trial.state))
+        return HT_OK;
+    return ht_fail(err, HT_PRECONDITION, "trial %lld has ended: %s",
+                   (long long)call->trial.id,
+                   trial_state_name(call->trial.state));
+}
+
+/* --- addTrialMeasurement --- */
+
+/* One, or several in order. */
+struct telling {
+    struct place one, several;
+};
+
+static const struct field measure_fields[] = {
+    {.name = "measurement",
+     .read = field_place,
+     .offset = offsetof(struct telling, one)},
+    {.name = "measurements",
+     .read = field_place,
+     .offset = offsetof(struct telling, several)},
+    {0}};
+
+struct told {
+    struct place at;
+    struct measurement measurement;
+};
+
+struct told_list {
+    size_t n;
+    struct told *items;
+};
+
+static void read_told(const struct vizier_call *call,
+                      const struct field_reader *reader, struct place at,
+                      struct told_list *list)
+{
+    struct told *told = &list->items[list->n];
+    told->at = at;
+    list->n +=
+        trial_body_measurement(reader, at, call->job, &told->measurement);
+}
+
+static void read_several(const struct vizier_call *call,
+                         const struct field_reader *reader, struct place at,
+                         struct told_list *list)
+{
+    size_t index = 0;
+    if (at.node->kind != NODE_LIST) {
+        field_wrong_kind(reader, at, "a list");
+        return;
+    }
+    list->items =
+        arena_alloc(reader->arena, at.node->count + 1, sizeof *list->items);
+    for (const struct node *node = at.node->first; node != NULL;
+         node = node->next)
+        read_told(call, reader, field_item(reader, at, node, index++), list);
+}
+
+static enum ht_status read_measurements(struct vizier_call *call,
+                                        struct told_list *list,
+                                        struct ht_error *err)
+{
+    struct telling telling = {0};
+    const enum ht_status status =
+        trial_body_read(call->req, measure_fields, &telling, err);
+    if (!trial_body_is_message(call->req))
+        return status;
+    const struct field_reader reader = trial_body_reader(call->req);
+    if (telling.one.node != NULL && telling.several.node != NULL) {
+        field_error(&reader, telling.one, "cannot stand beside measurements");
+    } else if (telling.several.node != NULL) {
+        read_several(call, &reader, telling.several, list);
+    } else if (telling.one.node != NULL) {
+        list->items = arena_alloc(reader.arena, 1, sizeof *list->items);
+        read_told(call, &reader, telling.one, list);
+    } else {
+        diag_error(reader.diag, 0, 0, "measurement", "is missing");
+    }
+    return trial_body_check(call->req, err);
+}
+
+/* Later is a higher step, or the same step after a longer time. */
+static bool is_later(const struct vizier_call *call,
+                     const struct measurement *measurement,
+                     const struct measurement_row *last)
+{
+    if (measurement->step != last->step)
+        return measurement->step > last->step;
+    return measurement->elapsed_ms > last->time_ms - call->trial.started_ms;
+}
+
+static enum ht_status next_seq(struct vizier_call *call,
+                               const struct told *told, int64_t *seq,
+                               struct ht_error *err)
+{
+    struct measurement_row last;
+    const struct replica_key key = key_of(&call->trial);
+    const enum ht_status status = db_measurement_newest(
+        core_db(call->core), call->req->arena, &key, &last, err);
+    if (status == HT_NOT_FOUND) {
+        *seq = 1;
+        return HT_OK;
+    }
+    if (status != HT_OK)
+        return status;
+    if (last.seq >= MOST_MEASUREMENTS)
+        return ht_fail(err, HT_LIMIT, "trial %lld has %d measurements already",
+                       (long long)call->trial.id, MOST_MEASUREMENTS);
+    if (!is_later(call, &told->measurement, &last)) {
+        const struct field_reader reader = trial_body_reader(call->req);
+        field_error(&reader, told->at,
+                    "is not later than the one before, of step %lld",
+                    (long long)last.step);
+        return trial_body_check(call->req, err);
+    }
+    *seq = last.seq + 1;
+    return HT_OK;
+}
+
+static enum ht_status store(struct vizier_call *call,
+                            const struct measurement *measurement, int64_t seq,
+                            struct ht_error *err)
+{
+    struct db *db = core_db(call->core);
+    struct trial_row *trial = &call->trial;
+    const bool timed = measurement->elapsed_ms != MEASUREMENT_UNSAID;
+    const struct measurement_row row = {
+        .study = trial->study,
+        .trial = trial->id,
+        .replica = key_of(trial).replica,
+        .seq = seq,
+        .step = measurement->step,
+        .time_ms = timed ? trial->started_ms + measurement->elapsed_ms
+                         : core_wall_ms(call->core),
+        .metrics = report_metrics_text(call->req->arena, measurement->n_metrics,
+                                       measurement->metrics),
+        .checkpoint = ""};
+    bool inserted;
+    trial->latest =
+        (struct record_name){row.attempt, row.replica, row.writer, row.seq};
+    return db_measurement_insert(db, &row, &inserted, err);
+}
+
+static enum ht_status store_all(struct vizier_call *call,
+                                const struct told_list *list,
+                                struct ht_error *err)
+{
+    const struct trial_row *trial = &call->trial;
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; i < list->n && status == HT_OK; i++) {
+        int64_t seq = 0;
+        status = next_seq(call, &list->items[i], &seq, err);
+        if (status == HT_OK)
+            status = store(call, &list->items[i].measurement, seq, err);
+    }
+    if (status != HT_OK || list->n == 0)
+        return status;
+    status = db_trial_set_latest(core_db(call->core), trial, err);
+    return status == HT_OK ? report_note_measured(call->core, trial, err)
+                           : status;
+}
+
+enum ht_status trial_measure(struct core *core, struct request *req,
+                             struct ht_error *err)
+{
+    struct vizier_call call = {.core = core, .req = req};
+    struct told_list list = {0};
+    enum ht_status status = vizier_find_trial(&call, err);
+    if (status == HT_OK)
+        status = read_measurements(&call, &list, err);
+    if (status == HT_OK)
+        status = check_open(&call, err);
+    if (status == HT_OK && call.trial.state == TRIAL_REQUESTED)
+        status = state_move_trial(core, &call.trial, TRIAL_ACTIVE,
+                                  "a client measures it", err);
+    if (status == HT_OK)
+        status = store_all(&call, &list, err);
+    return status == HT_OK ? vizier_reply_trial(&call, err) : status;
+}
+
+/* --- complete --- */
+
+struct completion {
+    struct place measurement;
+    bool infeasible;
+    const char *reason;
+};
+
+static const struct field complete_fields[] = {
+    {.name = "finalMeasurement",
+     .read = field_place,
+     .offset = offsetof(struct completion, measurement)},
+    {.name = "trialInfeasible",
+     .read = field_flag,
+     .offset = offsetof(struct completion, infeasible)},
+    {.name = "infeasibleReason",
+     .read = field_text,
+     .offset = offsetof(struct completion, reason)},
+    {0}};
+
+static enum ht_status read_completion(struct vizier_call *call,
+                                      struct trial_result *result,
+                                      struct ht_error *err)
+{
+    struct completion completion = {0};
+    const enum ht_status status =
+        trial_body_read(call->req, complete_fields, &completion, err);
+    if (!trial_body_is_message(call->req))
+        return status;
+    const struct field_reader reader = trial_body_reader(call->req);
+    if (!completion.infeasible && completion.reason != NULL &&
+        completion.reason[0] != '\0')
+        diag_error(reader.diag, 0, 0, "infeasibleReason",
+                   "goes with trialInfeasible, which is not true");
+    if (completion.infeasible)
+        result->infeasible = completion.reason == NULL ? "" : completion.reason;
+    else if (completion.measurement.node != NULL)
+        trial_result_read(&reader, completion.measurement, call->job, result);
+    return trial_body_check(call->req, err);
+}
+
+static bool is_better(const struct job *job, double value, double than)
+{
+    return job->metrics[0].maximize ? value > than : value < than;
+}
+
+/* A stored measurement as a result; false when it lacks a metric. */
+static bool read_stored(struct vizier_call *call,
+                        const struct measurement_row *row,
+                        struct trial_result *result)
+{
+    struct arena *arena = call->req->arena;
+    const struct job *job = call->job;
+    struct diag diag;
+    const size_t len = strlen(row->metrics);
+    diag_init(&diag, arena, "metrics", row->metrics, len);
+    const struct node *map = node_read_json(arena, row->metrics, len, &diag);
+    struct measurement found = {
+        .step = row->step, .elapsed_ms = row->time_ms - call->trial.started_ms};
+    found.metrics = arena_alloc(arena, job->n_metrics, sizeof *found.metrics);
+    for (size_t i = 0; i < job->n_metrics; i++) {
+        const char *name = job->metrics[i].name;
+        if (node_find(map, name) == NULL)
+            return false;
+        found.metrics[found.n_metrics++] =
+            (struct report_metric){name, node_get_double(map, name, NAN)};
+    }
+    *result = (struct trial_result){.measurement = found,
+                                    .objective = found.metrics[0].value};
+    return true;
+}
+
+/* The last one, or of the best ones the first, as the study has it. */
+static enum ht_status choose(struct vizier_call *call,
+                             struct trial_result *result, struct ht_error *err)
+{
+    struct measurement_list list;
+    const enum ht_status status = db_measurement_list(
+        core_db(call->core), call->req->arena, call->trial.study,
+        call->trial.id, MOST_MEASUREMENTS, &list, err);
+    if (status != HT_OK)
+        return status;
+    const bool best = call->job->selection == SELECT_BEST;
+    for (size_t i = list.n; i > 0; i--) {
+        struct trial_result found;
+        if (!read_stored(call, &list.rows[i - 1], &found))
+            continue;
+        if (!trial_result_is_given(result) || !isfinite(result->objective) ||
+            (isfinite(found.objective) &&
+             !is_better(call->job, result->objective, found.objective)))
+            *result = found;
+        if (!best)
+            break;
+    }
+    if (trial_result_is_given(result))
+        return HT_OK;
+    return ht_fail(err, HT_PRECONDITION,
+                   "trial %lld has no measurement to choose from: give a "
+                   "finalMeasurement or trialInfeasible",
+                   (long long)call->trial.id);
+}
+
+enum ht_status trial_complete(struct core *core, struct request *req,
+                              struct ht_error *err)
+{
+    struct vizier_call call = {.core = core, .req = req};
+    struct trial_result result = {0};
+    enum ht_status status = vizier_find_trial(&call, err);
+    if (status == HT_OK)
+        status = read_completion(&call, &result, err);
+    if (status == HT_OK)
+        status = check_open(&call, err);
+    if (status == HT_OK && !trial_result_is_given(&result))
+        status = choose(&call, &result, err);
+    if (status == HT_OK)
+        status = trial_result_store(&call, &result, err);
+    return status == HT_OK ? vizier_reply_trial(&call, err) : status;
+}

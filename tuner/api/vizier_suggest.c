@@ -1,0 +1,426 @@
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/doc/json.h"
+#include "tuner/api/operation.h"
+#include "tuner/api/vizier.h"
+#include "tuner/ask/trial_body.h"
+#include "tuner/ask/trial_context.h"
+#include "tuner/core/live.h"
+#include "tuner/db/write.h"
+#include "tuner/study/moves.h"
+#include "tuner/study/settle.h"
+#include "tuner/study/suggestion_stock.h"
+#include "tuner/study/trial_create.h"
+#include "tuner/view/member.h"
+#include "tuner/view/view.h"
+
+enum {
+    MOST = 1000,     /* trials in one answer */
+    CONTEXTS = 100,  /* each takes a search of its own */
+    HOLD_MS = 50000, /* a request waits for the search, at most */
+};
+
+/* A place for one trial of the answer. */
+struct slot {
+    struct trial_context context;
+    bool filled;
+    struct trial_row trial;
+};
+
+/* What a request remembers while it is held. */
+struct promise {
+    int64_t owed;    /* see offer_ask() */
+    bool *exhausted; /* by slot: no point is left for it */
+};
+
+/* One request on its way. */
+struct suggesting {
+    struct vizier_call call;
+    int64_t count; /* wanted */
+    const char *client;
+    struct place contexts;
+    int64_t waited_ms;  /* for the search */
+    struct slot *slots; /* `count` of them */
+    struct promise *promise;
+};
+
+static const struct field suggest_fields[] = {
+    {.name = "suggestionCount",
+     .read = field_whole,
+     .offset = offsetof(struct suggesting, count),
+     .min = 1,
+     .max = MOST},
+    {.name = "clientId",
+     .read = field_text,
+     .offset = offsetof(struct suggesting, client)},
+    {.name = "contexts",
+     .read = field_place,
+     .offset = offsetof(struct suggesting, contexts)},
+    {0}};
+
+/* A context for each slot, or none for any. */
+static enum ht_status read_contexts(struct suggesting *now,
+                                    const struct field_reader *reader,
+                                    struct ht_error *err)
+{
+    const struct job *job = now->call.job;
+    const struct place at = now->contexts;
+    struct constraint_set constraints;
+    if (at.node == NULL)
+        return HT_OK;
+    if (at.node->kind != NODE_LIST)
+        field_wrong_kind(reader, at, "a list");
+    else if (at.node->count > 0 && (int64_t)at.node->count != now->count)
+        field_error(reader, at,
+                    "has %zu items, not one for each of the %lld suggestions",
+                    at.node->count, (long long)now->count);
+    else if (at.node->count > CONTEXTS)
+        field_error(reader, at, "has over %d items", CONTEXTS);
+    const enum ht_status status = trial_body_check(now->call.req, err);
+    if (status != HT_OK || at.node->count == 0)
+        return status;
+    const enum ht_status parsed =
+        constraint_set_parse(reader->arena, &job->space, job->constraints.n,
+                             job->constraints.items, &constraints, err);
+    if (parsed != HT_OK)
+        return parsed;
+    size_t i = 0;
+    for (const struct node *node = at.node->first; node != NULL;
+         node = node->next, i++)
+        trial_context_read(reader, field_item(reader, at, node, i),
+                           &constraints, &now->slots[i].context);
+    return trial_body_check(now->call.req, err);
+}
+
+static enum ht_status read_body(struct suggesting *now, struct ht_error *err)
+{
+    struct request *req = now->call.req;
+    const struct field_reader reader = trial_body_reader(req);
+    const bool read = trial_body_read(req, suggest_fields, now, err) == HT_OK;
+    if (read && now->count == 0)
+        diag_error(reader.diag, 0, 0, "suggestionCount", "is missing");
+    if (now->client == NULL || now->client[0] == '\0')
+        now->client = "default";
+    if (strlen(now->client) > HT_MAX_NAME)
+        diag_error(reader.diag, 0, 0, "clientId", "is over %d bytes",
+                   HT_MAX_NAME);
+    const enum ht_status status = trial_body_check(req, err);
+    if (status != HT_OK)
+        return status;
+    now->slots =
+        arena_alloc(req->arena, (size_t)now->count, sizeof *now->slots);
+    return read_contexts(now, &reader, err);
+}
+
+static struct offer_claim claim_of(const struct suggesting *now,
+                                   const struct slot *slot)
+{
+    return (struct offer_claim){.study = now->call.study.id,
+                                .owed = now->promise->owed,
+                                .context = slot->context.text};
+}
+
+/* Whether the search may still fill slot i. */
+static bool is_empty(const struct suggesting *now, int64_t i)
+{
+    return !now->slots[i].filled && !now->promise->exhausted[i];
+}
+
+static bool has_contexts(const struct suggesting *now)
+{
+    return now->slots[0].context.text != NULL;
+}
+
+/* The first empty slot that such a trial suits, or NULL. */
+static struct slot *find_slot(const struct suggesting *now,
+                              const struct trial_row *trial)
+{
+    struct value point[HT_MAX_PARAMETERS];
+    const bool any = !has_contexts(now);
+    if (!any &&
+        point_parse(&now->call.job->space, trial->params, point, NULL) != HT_OK)
+        return NULL;
+    for (int64_t i = 0; i < now->count; i++) {
+        struct slot *slot = &now->slots[i];
+        if (!slot->filled && (any || subspace_has(&slot->context.part, point)))
+            return slot;
+    }
+    return NULL;
+}
+
+static void fill(struct slot *slot, const struct trial_row *trial)
+{
+    slot->trial = *trial;
+    slot->filled = true;
+}
+
+/* --- what is there already --- */
+
+/* A client that asks again, after a crash or a lost answer, gets the same. */
+static enum ht_status take_unfinished(struct suggesting *now,
+                                      struct ht_error *err)
+{
+    struct trial_list list;
+    const enum ht_status status =
+        db_trial_of_client(core_db(now->call.core), now->call.req->arena,
+                           now->call.study.id, now->client, &list, err);
+    if (status != HT_OK)
+        return status;
+    for (size_t i = 0; i < list.n; i++) {
+        struct slot *slot = find_slot(now, &list.rows[i]);
+        if (slot != NULL)
+            fill(slot, &list.rows[i]);
+    }
+    return HT_OK;
+}
+
+static const char *given_reason(const struct suggesting *now)
+{
+    return arena_printf(now->call.req->arena, "given to client %s",
+                        now->client);
+}
+
+/* Points that somebody added and nobody has begun. */
+static enum ht_status take_requested(struct suggesting *now,
+                                     struct ht_error *err)
+{
+    struct core *core = now->call.core;
+    struct trial_list list;
+    enum ht_status status = db_trial_waiting(
+        core_db(core), now->call.req->arena, now->call.study.id, 0, &list, err);
+    for (size_t i = 0; status == HT_OK && i < list.n; i++) {
+        struct slot *slot = find_slot(now, &list.rows[i]);
+        if (slot == NULL)
+            continue;
+        fill(slot, &list.rows[i]);
+        struct trial_row *trial = &slot->trial;
+        trial->client = now->client;
+        status = db_trial_set_client(core_db(core), trial, err);
+        if (status == HT_OK)
+            status = state_move_trial(core, trial, TRIAL_ACTIVE,
+                                      given_reason(now), err);
+    }
+    return status;
+}
+
+/* --- new ones --- */
+
+/* Trials that may still be made. */
+static int64_t room(const struct suggesting *now)
+{
+    const struct vizier_call *call = &now->call;
+    const int64_t most =
+        call->job->max_trials > 0 ? call->job->max_trials : HT_MAX_TRIALS;
+    const int64_t left = most - study_trials_made(&call->study);
+    int64_t wanted = 0;
+    for (int64_t i = 0; i < now->count; i++)
+        wanted += is_empty(now, i) ? 1 : 0;
+    if (call->study.state != STUDY_RUNNING || call->study.exhausted ||
+        study_only_confirms(&call->study) || left <= 0)
+        return 0;
+    return left < wanted ? left : wanted;
+}
+
+/* Points that another client was quicker to take are skipped. */
+static enum ht_status take_for(struct suggesting *now, struct slot *slot,
+                               struct ht_error *err)
+{
+    struct core *core = now->call.core;
+    struct arena *arena = now->call.req->arena;
+    const struct offer_claim claim = claim_of(now, slot);
+    const struct suggestion *item;
+    enum ht_status status = HT_OK;
+    while (status == HT_OK && !slot->filled && room(now) > 0 &&
+           (item = offer_take(core, &claim)) != NULL) {
+        bool created = false;
+        struct trial_row trial = {.state = TRIAL_ACTIVE,
+                                  .params = arena_strdup(arena, item->params),
+                                  .replicate = item->repeats ? TRIAL_AGAIN : 0,
+                                  .why = arena_strdup(arena, item->why),
+                                  .reason = given_reason(now),
+                                  .client = now->client};
+        status = trial_create(core, &now->call.study, &trial, &created, err);
+        if (status == HT_OK && created)
+            fill(slot, &trial);
+    }
+    return status;
+}
+
+static enum ht_status take_offered(struct suggesting *now, struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    for (int64_t i = 0; status == HT_OK && i < now->count; i++) {
+        struct slot *slot = &now->slots[i];
+        const struct offer_claim claim = claim_of(now, slot);
+        status = take_for(now, slot, err);
+        if (!slot->filled && offer_is_exhausted(now->call.core, &claim))
+            now->promise->exhausted[i] = true;
+    }
+    return status;
+}
+
+/* --- the answer --- */
+
+static enum ht_status add_trials(struct suggesting *now, cJSON *response,
+                                 struct ht_error *err)
+{
+    cJSON *list = json_add_array(response, "trials");
+    for (int64_t i = 0; i < now->count; i++) {
+        cJSON *view;
+        if (!now->slots[i].filled)
+            continue;
+        const enum ht_status status = view_trial(
+            core_db(now->call.core), now->call.req->arena, &now->call.study,
+            now->call.job, &now->slots[i].trial, false, &view, err);
+        if (status != HT_OK)
+            return status;
+        cJSON_AddItemToArray(list, view);
+    }
+    return HT_OK;
+}
+
+static struct operation operation_of(const struct suggesting *now)
+{
+    struct core *core = now->call.core;
+    struct operation operation = {
+        .resource = vizier_study_name(now->call.req->arena, &now->call.study),
+        .metadata = operation_message(now->call.req, "SuggestTrialsMetadata")};
+    operation_add_times(core, operation.metadata);
+    json_add_string(operation.metadata, "clientId", now->client);
+    return operation;
+}
+
+static enum ht_status reply(struct suggesting *now, struct ht_error *err)
+{
+    struct core *core = now->call.core;
+    cJSON *response = operation_message(now->call.req, "SuggestTrialsResponse");
+    const enum ht_status status = add_trials(now, response, err);
+    if (status != HT_OK) {
+        cJSON_Delete(response);
+        return status;
+    }
+    json_add_string(response, "studyState",
+                    study_state_vizier(now->call.study.state));
+    view_add_stamp(response, "startTime", core_wall_ms(core) - now->waited_ms);
+    view_add_stamp(response, "endTime", core_wall_ms(core));
+    struct operation operation = operation_of(now);
+    operation.response = response;
+    operation_reply(core, now->call.req, &operation);
+    return HT_OK;
+}
+
+static bool has_some(const struct suggesting *now)
+{
+    for (int64_t i = 0; i < now->count; i++)
+        if (now->slots[i].filled)
+            return true;
+    return false;
+}
+
+/* Asks for all that is missing of one context: the search for the next one then
+ * knows the trials that came of it. */
+static void ask_search(struct suggesting *now)
+{
+    int64_t first = 0, alike = 0;
+    while (!is_empty(now, first))
+        first++;
+    const char *context = now->slots[first].context.text;
+    for (int64_t i = first; i < now->count; i++)
+        alike += is_empty(now, i) &&
+                         trial_context_is(now->slots[i].context.text, context)
+                     ? 1
+                     : 0;
+    const int64_t most = room(now);
+    study_ask(now->call.core, &now->call.study, alike < most ? alike : most,
+              context);
+}
+
+/* Holds the request until the search has found more; what it has by now is
+ * stored and comes back as unfinished. */
+static enum ht_status wait_for_search(struct suggesting *now,
+                                      struct ht_error *err)
+{
+    struct core *core = now->call.core;
+    struct request *req = now->call.req;
+    const struct memory_study *memory =
+        memory_study(core_memory(core), now->call.study.id);
+    if (memory->ask_after_ms > core_now_ms(core))
+        return ht_fail(err, HT_UNAVAILABLE,
+                       "the search of study %.128s failed; ask again in a "
+                       "second",
+                       now->call.study.name);
+    if (req->held_until_ms == 0)
+        req->held_until_ms = core_now_ms(core) + HOLD_MS;
+    if (req->held_until_ms > core_now_ms(core)) {
+        ask_search(now);
+        return HT_OK;
+    }
+    req->held_until_ms = 0;
+    if (has_some(now))
+        return reply(now, err);
+    struct operation operation = operation_of(now);
+    ht_fail(&operation.why, HT_TIMEOUT,
+            "the search has found nothing in %d s; ask again", HOLD_MS / 1000);
+    operation_reply(core, req, &operation);
+    return HT_OK;
+}
+
+static enum ht_status check_study(const struct suggesting *now,
+                                  struct ht_error *err)
+{
+    const struct study_row *study = &now->call.study;
+    if (study->kind != JOB_STUDY)
+        return ht_fail(err, HT_PRECONDITION,
+                       "study %.128s belongs to a job that runs its trials "
+                       "itself",
+                       study->name);
+    if (now->call.job->space.open)
+        return ht_fail(err, HT_PRECONDITION,
+                       "study %.128s has an open space: its clients choose "
+                       "the points",
+                       study->name);
+    if (study->state == STUDY_PAUSED)
+        return ht_fail(err, HT_PRECONDITION, "study %.64s is inactive: %.160s",
+                       study->name, study->reason);
+    return HT_OK;
+}
+
+static void promise(struct suggesting *now)
+{
+    struct request *req = now->call.req;
+    struct promise *made = arena_alloc(req->arena, 1, sizeof *made);
+    *made = (struct promise){
+        .owed =
+            offer_ask(now->call.core, now->call.study.id, has_contexts(now)),
+        .exhausted = arena_alloc(req->arena, (size_t)now->count,
+                                 sizeof *made->exhausted)};
+    req->kept = made;
+}
+
+enum ht_status trial_suggest(struct core *core, struct request *req,
+                             struct ht_error *err)
+{
+    struct suggesting now = {.call = {.core = core, .req = req}};
+    enum ht_status status = vizier_find_study(&now.call, err);
+    if (status == HT_OK)
+        status = read_body(&now, err);
+    if (status == HT_OK)
+        status = check_study(&now, err);
+    if (status != HT_OK)
+        return status;
+    if (req->held_until_ms == 0)
+        promise(&now);
+    else
+        now.waited_ms = core_now_ms(core) - (req->held_until_ms - HOLD_MS);
+    now.promise = req->kept;
+    status = take_unfinished(&now, err);
+    if (status == HT_OK && now.call.study.state == STUDY_RUNNING)
+        status = take_requested(&now, err);
+    if (status == HT_OK)
+        status = take_offered(&now, err);
+    if (status == HT_OK && room(&now) > 0)
+        return wait_for_search(&now, err);
+    req->held_until_ms = 0;
+    return status == HT_OK ? reply(&now, err) : status;
+}

@@ -1,0 +1,294 @@
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/space/part_read.h"
+#include "tuner/api/trial_fill.h"
+#include "tuner/api/vizier.h"
+#include "tuner/api/vizier_result.h"
+#include "tuner/ask/trial_body.h"
+#include "tuner/ask/trial_context.h"
+#include "tuner/core/live.h"
+#include "tuner/db/write.h"
+#include "tuner/search/pareto_trials.h"
+#include "tuner/study/moves.h"
+#include "tuner/study/suggestion_stock.h"
+#include "tuner/study/trial.h"
+#include "tuner/study/trial_create.h"
+
+/* Numbers of google.cloud.aiplatform.v1.Trial.State. */
+enum wanted_state {
+    WANTED_UNSPECIFIED,
+    WANTED_REQUESTED,
+    WANTED_ACTIVE,
+    WANTED_STOPPING,
+    WANTED_SUCCEEDED,
+    WANTED_INFEASIBLE
+};
+
+/* A Trial as a client sends it. */
+struct addition {
+    struct place parameters, measurement;
+    enum wanted_state state;
+    const char *reason, *client;
+    struct trial_result result;
+    const char *params; /* the canonical point; NULL: the search completes it */
+    const char *context; /* of what is given, then */
+};
+
+static const struct field_choice states[] = {
+    {"STATE_UNSPECIFIED", 0, WANTED_UNSPECIFIED},
+    {"REQUESTED", 1, WANTED_REQUESTED},
+    {"ACTIVE", 2, WANTED_ACTIVE},
+    {"STOPPING", 3, WANTED_STOPPING},
+    {"SUCCEEDED", 4, WANTED_SUCCEEDED},
+    {"INFEASIBLE", 5, WANTED_INFEASIBLE},
+    {0}};
+
+/* What the server sets is read over, so that a Trial may be sent as it came. */
+static const struct field trial_fields[] = {
+    {.name = "parameters",
+     .read = field_place,
+     .offset = offsetof(struct addition, parameters)},
+    {.name = "finalMeasurement",
+     .read = field_place,
+     .offset = offsetof(struct addition, measurement)},
+    {.name = "state",
+     .read = field_choose,
+     .offset = offsetof(struct addition, state),
+     .choices = states},
+    {.name = "infeasibleReason",
+     .read = field_text,
+     .offset = offsetof(struct addition, reason)},
+    {.name = "clientId",
+     .read = field_text,
+     .offset = offsetof(struct addition, client)},
+    {.name = "name", .read = field_skip},
+    {.name = "id", .read = field_skip},
+    {.name = "startTime", .read = field_skip},
+    {.name = "endTime", .read = field_skip},
+    {.name = "measurements", .read = field_skip},
+    {.name = "customJob", .read = field_skip},
+    {.name = "webAccessUris", .read = field_skip},
+    {.name = "hypertune", .read = field_skip},
+    {0}};
+
+static bool is_infeasible(const struct addition *addition)
+{
+    return addition->state == WANTED_INFEASIBLE || addition->reason != NULL;
+}
+
+static void check_state(const struct field_reader *reader,
+                        const struct addition *addition)
+{
+    if (addition->state == WANTED_STOPPING)
+        diag_error(reader->diag, 0, 0, "state",
+                   "a new trial cannot be STOPPING");
+    if (addition->state == WANTED_SUCCEEDED &&
+        addition->measurement.node == NULL)
+        diag_error(reader->diag, 0, 0, "finalMeasurement",
+                   "is missing, as the state is SUCCEEDED");
+    if (addition->client != NULL && strlen(addition->client) > HT_MAX_NAME)
+        diag_error(reader->diag, 0, 0, "clientId", "is over %d bytes",
+                   HT_MAX_NAME);
+}
+
+static const char *text_of(struct request *req, const struct space *space,
+                           const struct value point[])
+{
+    struct text text = {0};
+    point_text(space, point, &text);
+    const char *params = arena_strndup(req->arena, text.data, text.len);
+    text_free(&text);
+    return params;
+}
+
+/* A point with a result was tried, wherever that was: it is whole, and what
+ * constraints say of it comes too late. Those of an open space are as their
+ * clients have them. */
+static void read_tried(const struct field_reader *reader,
+                       struct vizier_call *call, struct addition *addition)
+{
+    const struct space *space = &call->job->space;
+    struct value point[HT_MAX_PARAMETERS];
+    if (trial_body_point(reader, addition->parameters, space, point))
+        addition->params = text_of(call->req, space, point);
+}
+
+/* A point to be tried satisfies the constraints. What it lacks is asked for by
+ * a context. */
+static void read_wanted(const struct field_reader *reader,
+                        struct vizier_call *call,
+                        const struct constraint_set *constraints,
+                        struct addition *addition)
+{
+    const struct space *space = &call->job->space;
+    const struct place at = addition->parameters;
+    struct named_value named[HT_MAX_PARAMETERS];
+    struct value given[HT_MAX_PARAMETERS], point[HT_MAX_PARAMETERS];
+    struct subspace part;
+    const size_t errors = reader->diag->errors;
+    const size_t n = trial_body_parameters(reader, at, space, named);
+    /* The values are looked at even when a name is wrong: one answer has all
+     * faults. */
+    if (!part_read(reader, space, n, named, given, &part) ||
+        reader->diag->errors != errors ||
+        !part_check(reader, at, constraints, &part))
+        return;
+    const struct trial_context_words words = {.untried = true};
+    if (subspace_common(&part, point))
+        addition->params = text_of(call->req, space, point);
+    else
+        addition->context =
+            trial_context_text(reader->arena, space, given, &words);
+}
+
+static enum ht_status read_point(const struct field_reader *reader,
+                                 struct vizier_call *call,
+                                 struct addition *addition,
+                                 struct ht_error *err)
+{
+    const struct job *job = call->job;
+    const bool is_tried =
+        is_infeasible(addition) || addition->measurement.node != NULL;
+    struct constraint_set constraints;
+    if (addition->parameters.node == NULL) {
+        diag_error(reader->diag, 0, 0, "parameters", "is missing");
+        return HT_OK;
+    }
+    const enum ht_status status =
+        constraint_set_parse(reader->arena, &job->space, job->constraints.n,
+                             job->constraints.items, &constraints, err);
+    if (status == HT_OK && (is_tried || job->space.open))
+        read_tried(reader, call, addition);
+    else if (status == HT_OK)
+        read_wanted(reader, call, &constraints, addition);
+    return status;
+}
+
+static enum ht_status read_addition(struct vizier_call *call,
+                                    struct addition *addition,
+                                    struct ht_error *err)
+{
+    struct request *req = call->req;
+    enum ht_status status = trial_body_read(req, trial_fields, addition, err);
+    if (!trial_body_is_message(req))
+        return status;
+    const struct field_reader reader = trial_body_reader(req);
+    const enum ht_status parsed = read_point(&reader, call, addition, err);
+    if (parsed != HT_OK)
+        return parsed;
+    check_state(&reader, addition);
+    if (is_infeasible(addition))
+        addition->result.infeasible =
+            addition->reason == NULL ? "" : addition->reason;
+    else if (addition->measurement.node != NULL)
+        trial_result_read(&reader, addition->measurement, call->job,
+                          &addition->result);
+    return trial_body_check(req, err);
+}
+
+static enum ht_status check_study(const struct vizier_call *call,
+                                  const struct addition *addition,
+                                  struct ht_error *err)
+{
+    const struct study_row *study = &call->study;
+    if (study->state != STUDY_RUNNING && study->state != STUDY_PAUSED)
+        return ht_fail(err, HT_PRECONDITION, "study %.128s has ended: %s",
+                       study->name, study_state_name(study->state));
+    if (study->kind != JOB_STUDY && (addition->state > WANTED_REQUESTED ||
+                                     trial_result_is_given(&addition->result)))
+        return ht_fail(err, HT_PRECONDITION,
+                       "study %.128s belongs to a job that runs and measures "
+                       "its trials itself",
+                       study->name);
+    return HT_OK;
+}
+
+static enum ht_status add(struct vizier_call *call, struct addition *addition,
+                          struct ht_error *err)
+{
+    const bool active = addition->state == WANTED_ACTIVE &&
+                        !trial_result_is_given(&addition->result);
+    bool created;
+    call->trial = (struct trial_row){
+        .state = active ? TRIAL_ACTIVE : TRIAL_REQUESTED,
+        .params = addition->params,
+        .reason = "added by user",
+        .client = addition->client == NULL ? "" : addition->client,
+        .replicate = TRIAL_AGAIN,
+        .chosen_by_person = true};
+    const enum ht_status status =
+        addition->params != NULL
+            ? trial_create(call->core, &call->study, &call->trial, &created,
+                           err)
+            : trial_fill(call, addition->context, &created, err);
+    if (status != HT_OK || !created)
+        return status;
+    core_wake(call->core); /* a runner or a client may take it */
+    return trial_result_is_given(&addition->result)
+               ? trial_result_store(call, &addition->result, err)
+               : HT_OK;
+}
+
+enum ht_status trial_add(struct core *core, struct request *req,
+                         struct ht_error *err)
+{
+    struct vizier_call call = {.core = core, .req = req};
+    struct addition addition = {0};
+    enum ht_status status = vizier_find_study(&call, err);
+    if (status == HT_OK)
+        status = read_addition(&call, &addition, err);
+    if (status == HT_OK)
+        status = check_study(&call, &addition, err);
+    if (status == HT_OK)
+        status = add(&call, &addition, err);
+    if (status != HT_OK || req->held_until_ms > 0)
+        return status;
+    return vizier_reply_trial(&call, err);
+}
+
+/* --- deletion --- */
+
+/* A runner that is at it will be told that its attempt is gone. */
+static enum ht_status erase(struct vizier_call *call, struct ht_error *err)
+{
+    struct core *core = call->core;
+    const struct trial_row *trial = &call->trial;
+    struct event_row event = {.study = trial->study,
+                              .kind = "trial.deleted",
+                              .trial = trial->id,
+                              .from = trial_state_name(trial->state),
+                              .to = "",
+                              .reason = "deleted by user",
+                              .data = ""};
+    const struct job *job;
+    enum ht_status status =
+        memory_job(core_memory(core), &call->study, &job, err);
+    if (status == HT_OK)
+        status = front_forget(core_db(core), job, trial, err);
+    if (status == HT_OK)
+        status = db_trial_erase(core_db(core), trial, err);
+    if (status == HT_OK)
+        status = state_event(core, &event, err);
+    if (status == HT_OK && call->study.exhausted) {
+        call->study.exhausted = false;
+        status = db_study_save(core_db(core), &call->study, err);
+    }
+    offer_outdate(core, trial->study);
+    trial_forget(core, trial);
+    core_touch(core, trial->study);
+    return status;
+}
+
+enum ht_status trial_erase(struct core *core, struct request *req,
+                           struct ht_error *err)
+{
+    struct vizier_call call = {.core = core, .req = req};
+    enum ht_status status =
+        trial_find_named(core, req, &call.study, &call.trial, err);
+    if (status == HT_OK)
+        status = erase(&call, err);
+    if (status == HT_OK)
+        text_puts(&req->reply, "{}");
+    return status;
+}

@@ -1,0 +1,68 @@
+/* trial_body.h - what clients send about trials, as Google's JSON has it: the
+ * bodies of methods, points and measurements. Faults become violations of the
+ * request, each with its field path. */
+#ifndef HT_TUNER_ASK_TRIAL_BODY_H
+#define HT_TUNER_ASK_TRIAL_BODY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/error.h"
+#include "proto/base/limits.h"
+#include "proto/doc/field.h"
+#include "proto/job/job.h"
+#include "proto/job/report.h"
+#include "proto/space/part_read.h"
+#include "tuner/core/request.h"
+
+/* Numbers that were not said. */
+enum { MEASUREMENT_UNSAID = -1 };
+
+struct measurement {
+    int64_t step;       /* 0 when unsaid, as Google has it */
+    int64_t elapsed_ms; /* or MEASUREMENT_UNSAID */
+    size_t n_metrics;   /* at least 1 */
+    struct report_metric *metrics;
+};
+
+/* The reader of a request's body; its faults go to req->diag. */
+struct field_reader trial_body_reader(struct request *req);
+
+/* Reads the members of the body by the table; no body is an empty one.
+ * HT_INVALID  with the violations */
+enum ht_status trial_body_read(struct request *req, const struct field fields[],
+                               void *into, struct ht_error *err);
+/* The same where Google's message has no members. */
+enum ht_status trial_body_none(struct request *req, struct ht_error *err);
+/* Whether its members can be looked at, whatever faults were found in some. */
+bool trial_body_is_message(const struct request *req);
+/* HT_INVALID when the reader found a fault, with the first one. */
+enum ht_status trial_body_check(struct request *req, struct ht_error *err);
+
+/* Reads a list of TrialParameter, each with a value and the name of a parameter
+ * of the space, which is given once; returns how many are without fault. */
+size_t trial_body_parameters(const struct field_reader *reader, struct place at,
+                             const struct space *space,
+                             struct named_value said[HT_MAX_PARAMETERS]);
+
+/* Reads a list of TrialParameter into a whole, settled point of the space;
+ * false after a fault. */
+bool trial_body_point(const struct field_reader *reader, struct place at,
+                      const struct space *space, struct value point[]);
+
+/* Reads a number, or one of the texts that protobuf's JSON has for what is
+ * none; false after a fault. */
+bool trial_body_number(const struct field_reader *reader, struct place at,
+                       double *value);
+
+/* Reads a Measurement; false after a fault. Its metrics must be ones of the
+ * study. */
+bool trial_body_measurement(const struct field_reader *reader, struct place at,
+                            const struct job *job, struct measurement *found);
+
+/* The value of the objective, or NULL when it is not among the metrics. */
+const double *measurement_objective(const struct measurement *measurement,
+                                    const struct job *job);
+
+#endif

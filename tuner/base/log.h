@@ -1,0 +1,20 @@
+/* log.h - what the server says on stderr: one line per event.
+ *
+ *     warn runner.lost runner=a:3 silent_ms=31000 at=2026-11-21T03:10:02.123Z
+ *
+ * A line is one write, control bytes and BiDi marks in it are escaped, errno
+ * is preserved. Any thread. Never pass a token. */
+#ifndef HT_TUNER_BASE_LOG_H
+#define HT_TUNER_BASE_LOG_H
+
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+
+/* `event` is a stable dotted id; `format` gives the key=value pairs, "" for
+ * none. Events below LOG_INFO are shown after log_set_level(LOG_DEBUG). */
+__attribute__((format(printf, 3, 4))) void
+log_event(enum log_level level, const char *event, const char *format, ...);
+
+/* Set once, before threads. */
+void log_set_level(enum log_level lowest);
+
+#endif

@@ -1,0 +1,55 @@
+/* meter.h - what the server counts while it works, for GET /metrics.
+ *
+ * One set for the process, since what is measured is the process. Everything is
+ * a relaxed atomic: to count costs an addition, waits for nobody and may be
+ * done on any thread. Figures only grow, and begin at 0 with the server. */
+#ifndef HT_TUNER_BASE_METER_H
+#define HT_TUNER_BASE_METER_H
+
+#include <stdint.h>
+
+#include "proto/base/text.h"
+
+struct route;
+
+enum meter_count {
+    METER_ATTEMPTS_STARTED,
+    METER_ATTEMPTS_SUCCEEDED, /* ended; in the order of enum attempt_outcome */
+    METER_ATTEMPTS_FAILED,
+    METER_ATTEMPTS_STOPPED,
+    METER_ATTEMPTS_TIMEOUT,
+    METER_ATTEMPTS_LOST,
+    METER_RECORDS,         /* measurements that came, once or again */
+    METER_REPORT_MESSAGES, /* that brought them */
+    METER_COMMIT_FAILURES,
+    METER_CORE_POSTED, /* requests to the core */
+    METER_CORE_ANSWERED,
+    METER_READER_POSTED,
+    METER_READER_ANSWERED,
+    METER_DELIVERIES, /* webhooks that were taken */
+    METER_DELIVERY_FAILURES,
+    METER_COUNTS
+};
+
+enum meter_spread {
+    METER_SEARCH_SECONDS, /* from the question to its points */
+    METER_JUDGE_SECONDS,  /* from the question to the verdict */
+    METER_COMMIT_SECONDS, /* the synced write */
+    METER_COMMIT_ROWS,
+    METER_SPREADS
+};
+
+void meter_add(enum meter_count count, int64_t n);
+
+/* One value, >= 0, in the unit that the name says. */
+void meter_observe(enum meter_spread spread, double value);
+/* Seconds since a clock_monotonic_us() moment. */
+void meter_observe_since(enum meter_spread spread, int64_t begun_us);
+
+/* One answer over HTTP; route is NULL when no path was meant. */
+void meter_http(const struct route *route, int code);
+
+/* Appends all of it in Prometheus' text format. */
+void meter_write(struct text *out);
+
+#endif

@@ -1,0 +1,14 @@
+/* reason.h - why a state was entered, in words that fit the table. */
+#ifndef HT_TUNER_BASE_REASON_H
+#define HT_TUNER_BASE_REASON_H
+
+#include "proto/base/arena.h"
+
+/* The text, cut between two characters to HT_MAX_REASON bytes. */
+const char *reason_cut(struct arena *arena, const char *text);
+
+/* The formatted text, cut the same way. */
+__attribute__((format(printf, 2, 3))) const char *
+reason_make(struct arena *arena, const char *format, ...);
+
+#endif

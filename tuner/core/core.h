@@ -1,0 +1,111 @@
+/* core.h - the thread that owns all state: the only writer of hypertune.db.
+ *
+ * Loop: take what is queued (at most 1,000 requests or 5 ms) -> one
+ * transaction, a savepoint per request -> COMMIT -> answer all -> tick(now) ->
+ * sleep until the next request or deadline. Because the answers of a whole
+ * group wait for one synced commit, safety costs one fsync per group. */
+#ifndef HT_TUNER_CORE_CORE_H
+#define HT_TUNER_CORE_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/error.h"
+#include "tuner/core/request.h"
+
+struct core;
+struct db;
+struct job;
+struct machines;
+struct memory;
+struct operations;
+struct webhook_board;
+struct worker;
+
+struct core_options {
+    const char *data_dir;     /* absolute */
+    const char *server_id;    /* 8 hex digits; NULL: the database's own */
+    const char *runner_token; /* what control messages must carry */
+    int64_t hold_ms;          /* of a lease poll; 20,000 */
+    int64_t lost_after_ms;    /* silence of a runner; 30,000 */
+    int64_t retry_ms;         /* before a start again, doubled by each; 1,000 */
+    /* Called on the core thread after each commit, for every study that got
+     * a new revision; REVISION_DELETED when it is shown no more. */
+    void (*on_revision)(void *context, int64_t study, int64_t revision);
+    /* The same when a deleted study has left the database. */
+    void (*on_deleted)(void *context, int64_t study);
+    /* When a runner gives a sign of life; or NULL. */
+    void (*on_seen)(void *context, const char *runner, int64_t wall_ms);
+    void *context;
+    struct webhook_board *webhooks; /* that specs may name; NULL: none */
+    const char *fail;               /* "name:n", see failpoint.h; or NULL */
+};
+
+/* Opens the database (creating or migrating it), recovers what a crash left,
+ * and starts the thread. */
+enum ht_status core_start(const struct core_options *options,
+                          struct core **core, struct ht_error *err);
+/* Answers what is queued, checkpoints, ends the thread. Accepts NULL. */
+void core_stop(struct core *core);
+
+/* Before the doors close: held polls are answered with HT_UNAVAILABLE, and no
+ * further one is held. Any thread. */
+void core_stop_holding(struct core *core);
+
+/* Hands a request to the core thread; callable from any thread. After
+ * core_stop() began, the request is answered with HT_UNAVAILABLE. */
+void core_post(struct core *core, struct request *req);
+
+/* Address of the report socket, for attempts; set once before use. */
+void core_set_report_url(struct core *core, const char *url);
+
+/* True while something would be lost or delayed by going away: an open study
+ * or an attempt. Any thread. */
+bool core_is_busy(struct core *core);
+
+/* The id in the names of attempts; fixed from core_start() on. Any thread. */
+const char *core_server_id(const struct core *core);
+
+/* --- for handlers, on the core thread only --- */
+
+struct db *core_db(struct core *core);
+int64_t core_now_ms(const struct core *core);  /* monotonic, fixed per group */
+int64_t core_wall_ms(const struct core *core); /* the same moment as shown */
+const struct core_options *core_options_of(const struct core *core);
+const char *core_report_url(const struct core *core); /* NULL: none */
+struct memory *core_memory(struct core *core);
+/* The parsed spec of a study, as memory_job(): its row is read only when it is
+ * not there yet. HT_NOT_FOUND */
+enum ht_status core_job(struct core *core, int64_t study,
+                        const struct job **job, struct ht_error *err);
+struct operations *core_operations(struct core *core);
+struct worker *core_search(struct core *core);
+struct worker *core_judge(struct core *core);
+/* What machine types stand for, as the admin's file says now. */
+const struct machines *core_machines(struct core *core);
+/* Who causes the events of now: who asks, while a request is handled, and
+ * otherwise "core". A handler that knows better says so for the rest of its
+ * request; the text lives as long as that. */
+const char *core_actor(const struct core *core);
+void core_act_for(struct core *core, const char *actor);
+/* Number of the transaction at hand. */
+int64_t core_group_number(const struct core *core);
+/* True on the thread that may touch the memory. */
+bool core_is_here(const struct core *core);
+
+/* Work for after the COMMIT: `data` is copied. Forgotten when the savepoint or
+ * the transaction is rolled back, so memory never runs ahead of the file. */
+typedef void core_deferred(struct core *core, const void *data);
+void core_defer(struct core *core, core_deferred *apply, const void *data,
+                size_t size);
+/* One due thing of tick(); its failure takes back only itself. */
+typedef enum ht_status core_tick_part(struct core *core, struct ht_error *err);
+/* The study is settled (study_settle) before the COMMIT of this group. */
+void core_touch(struct core *core, int64_t study);
+/* Tells on_revision after the COMMIT. */
+void core_note_revision(struct core *core, int64_t study, int64_t revision);
+/* Held polls are looked at again after the COMMIT. */
+void core_wake(struct core *core);
+
+#endif

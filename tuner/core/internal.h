@@ -1,0 +1,60 @@
+/* core_internal.h - what core.c (life, doors) and core_loop.c (the thread)
+ * share. */
+#ifndef HT_TUNER_CORE_INTERNAL_H
+#define HT_TUNER_CORE_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tuner/base/failpoint.h"
+#include "tuner/core/core.h"
+#include "tuner/core/queue.h"
+#include "tuner/core/transaction.h"
+
+enum { SERVER_ID_BYTES = 9 };
+
+/* Who causes what nobody asked for. */
+#define CORE_ACTOR "core"
+
+struct core {
+    struct core_options options;
+    char *path, *runner_token, *report_url, *data_dir;
+    char server_id[SERVER_ID_BYTES];
+    struct failpoint failpoint;
+
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards queue, stopping, report_url */
+    pthread_cond_t wake;
+    struct queue queue;
+    bool stopping;
+    atomic_bool busy, no_holding;
+
+    /* the core thread's own */
+    struct db *db; /* NULL: broken, to be opened again */
+    struct checkpoint *checkpoint;
+    struct memory *memory;
+    struct machines *machines;
+    struct operations *operations;
+    struct worker *search, *judge;
+    struct group group;
+    int64_t group_number;
+    struct queue held; /* answered polls that wait for news */
+    int64_t now_ms, wall_ms;
+    const char *actor;      /* of the request at hand, or "core" */
+    int64_t wal_limit;      /* pages; beyond, the core empties the WAL itself */
+    int64_t quiet_since_ms; /* of the last write; 0: WAL is truncated */
+    int64_t reopen_at_ms;
+    int64_t tick_after_ms; /* a tick that failed is not repeated before */
+};
+
+/* The thread: groups of requests and ticks until the core stops. */
+void *core_run(void *core);
+/* Sets now_ms and wall_ms. */
+void core_look_at_clocks(struct core *core);
+void core_update_busy(struct core *core);
+/* Makes it the failed answer to a request. */
+void core_refuse(struct request *req, const struct ht_error *err);
+
+#endif

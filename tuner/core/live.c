@@ -1,0 +1,268 @@
+#include "tuner/core/live.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKETS = 1024 }; /* a few thousand entries are alive at most */
+
+struct memory {
+    struct memory_study *studies[BUCKETS];
+    struct memory_trial *trials[BUCKETS];
+    struct memory_runner *runners;
+};
+
+struct memory *memory_new(void)
+{
+    return ht_xcalloc(1, sizeof(struct memory));
+}
+
+static void free_study(struct memory_study *study)
+{
+    arena_free(study->arena);
+    arena_free(study->offer.arena);
+    free(study);
+}
+
+static void clear_runner(struct memory_runner *runner)
+{
+    for (size_t i = 0; i < MEMORY_TYPES; i++) {
+        free(runner->answers[i].text);
+        runner->answers[i] = (struct memory_answer){0};
+    }
+    free(runner->told);
+    runner->told = NULL;
+    runner->n_told = 0;
+}
+
+static void visit_free_study(void *context, struct memory_study *study)
+{
+    memory_drop_study(context, study->id);
+}
+
+static void visit_free_trial(void *context, struct memory_trial *trial)
+{
+    memory_drop_trial(context, trial->study, trial->trial);
+}
+
+void memory_free(struct memory *memory)
+{
+    if (memory == NULL)
+        return;
+    memory_each_study(memory, visit_free_study, memory);
+    memory_each_trial(memory, visit_free_trial, memory);
+    while (memory->runners != NULL) {
+        struct memory_runner *runner = memory->runners;
+        memory->runners = runner->next;
+        clear_runner(runner);
+        arena_free(runner->arena);
+        free(runner);
+    }
+    free(memory);
+}
+
+/* --- studies --- */
+
+static struct memory_study **study_link(struct memory *memory, int64_t id)
+{
+    struct memory_study **link = &memory->studies[(uint64_t)id % BUCKETS];
+    while (*link != NULL && (*link)->id != id)
+        link = &(*link)->next;
+    return link;
+}
+
+struct memory_study *memory_study(struct memory *memory, int64_t id)
+{
+    struct memory_study **link = study_link(memory, id);
+    if (*link == NULL) {
+        *link = ht_xcalloc(1, sizeof **link);
+        (*link)->id = id;
+        (*link)->look_at_ms = MEMORY_NEVER;
+    }
+    return *link;
+}
+
+void memory_drop_study(struct memory *memory, int64_t id)
+{
+    struct memory_study **link = study_link(memory, id);
+    struct memory_study *study = *link;
+    if (study == NULL)
+        return;
+    *link = study->next;
+    free_study(study);
+}
+
+static void forget_job(struct memory_study *study)
+{
+    arena_free(study->arena);
+    study->arena = NULL;
+    study->job = NULL;
+}
+
+void memory_forget_job(struct memory *memory, int64_t study)
+{
+    struct memory_study *entry = *study_link(memory, study);
+    if (entry != NULL)
+        forget_job(entry);
+}
+
+enum ht_status memory_job(struct memory *memory, const struct study_row *row,
+                          const struct job **job, struct ht_error *err)
+{
+    struct memory_study *study = memory_study(memory, row->id);
+    if (study->job == NULL) {
+        struct arena *arena = arena_new();
+        struct job *parsed;
+        const enum ht_status status = job_parse(arena, row->spec, &parsed, err);
+        if (status != HT_OK) {
+            arena_free(arena);
+            return status;
+        }
+        study->arena = arena;
+        study->job = parsed;
+    }
+    *job = study->job;
+    return HT_OK;
+}
+
+/* --- trials --- */
+
+static struct memory_trial **trial_link(struct memory *memory, int64_t study,
+                                        int64_t trial)
+{
+    const uint64_t hash = (uint64_t)study * 31 + (uint64_t)trial;
+    struct memory_trial **link = &memory->trials[hash % BUCKETS];
+    while (*link != NULL &&
+           ((*link)->study != study || (*link)->trial != trial))
+        link = &(*link)->next;
+    return link;
+}
+
+struct memory_trial *memory_find_trial(struct memory *memory, int64_t study,
+                                       int64_t trial)
+{
+    return *trial_link(memory, study, trial);
+}
+
+struct memory_trial *memory_trial(struct memory *memory, int64_t study,
+                                  int64_t trial)
+{
+    struct memory_trial **link = trial_link(memory, study, trial);
+    if (*link == NULL) {
+        *link = ht_xcalloc(1, sizeof **link);
+        (*link)->study = study;
+        (*link)->trial = trial;
+    }
+    return *link;
+}
+
+void memory_drop_trial(struct memory *memory, int64_t study, int64_t trial)
+{
+    struct memory_trial **link = trial_link(memory, study, trial);
+    struct memory_trial *entry = *link;
+    if (entry == NULL)
+        return;
+    *link = entry->next;
+    free(entry);
+}
+
+/* --- runners --- */
+
+struct memory_runner *memory_find_runner(struct memory *memory, const char *id)
+{
+    struct memory_runner *runner = memory->runners;
+    while (runner != NULL && strcmp(runner->id, id) != 0)
+        runner = runner->next;
+    return runner;
+}
+
+struct memory_runner *memory_runner(struct memory *memory, const char *id,
+                                    const char *boot)
+{
+    struct memory_runner *runner = memory_find_runner(memory, id);
+    if (runner == NULL) {
+        runner = ht_xcalloc(1, sizeof *runner);
+        snprintf(runner->id, sizeof runner->id, "%s", id);
+        runner->next = memory->runners;
+        memory->runners = runner;
+    }
+    if (strcmp(runner->boot, boot) != 0) {
+        clear_runner(runner);
+        snprintf(runner->boot, sizeof runner->boot, "%s", boot);
+    }
+    return runner;
+}
+
+void memory_set_rules(struct memory_runner *runner, const char *json)
+{
+    arena_free(runner->arena);
+    runner->arena = arena_new();
+    runner->rules = runner_rules_read(runner->arena, json);
+}
+
+struct memory_runner *memory_runners(struct memory *memory)
+{
+    return memory->runners;
+}
+
+int64_t memory_slots(struct memory *memory, bool *any)
+{
+    int64_t slots = 0;
+    *any = false;
+    for (const struct memory_runner *runner = memory->runners; runner != NULL;
+         runner = runner->next) {
+        if (!runner->online)
+            continue;
+        *any = true;
+        slots += runner->slots;
+    }
+    return slots;
+}
+
+/* --- all of them --- */
+
+void memory_each_trial(struct memory *memory, memory_visit_trial *visit,
+                       void *context)
+{
+    for (size_t i = 0; i < BUCKETS; i++) {
+        struct memory_trial *next;
+        for (struct memory_trial *trial = memory->trials[i]; trial != NULL;
+             trial = next) {
+            next = trial->next;
+            visit(context, trial);
+        }
+    }
+}
+
+void memory_each_study(struct memory *memory, memory_visit_study *visit,
+                       void *context)
+{
+    for (size_t i = 0; i < BUCKETS; i++) {
+        struct memory_study *next;
+        for (struct memory_study *study = memory->studies[i]; study != NULL;
+             study = next) {
+            next = study->next;
+            visit(context, study);
+        }
+    }
+}
+
+static void visit_forget_job(void *context, struct memory_study *study)
+{
+    (void)context;
+    forget_job(study);
+}
+
+void memory_forget_rows(struct memory *memory, int64_t group)
+{
+    memory_each_study(memory, visit_forget_job, NULL);
+    for (struct memory_runner *runner = memory->runners;
+         group > 0 && runner != NULL; runner = runner->next)
+        for (size_t i = 0; i < MEMORY_TYPES; i++) {
+            struct memory_answer *answer = &runner->answers[i];
+            if (answer->group != group)
+                continue;
+            free(answer->text);
+            *answer = (struct memory_answer){.seen = answer->seen};
+        }
+}

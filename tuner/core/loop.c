@@ -1,0 +1,414 @@
+#include "tuner/core/internal.h"
+
+#include "proto/base/clock.h"
+#include "tuner/base/log.h"
+#include "tuner/base/meter.h"
+#include "tuner/core/live.h"
+#include "tuner/db/checkpoint.h"
+#include "tuner/db/write.h"
+#include "tuner/study/settle.h"
+#include "tuner/wire/report.h"
+#include "tuner/wire/runner_online.h"
+
+enum {
+    GROUP_REQUESTS = 1000, /* knee of the measured group-commit curve */
+    GROUP_MS = 5,
+    IDLE_MS = 5000,   /* quiet that long: truncate the WAL */
+    WAL_PAGES = 8192, /* 32 MB */
+    REOPEN_MS = 1000, /* between attempts to get a broken database back */
+};
+
+/* --- one transaction --- */
+
+static void answer(struct core *core, struct request *req)
+{
+    failpoint_reach(&core->failpoint, "before_answer");
+    req->held_until_ms = 0;
+    meter_add(METER_CORE_ANSWERED, 1);
+    req->answer(req);
+}
+
+void core_refuse(struct request *req, const struct ht_error *err)
+{
+    req->status = HT_UNAVAILABLE;
+    req->err = *err;
+    text_clear(&req->reply);
+}
+
+/* Runs `work` in a savepoint of its own: its failure takes back only what it
+ * did, in the file and in memory. */
+typedef enum ht_status core_work(struct core *core, void *data,
+                                 struct ht_error *err);
+
+static enum ht_status in_savepoint(struct core *core, core_work *work,
+                                   void *data, struct ht_error *err)
+{
+    const struct group_mark mark = group_mark(&core->group);
+    const int64_t changes = db_total_changes(core->db);
+    enum ht_status status = db_savepoint(core->db, err);
+    if (status != HT_OK)
+        return status;
+    status = work(core, data, err);
+    if (status == HT_OK)
+        status = db_release(core->db, err);
+    if (status == HT_OK)
+        return HT_OK;
+    db_rollback_to(core->db);
+    group_back_to(&core->group, mark);
+    if (db_total_changes(core->db) != changes)
+        memory_forget_rows(core->memory, 0);
+    return status;
+}
+
+static enum ht_status work_request(struct core *core, void *data,
+                                   struct ht_error *err)
+{
+    struct request *req = data;
+    text_clear(&req->reply);
+    const enum ht_status status = req->handle(core, req, err);
+    if (status == HT_OK && req->reply.len == 0 && req->held_until_ms == 0)
+        return ht_fail(err, HT_INTERNAL, "the handler gave no answer");
+    return status;
+}
+
+static enum ht_status work_settle(struct core *core, void *data,
+                                  struct ht_error *err)
+{
+    const int64_t *study = data;
+    return study_settle(core, *study, err);
+}
+
+/* Settling may touch further studies; they are appended and settled too. */
+static void settle_touched(struct core *core)
+{
+    for (size_t i = 0; i < core->group.n_touched; i++) {
+        struct ht_error err;
+        int64_t study = core->group.touched[i];
+        const enum ht_status status =
+            in_savepoint(core, work_settle, &study, &err);
+        if (status != HT_OK && status != HT_NOT_FOUND)
+            log_event(LOG_ERROR, "study.settle", "study=%lld why=%s",
+                      (long long)study, err.text);
+        if (!db_in_transaction(core->db))
+            return;
+    }
+}
+
+static void apply_group(struct core *core)
+{
+    struct group *group = &core->group;
+    for (size_t i = 0; i < group->n_steps; i++)
+        group->steps[i].apply(core, group->steps[i].data);
+    if (core->options.on_revision == NULL)
+        return;
+    /* The newest first: nobody need hear what it has made old. */
+    for (size_t i = group->n_revisions; i-- > 0;)
+        core->options.on_revision(core->options.context,
+                                  group->revisions[i].study,
+                                  group->revisions[i].revision);
+}
+
+/* After a failed write or sync the connection's view of the file cannot be
+ * trusted any more: it is closed and the file read again. */
+static void give_up_database(struct core *core)
+{
+    db_close(core->db);
+    core->db = NULL;
+    core->reopen_at_ms = core->now_ms;
+}
+
+static void abandon_group(struct core *core)
+{
+    db_rollback(core->db);
+    memory_forget_rows(core->memory, core->group_number);
+    give_up_database(core);
+}
+
+void core_update_busy(struct core *core)
+{
+    bool busy;
+    if (db_is_busy(core->db, &busy, NULL) == HT_OK)
+        atomic_store(&core->busy, busy);
+}
+
+static enum ht_status commit_group(struct core *core, int64_t changes,
+                                   struct ht_error *err)
+{
+    settle_touched(core);
+    if (!db_in_transaction(core->db))
+        return ht_fail(err, HT_UNAVAILABLE,
+                       "the database cannot store now: its disk is full or "
+                       "fails");
+    const bool wrote = db_total_changes(core->db) != changes;
+    if (wrote)
+        failpoint_reach(&core->failpoint, "before_commit");
+    struct ht_error why;
+    const int64_t rows = db_total_changes(core->db) - changes;
+    const int64_t begun_us = clock_monotonic_us();
+    if (db_commit(core->db, &why) != HT_OK)
+        return ht_fail(err, HT_UNAVAILABLE, "%s", why.text);
+    if (wrote) {
+        meter_observe_since(METER_COMMIT_SECONDS, begun_us);
+        meter_observe(METER_COMMIT_ROWS, (double)rows);
+        failpoint_reach(&core->failpoint, "after_commit");
+        checkpoint_note_commit(core->checkpoint);
+        core->quiet_since_ms = core->now_ms;
+        core_update_busy(core);
+    }
+    return HT_OK;
+}
+
+void core_look_at_clocks(struct core *core)
+{
+    core->now_ms = clock_monotonic_ms();
+    core->wall_ms = clock_wall_ms();
+}
+
+static enum ht_status open_group(struct core *core, struct ht_error *err)
+{
+    core_look_at_clocks(core);
+    group_reset(&core->group);
+    core->group_number++;
+    if (core->db == NULL && core->now_ms >= core->reopen_at_ms) {
+        core->reopen_at_ms = core->now_ms + REOPEN_MS;
+        struct ht_error why;
+        if (db_open(core->path, &core->db, &why) != HT_OK)
+            log_event(LOG_ERROR, "core.reopen", "why=%s", why.text);
+    }
+    if (core->db == NULL)
+        return ht_fail(err, HT_UNAVAILABLE, "the database cannot be opened");
+    return db_begin(core->db, err);
+}
+
+/* Commits the open group; afterwards memory and file agree, whatever the
+ * outcome. */
+static enum ht_status close_group(struct core *core, int64_t changes,
+                                  struct ht_error *err)
+{
+    const enum ht_status status = commit_group(core, changes, err);
+    if (status != HT_OK) {
+        meter_add(METER_COMMIT_FAILURES, 1);
+        abandon_group(core);
+        log_event(LOG_ERROR, "core.commit", "why=%s", err->text);
+        return status;
+    }
+    apply_group(core);
+    return HT_OK;
+}
+
+static void handle_one(struct core *core, struct request *req)
+{
+    if (req->actor != NULL)
+        core_act_for(core, req->actor);
+    req->status = in_savepoint(core, work_request, req, &req->err);
+    core_act_for(core, CORE_ACTOR);
+    if (req->status != HT_OK)
+        req->held_until_ms = 0;
+}
+
+/* Handles requests until the queue is empty or the group is full. */
+static void handle_queue(struct core *core, struct queue *todo,
+                         struct queue *done)
+{
+    const int64_t end_ms = clock_monotonic_ms() + GROUP_MS;
+    struct request *req;
+    for (int n = 0; n < GROUP_REQUESTS && db_in_transaction(core->db); n++) {
+        req = queue_pop(todo);
+        if (req == NULL)
+            return;
+        handle_one(core, req);
+        queue_push(done, req);
+        if (clock_monotonic_ms() >= end_ms)
+            return;
+    }
+}
+
+static void finish_all(struct core *core, struct queue *done,
+                       enum ht_status status, const struct ht_error *err)
+{
+    struct request *req;
+    while ((req = queue_pop(done)) != NULL) {
+        if (status != HT_OK)
+            core_refuse(req, err);
+        if (status == HT_OK && req->held_until_ms > 0)
+            queue_push(&core->held, req);
+        else
+            answer(core, req);
+    }
+}
+
+static void release_held(struct core *core)
+{
+    struct ht_error err;
+    ht_fail(&err, HT_UNAVAILABLE, "the server is stopping");
+    finish_all(core, &core->held, HT_UNAVAILABLE, &err);
+}
+
+/* One pass: some of `todo` in one transaction, then their answers. */
+static void run_group(struct core *core, struct queue *todo)
+{
+    struct ht_error err = {0};
+    struct queue done;
+    queue_init(&done);
+    enum ht_status status = open_group(core, &err);
+    if (status != HT_OK) {
+        finish_all(core, todo, status, &err);
+        return;
+    }
+    const int64_t changes = db_total_changes(core->db);
+    handle_queue(core, todo, &done);
+    status = close_group(core, changes, &err);
+    const bool wake = status == HT_OK && core->group.wake;
+    finish_all(core, &done, status, &err);
+    /* Those held by this very group may have come before its news. */
+    if (wake)
+        queue_prepend(todo, &core->held);
+}
+
+/* --- tick --- */
+
+static enum ht_status work_tick(struct core *core, void *data,
+                                struct ht_error *err)
+{
+    core_tick_part *const *part = data;
+    return (*part)(core, err);
+}
+
+static void tick_in_group(struct core *core)
+{
+    static core_tick_part *const parts[] = {study_tick, presence_tick,
+                                            report_tick};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct ht_error err;
+        core_tick_part *part = parts[i];
+        if (!db_in_transaction(core->db))
+            return;
+        if (in_savepoint(core, work_tick, &part, &err) != HT_OK)
+            log_event(LOG_ERROR, "core.tick", "why=%s", err.text);
+        core_act_for(core, CORE_ACTOR);
+    }
+}
+
+static int64_t earliest(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t next_deadline(struct core *core)
+{
+    int64_t next = earliest(presence_deadline(core), report_deadline(core));
+    next = earliest(next, study_deadline(core));
+    for (const struct request *req = core->held.first; req != NULL;
+         req = req->next)
+        next = earliest(next, req->held_until_ms);
+    if (core->quiet_since_ms > 0)
+        next = earliest(next, core->quiet_since_ms + IDLE_MS);
+    if (core->db == NULL)
+        next = earliest(next, core->reopen_at_ms);
+    return next < core->tick_after_ms ? core->tick_after_ms : next;
+}
+
+/* Every due thing, in one transaction. */
+static void tick(struct core *core)
+{
+    struct ht_error err = {0};
+    enum ht_status status = open_group(core, &err);
+    if (status == HT_OK) {
+        const int64_t changes = db_total_changes(core->db);
+        tick_in_group(core);
+        status = close_group(core, changes, &err);
+    }
+    if (status != HT_OK)
+        core->tick_after_ms = core->now_ms + REOPEN_MS;
+}
+
+/* Under a steady load the checkpoint thread never catches up with the end of
+ * the WAL, which only then may start anew; so the core gives it the moment. A
+ * reader in the way puts it off. */
+static void bound_wal(struct core *core)
+{
+    if (core->db == NULL || db_wal_pages(core->db) < core->wal_limit)
+        return;
+    db_checkpoint(core->db, true, NULL);
+    const int64_t left = db_wal_pages(core->db);
+    core->wal_limit = left == 0 ? WAL_PAGES : left + WAL_PAGES / 16;
+}
+
+static void truncate_when_idle(struct core *core)
+{
+    if (core->db == NULL || core->quiet_since_ms == 0 ||
+        core->now_ms < core->quiet_since_ms + IDLE_MS)
+        return;
+    core->quiet_since_ms = 0;
+    db_checkpoint(core->db, true, NULL);
+}
+
+/* Held polls whose time is over, and all after a wake, are handled again. */
+static void requeue_held(struct core *core, struct queue *todo)
+{
+    struct queue due, rest;
+    queue_init(&due);
+    queue_init(&rest);
+    struct request *req;
+    while ((req = queue_pop(&core->held)) != NULL)
+        queue_push(core->group.wake || req->held_until_ms <= core->now_ms
+                       ? &due
+                       : &rest,
+                   req);
+    queue_prepend(&core->held, &rest);
+    queue_prepend(todo, &due);
+}
+
+/* --- the loop --- */
+
+static void wait_until(struct core *core, int64_t deadline_ms)
+{
+    if (deadline_ms == MEMORY_NEVER) {
+        pthread_cond_wait(&core->wake, &core->lock);
+        return;
+    }
+    const int64_t wait_ms = deadline_ms - clock_monotonic_ms();
+    if (wait_ms <= 0)
+        return;
+    const struct timespec until = clock_in_ms(wait_ms);
+    pthread_cond_timedwait(&core->wake, &core->lock, &until);
+}
+
+/* Takes the queue, waiting for it or the deadline; false at the end. */
+static bool take(struct core *core, struct queue *todo, int64_t deadline_ms)
+{
+    pthread_mutex_lock(&core->lock);
+    const bool release =
+        atomic_load(&core->no_holding) && core->held.first != NULL;
+    if (core->queue.first == NULL && todo->first == NULL && !core->stopping &&
+        !release)
+        wait_until(core, deadline_ms);
+    queue_append(todo, &core->queue);
+    const bool more = !core->stopping || todo->first != NULL;
+    pthread_mutex_unlock(&core->lock);
+    return more;
+}
+
+void *core_run(void *argument)
+{
+    struct core *core = argument;
+    struct queue todo;
+    queue_init(&todo);
+    core->wal_limit = WAL_PAGES;
+    tick(core);
+    while (take(core, &todo, next_deadline(core))) {
+        if (todo.first != NULL)
+            run_group(core, &todo);
+        bound_wal(core);
+        if (atomic_load(&core->no_holding))
+            release_held(core);
+        core_look_at_clocks(core);
+        if (next_deadline(core) <= core->now_ms) {
+            tick(core);
+            requeue_held(core, &todo);
+            truncate_when_idle(core);
+        }
+    }
+    release_held(core);
+    return NULL;
+}

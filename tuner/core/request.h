@@ -1,0 +1,69 @@
+/* request.h - one thing asked of the core, from any door.
+ *
+ * A front (HTTP, the report address, the control address) makes a request,
+ * fills the upper half and posts it. The dispatcher opens a savepoint, calls
+ * `handle`, and after the commit calls `answer` on the core thread with the
+ * lower half filled; the request then belongs to the front again. Everything
+ * a handler allocates goes into the request's arena, so handlers have no
+ * clean-up code. */
+#ifndef HT_TUNER_CORE_REQUEST_H
+#define HT_TUNER_CORE_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/base/text.h"
+#include "proto/doc/diag.h"
+#include "proto/doc/node.h"
+#include "proto/job/job.h"
+#include "tuner/db/rows.h"
+
+struct core;
+struct request;
+
+/* Changes the database through the core's db and fills `reply` with JSON. On
+ * failure its savepoint is rolled back and `err` is what the asker sees. */
+typedef enum ht_status request_handler(struct core *core, struct request *req,
+                                       struct ht_error *err);
+typedef void request_answer(struct request *req);
+
+struct request {
+    /* from the front */
+    struct arena *arena; /* owned by the request */
+    request_handler *handle;
+    request_answer *answer;
+    void *owner;              /* the front's own data */
+    const char *actor;        /* who asks, for events; NULL: the core itself */
+    const struct node *body;  /* parsed message or HTTP body; NULL: none */
+    struct study_scope scope; /* HTTP path parts, decoded; the path's kinds */
+    const char *pattern;      /* of the route; NULL: not over HTTP */
+    const char *version;      /* of Google's API: "v1beta1", or NULL: v1 */
+    const char *study;        /* number or name, or NULL */
+    const char *trial;        /* or NULL */
+    const char *operation;    /* or NULL */
+    const char *file;         /* of the dashboard, or NULL */
+    struct pairs query;       /* of HTTP, decoded: see query.h */
+    size_t page_most;         /* elements in a page; 0: as the list has it */
+
+    /* from the core */
+    enum ht_status status;
+    struct ht_error err;    /* when status is not HT_OK */
+    struct diag *diag;      /* field violations, or NULL */
+    struct text reply;      /* JSON; owned, freed by request_free() */
+    const char *reply_type; /* what it is instead of JSON, or NULL */
+    bool more;              /* the reply is a piece, ask again for the next */
+    int64_t cursor;         /* where the next piece begins; 0 at first */
+    int64_t held_until_ms;  /* > 0: a held poll, answered later (monotonic) */
+    void *kept; /* of a held one, or of one answered in pieces: what its handler
+                   goes on with, in the arena */
+    struct request *next; /* link of whichever list holds it */
+};
+
+struct request *request_new(void);
+void request_free(struct request *req); /* accepts NULL */
+/* The value of a name in the query, or NULL. */
+const char *request_query(const struct request *req, const char *name);
+
+#endif

@@ -1,0 +1,72 @@
+#include "tuner/core/transaction.h"
+
+#include <string.h>
+
+void group_init(struct group *group)
+{
+    *group = (struct group){.arena = arena_new()};
+}
+
+void group_fini(struct group *group)
+{
+    arena_free(group->arena);
+}
+
+void group_reset(struct group *group)
+{
+    struct arena *arena = group->arena;
+    arena_reset(arena);
+    *group = (struct group){.arena = arena};
+}
+
+struct group_mark group_mark(const struct group *group)
+{
+    return (struct group_mark){group->n_steps, group->n_revisions};
+}
+
+void group_back_to(struct group *group, struct group_mark mark)
+{
+    group->n_steps = mark.steps;
+    group->n_revisions = mark.revisions;
+}
+
+/* Room for one more; full exactly at powers of two, also after group_back_to()
+ * because the larger array is then simply made again. */
+static void *grow(struct group *group, void *items, size_t n, size_t size)
+{
+    if (n != 0 && (n & (n - 1)) != 0)
+        return items;
+    void *larger = arena_alloc(group->arena, n == 0 ? 1 : 2 * n, size);
+    if (n > 0)
+        memcpy(larger, items, n * size);
+    return larger;
+}
+
+void group_add_step(struct group *group, core_deferred *apply, const void *data,
+                    size_t size)
+{
+    void *copy = arena_alloc(group->arena, 1, size > 0 ? size : 1);
+    if (size > 0)
+        memcpy(copy, data, size);
+    group->steps =
+        grow(group, group->steps, group->n_steps, sizeof *group->steps);
+    group->steps[group->n_steps++] = (struct group_step){apply, copy};
+}
+
+void group_add_revision(struct group *group, int64_t study, int64_t revision)
+{
+    group->revisions = grow(group, group->revisions, group->n_revisions,
+                            sizeof *group->revisions);
+    group->revisions[group->n_revisions++] =
+        (struct group_revision){study, revision};
+}
+
+void group_add_touched(struct group *group, int64_t study)
+{
+    for (size_t i = 0; i < group->n_touched; i++)
+        if (group->touched[i] == study)
+            return;
+    group->touched =
+        grow(group, group->touched, group->n_touched, sizeof *group->touched);
+    group->touched[group->n_touched++] = study;
+}

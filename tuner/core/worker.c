@@ -1,0 +1,218 @@
+#include "tuner/core/worker.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/clock.h"
+
+enum { REST_MS = 1000 }; /* at most */
+
+struct waiting {
+    struct worker_question question;
+    char *text; /* owned, the question's */
+    int64_t asked_us;
+    struct waiting *next;
+};
+
+struct remembered {
+    int64_t study;
+    void *memory; /* NULL: this place and those after it are empty */
+};
+
+struct worker {
+    const struct worker_role *role;
+    struct core *core;
+    char *path;
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards the list and stopping */
+    pthread_cond_t wake;
+    struct waiting *first, **last;
+    bool stopping;
+
+    /* the thread's own */
+    struct db *db;
+    struct remembered *known; /* role->studies places, newest use first */
+};
+
+/* --- memory --- */
+
+static void *recall(struct worker *worker, int64_t study)
+{
+    struct remembered *known = worker->known;
+    size_t at = 0;
+    while (at < worker->role->studies - 1 && known[at].memory != NULL &&
+           known[at].study != study)
+        at++;
+    struct remembered found = known[at];
+    if (found.memory == NULL || found.study != study) {
+        worker->role->free(found.memory);
+        found = (struct remembered){study, worker->role->new (study)};
+    }
+    memmove(known + 1, known, at * sizeof *known);
+    known[0] = found;
+    return found.memory;
+}
+
+void worker_forget(struct worker *worker)
+{
+    struct remembered *known = worker->known;
+    const size_t rest = worker->role->studies - 1;
+    worker->role->free(known[0].memory);
+    memmove(known, known + 1, rest * sizeof *known);
+    known[rest] = (struct remembered){0};
+}
+
+enum ht_status worker_read(struct worker *worker, int64_t study, void **out,
+                           struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    if (worker->db == NULL)
+        status = db_open_readonly(worker->path, &worker->db, err);
+    if (status == HT_OK)
+        status = db_begin(worker->db, err);
+    if (status != HT_OK)
+        return status;
+    void *memory = recall(worker, study);
+    status = worker->role->read(memory, worker->db, err);
+    db_rollback(worker->db);
+    if (status != HT_OK) {
+        worker_forget(worker);
+        return status;
+    }
+    *out = memory;
+    return HT_OK;
+}
+
+/* --- the thread --- */
+
+static void drop(struct waiting *waiting)
+{
+    free(waiting->text);
+    free(waiting);
+}
+
+static struct waiting *take(struct worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    while (worker->first == NULL && !worker->stopping)
+        pthread_cond_wait(&worker->wake, &worker->lock);
+    struct waiting *waiting = worker->stopping ? NULL : worker->first;
+    if (waiting != NULL) {
+        worker->first = waiting->next;
+        if (worker->first == NULL)
+            worker->last = &worker->first;
+    }
+    pthread_mutex_unlock(&worker->lock);
+    return waiting;
+}
+
+static void rest(struct worker *worker, int64_t ms)
+{
+    const struct timespec until = clock_in_ms(ms < REST_MS ? ms : REST_MS);
+    pthread_mutex_lock(&worker->lock);
+    int code = 0;
+    while (!worker->stopping && code == 0)
+        code = pthread_cond_timedwait(&worker->wake, &worker->lock, &until);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+static void *run(void *argument)
+{
+    struct worker *worker = argument;
+    const struct worker_role *role = worker->role;
+    struct waiting *waiting;
+    while ((waiting = take(worker)) != NULL) {
+        const int64_t begun_ms = clock_monotonic_ms();
+        role->answer(worker, worker->core, &waiting->question);
+        meter_observe_since(role->spread, waiting->asked_us);
+        drop(waiting);
+        rest(worker, role->rests * (clock_monotonic_ms() - begun_ms));
+    }
+    return NULL;
+}
+
+static bool is_same(const struct worker_question *a,
+                    const struct worker_question *b)
+{
+    return a->study == b->study && a->number == b->number && a->n == b->n &&
+           (a->text == NULL || b->text == NULL ? a->text == b->text
+                                               : strcmp(a->text, b->text) == 0);
+}
+
+void worker_ask(struct worker *worker, const struct worker_question *question)
+{
+    pthread_mutex_lock(&worker->lock);
+    const struct waiting *known = worker->first;
+    while (known != NULL && !is_same(&known->question, question))
+        known = known->next;
+    if (known == NULL) {
+        struct waiting *waiting = ht_xcalloc(1, sizeof *waiting);
+        waiting->question = *question;
+        waiting->asked_us = clock_monotonic_us();
+        if (question->text != NULL)
+            waiting->question.text = waiting->text = ht_xstrdup(question->text);
+        *worker->last = waiting;
+        worker->last = &waiting->next;
+        pthread_cond_signal(&worker->wake);
+    }
+    pthread_mutex_unlock(&worker->lock);
+}
+
+/* --- life --- */
+
+static void release(struct worker *worker)
+{
+    while (worker->first != NULL) {
+        struct waiting *waiting = worker->first;
+        worker->first = waiting->next;
+        drop(waiting);
+    }
+    for (size_t i = 0; i < worker->role->studies; i++)
+        worker->role->free(worker->known[i].memory);
+    free(worker->known);
+    db_close(worker->db);
+    pthread_cond_destroy(&worker->wake);
+    pthread_mutex_destroy(&worker->lock);
+    free(worker->path);
+    free(worker);
+}
+
+enum ht_status worker_start(const struct worker_role *role, struct core *core,
+                            const char *path, struct worker **out,
+                            struct ht_error *err)
+{
+    struct worker *worker = ht_xcalloc(1, sizeof *worker);
+    worker->role = role;
+    worker->core = core;
+    worker->path = ht_xstrdup(path);
+    worker->last = &worker->first;
+    worker->known = ht_xcalloc(role->studies, sizeof *worker->known);
+    pthread_mutex_init(&worker->lock, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&worker->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    const int code = pthread_create(&worker->thread, NULL, run, worker);
+    if (code != 0) {
+        release(worker);
+        return ht_fail_errno(err, code, "cannot start the %s thread",
+                             role->name);
+    }
+    *out = worker;
+    return HT_OK;
+}
+
+void worker_stop(struct worker *worker)
+{
+    if (worker == NULL)
+        return;
+    pthread_mutex_lock(&worker->lock);
+    worker->stopping = true;
+    pthread_cond_signal(&worker->wake);
+    pthread_mutex_unlock(&worker->lock);
+    pthread_join(worker->thread, NULL);
+    release(worker);
+}

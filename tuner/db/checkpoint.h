@@ -1,0 +1,18 @@
+/* checkpoint.h - the thread that copies the WAL into the database file.
+ *
+ * It uses a connection of its own and PASSIVE checkpoints, so it never makes
+ * the core wait; the core truncates the WAL when nothing happens. */
+#ifndef HT_TUNER_DB_CHECKPOINT_H
+#define HT_TUNER_DB_CHECKPOINT_H
+
+#include "proto/base/error.h"
+
+struct checkpoint;
+
+enum ht_status checkpoint_start(const char *path, struct checkpoint **out,
+                                struct ht_error *err);
+/* Counts one commit; a checkpoint follows after 64 of them or a second. */
+void checkpoint_note_commit(struct checkpoint *checkpoint);
+void checkpoint_stop(struct checkpoint *checkpoint); /* accepts NULL */
+
+#endif

@@ -1,0 +1,202 @@
+#include "tuner/db/curve.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "proto/base/limits.h"
+#include "tuner/db/internal.h"
+#include "tuner/db/states.h"
+
+enum { NAMING_RECORDS = 1000 };
+
+/* The newest trials of a study that a condition holds for. */
+#define NEWEST_TRIALS(condition)                                               \
+    "SELECT " DB_TRIAL_COLUMNS " FROM trials "                                 \
+    "WHERE study=? AND " TRIAL_SEARCHES " AND " condition                      \
+    " ORDER BY id DESC LIMIT ?"
+
+/* REQUESTED ones that ran before wait to go on. */
+enum ht_status db_curve_trials(struct db *db, struct arena *arena,
+                               int64_t study, size_t limit,
+                               struct trial_list *list, struct ht_error *err)
+{
+    return db_ask_trials(db, arena, list, err,
+                         NEWEST_TRIALS(TRIAL_IS_SHOWN
+                                       " AND NOT " TRIAL_IS_FAILED
+                                       " AND NOT " TRIAL_IS_CANCELLED
+                                       " AND started_ms>0"),
+                         "ii", study, (int64_t)limit);
+}
+
+enum ht_status db_curve_records(struct db *db, struct arena *arena,
+                                const struct trial_row *trial,
+                                const char *master,
+                                struct measurement_list *list,
+                                struct ht_error *err)
+{
+    struct db_rows found = {.arena = arena,
+                            .size = sizeof *list->rows,
+                            .read = db_read_measurement};
+    const enum ht_status status = db_ask_rows(
+        db, &found, err,
+        "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
+        "WHERE study=? AND trial=? AND replica IN (?, 'client') "
+        "ORDER BY attempt, step, time_ms, writer, seq LIMIT ?",
+        "iisi", trial->study, trial->id, master, (int64_t)HT_MAX_REPORTS);
+    if (status == HT_OK)
+        *list = (struct measurement_list){found.n, found.items};
+    return status;
+}
+
+/* --- curves to be looked at --- */
+
+static enum ht_status best_trials(struct db *db, struct arena *arena,
+                                  const struct curve_choice *choice,
+                                  struct trial_list *list, struct ht_error *err)
+{
+    return db_ask_trials(
+        db, arena, list, err,
+        "SELECT " DB_TRIAL_COLUMNS " FROM trials "
+        "WHERE study=? AND " TRIAL_HAS_RESULT " AND " TRIAL_SEARCHES " "
+        "AND objective IS NOT NULL ORDER BY ? * objective, id LIMIT ?",
+        "iii", choice->study, (int64_t)(choice->maximize ? -1 : 1),
+        (int64_t)choice->top);
+}
+
+enum ht_status db_curve_choose(struct db *db, struct arena *arena,
+                               const struct curve_choice *choice,
+                               struct trial_list *list, struct ht_error *err)
+{
+    struct trial_list kinds[3] = {0};
+    enum ht_status status = best_trials(db, arena, choice, &kinds[0], err);
+    if (status == HT_OK)
+        status = db_ask_trials(db, arena, &kinds[1], err,
+                               NEWEST_TRIALS(TRIAL_IS_UNDER_WAY), "ii",
+                               choice->study, (int64_t)choice->running);
+    if (status == HT_OK)
+        status = db_ask_trials(db, arena, &kinds[2], err,
+                               NEWEST_TRIALS(TRIAL_IS_FAILED), "ii",
+                               choice->study, (int64_t)choice->failed);
+    if (status != HT_OK)
+        return status;
+    *list = (struct trial_list){
+        .rows = arena_alloc(arena, kinds[0].n + kinds[1].n + kinds[2].n + 1,
+                            sizeof *list->rows)};
+    for (size_t k = 0; k < 3; k++)
+        for (size_t i = 0; i < kinds[k].n; i++)
+            list->rows[list->n++] = kinds[k].rows[i];
+    return HT_OK;
+}
+
+/* A further attempt goes on from a checkpoint or begins anew: what it measures
+ * again is void. Of one step the newest value counts. */
+static void take_point(struct curve_points *curve, struct arena *arena,
+                       bool anew, struct curve_point point)
+{
+    while (anew && curve->n > 0 &&
+           curve->points[curve->n - 1].step >= point.step)
+        curve->n--;
+    if (curve->n == 0 || curve->points[curve->n - 1].step != point.step) {
+        curve->points =
+            db_grow(arena, curve->points, curve->n, sizeof *curve->points);
+        curve->n++;
+    }
+    curve->points[curve->n - 1] = point;
+}
+
+/* Keeps a point where the count of kept ones, spread evenly, grows. */
+static void thin(struct curve_point *points, size_t *n, size_t most)
+{
+    const size_t last = *n == 0 ? 0 : *n - 1;
+    size_t kept = 0;
+    if (*n <= most)
+        return;
+    for (size_t i = 0; i < *n; i++)
+        if (i == 0 || i * (most - 1) / last > (i - 1) * (most - 1) / last)
+            points[kept++] = points[i];
+    *n = kept;
+}
+
+/* Takes what is not finite out of the points. */
+static void set_odd_apart(struct curve_points *curve, struct arena *arena)
+{
+    const size_t n = curve->n;
+    curve->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct curve_point point = curve->points[i];
+        if (isfinite(point.value)) {
+            curve->points[curve->n++] = point;
+            continue;
+        }
+        curve->odd = db_grow(arena, curve->odd, curve->n_odd, sizeof point);
+        curve->odd[curve->n_odd++] = point;
+    }
+}
+
+/* NaN and infinities are stored as texts, which strtod() knows. */
+static double read_value(sqlite3_stmt *stmt, int column)
+{
+    if (sqlite3_column_type(stmt, column) != SQLITE_TEXT)
+        return sqlite3_column_double(stmt, column);
+    return strtod((const char *)sqlite3_column_text(stmt, column), NULL);
+}
+
+enum ht_status db_curve_points(struct db *db, struct arena *arena,
+                               const struct curve_question *question,
+                               struct curve_points *points,
+                               struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    const struct trial_row *trial = question->trial;
+    enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT attempt, step, "
+        "(SELECT value FROM json_each(metrics) WHERE key=?) "
+        "FROM measurements "
+        "WHERE study=? AND trial=? AND replica IN (?, 'client') "
+        "ORDER BY attempt, step, time_ms, writer, seq",
+        "siis", question->metric, trial->study, trial->id, question->master);
+    struct curve_points curve = {0};
+    int64_t before = -1;
+    bool row = status == HT_OK;
+    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
+        const int64_t attempt = sqlite3_column_int64(stmt, 0);
+        if (sqlite3_column_type(stmt, 2) == SQLITE_NULL)
+            continue;
+        take_point(&curve, arena, attempt != before,
+                   (struct curve_point){sqlite3_column_int64(stmt, 1),
+                                        read_value(stmt, 2)});
+        before = attempt;
+    }
+    if (status != HT_OK)
+        return status;
+    set_odd_apart(&curve, arena);
+    thin(curve.points, &curve.n, question->most);
+    thin(curve.odd, &curve.n_odd, question->most);
+    *points = curve;
+    return HT_OK;
+}
+
+enum ht_status db_curve_metrics(struct db *db, struct arena *arena,
+                                const struct trial_row *trial,
+                                const char *master, struct metric_names *names,
+                                struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT DISTINCT key FROM ("
+        "SELECT metrics FROM measurements WHERE study=? AND trial=? "
+        "AND replica IN (?, 'client') LIMIT ?) AS m, "
+        "json_each(m.metrics) ORDER BY key",
+        "iisi", trial->study, trial->id, master, (int64_t)NAMING_RECORDS);
+    struct metric_names found = {0};
+    bool row = status == HT_OK;
+    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
+        found.names = db_grow(arena, found.names, found.n, sizeof *found.names);
+        found.names[found.n++] = db_column_text(arena, stmt, 0);
+    }
+    if (status == HT_OK)
+        *names = found;
+    return status;
+}

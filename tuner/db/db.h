@@ -1,0 +1,186 @@
+/* db.h - the database file: opening, migrations, statements, rows.
+ *
+ * SQLite is seen by tuner/db*.c alone. One struct db is one connection and
+ * belongs to one thread. The core's connection writes; readers open their own,
+ * read-only. Every query returns rows whose strings live in the given arena. */
+#ifndef HT_TUNER_DB_DB_H
+#define HT_TUNER_DB_DB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/job/report.h"
+#include "tuner/db/rows.h"
+
+struct db;
+
+/* HT_PRECONDITION  the file is newer than this program, or not ours
+ * HT_IO            it cannot be opened or migrated */
+enum ht_status db_open(const char *path, struct db **db, struct ht_error *err);
+enum ht_status db_open_readonly(const char *path, struct db **db,
+                                struct ht_error *err);
+void db_close(struct db *db); /* accepts NULL */
+
+/* Transactions belong to the core's dispatcher; a reader brackets one answer
+ * with begin and end so that it sees one snapshot. */
+enum ht_status db_begin(struct db *db, struct ht_error *err);
+enum ht_status db_commit(struct db *db, struct ht_error *err);
+void db_rollback(struct db *db);
+enum ht_status db_savepoint(struct db *db, struct ht_error *err);
+enum ht_status db_release(struct db *db, struct ht_error *err);
+void db_rollback_to(struct db *db);
+
+/* PASSIVE checkpoint from any connection; TRUNCATE from the core when idle. */
+enum ht_status db_checkpoint(struct db *db, bool truncate,
+                             struct ht_error *err);
+/* quick_check; HT_CORRUPT names the first finding. */
+enum ht_status db_check(struct db *db, struct ht_error *err);
+/* Compares every stored record with its checksum, and looks for those that
+ * other rows name; HT_CORRUPT names the first that differs or is missing. */
+enum ht_status db_measurement_check(struct db *db, struct ht_error *err);
+
+/* --- queries both sides use; HT_NOT_FOUND when there is no such row --- */
+
+/* `key` is a number or a name within the scope. */
+enum ht_status db_study_find(struct db *db, struct arena *arena,
+                             const struct study_scope *scope, const char *key,
+                             struct study_row *row, struct ht_error *err);
+enum ht_status db_study_get(struct db *db, struct arena *arena, int64_t id,
+                            struct study_row *row, struct ht_error *err);
+
+/* By display name; of several, a JOB_STUDY comes first, then the newest. */
+enum ht_status db_study_by_display(struct db *db, struct arena *arena,
+                                   const struct study_scope *scope,
+                                   const char *display, struct study_row *row,
+                                   struct ht_error *err);
+
+/* Whether a study of the project has it; in any location when that is NULL. */
+enum ht_status db_study_name_taken(struct db *db, const char *project,
+                                   const char *location, const char *name,
+                                   bool *taken, struct ht_error *err);
+
+struct study_list {
+    size_t n;
+    struct study_row *rows;
+};
+/* Newest first, ids below `before` (0: from the newest), at most `limit`.
+ * Studies being deleted are left out. */
+enum ht_status db_study_list(struct db *db, struct arena *arena,
+                             const struct study_scope *scope, int64_t before,
+                             size_t limit, struct study_list *list,
+                             struct ht_error *err);
+
+/* How many studies have not ended. */
+enum ht_status db_study_open_count(struct db *db, int64_t *n,
+                                   struct ht_error *err);
+
+/* Trials by state: those of the search, and those that confirm them. */
+struct trial_counts {
+    int64_t of[TRIAL_STATES];
+    int64_t confirming[TRIAL_STATES];
+};
+/* Both of them. */
+int64_t trial_counts_all(const struct trial_counts *counts,
+                         enum trial_state state);
+/* Of either. */
+int64_t trial_counts_failed(const int64_t by_state[TRIAL_STATES]);
+int64_t trial_counts_ended(const int64_t by_state[TRIAL_STATES]);
+enum ht_status db_trial_counts(struct db *db, int64_t study,
+                               struct trial_counts *counts,
+                               struct ht_error *err);
+/* The reason that most failed trials share; "" when there is none. */
+enum ht_status db_trial_common_failure(struct db *db, struct arena *arena,
+                                       int64_t study, const char **reason,
+                                       struct ht_error *err);
+enum ht_status db_trial_get(struct db *db, struct arena *arena, int64_t study,
+                            int64_t id, struct trial_row *row,
+                            struct ht_error *err);
+struct trial_list {
+    size_t n;
+    struct trial_row *rows;
+};
+/* By id, above `after`, at most `limit`; PREPARED ones are left out. */
+enum ht_status db_trial_list(struct db *db, struct arena *arena, int64_t study,
+                             int64_t after, size_t limit,
+                             struct trial_list *list, struct ht_error *err);
+/* Best SUCCEEDED or STOPPED trial by the objective; on equal values the
+ * older one. */
+enum ht_status db_trial_best(struct db *db, struct arena *arena, int64_t study,
+                             bool maximize, struct trial_row *row,
+                             struct ht_error *err);
+
+struct attempt_list {
+    size_t n;
+    struct attempt_row *rows;
+};
+enum ht_status db_attempt_list(struct db *db, struct arena *arena,
+                               int64_t study, int64_t trial,
+                               struct attempt_list *list, struct ht_error *err);
+
+struct attempt_usage { /* of all attempts of a study */
+    int64_t begun;     /* that have run */
+    int64_t ran_ms;    /* altogether; of those that run, until now */
+};
+enum ht_status db_attempt_usage(struct db *db, int64_t study, int64_t wall_ms,
+                                struct attempt_usage *usage,
+                                struct ht_error *err);
+
+/* One that another row names; HT_CORRUPT when it is not there. */
+enum ht_status db_measurement_get(struct db *db, struct arena *arena,
+                                  const struct trial_name *trial,
+                                  const struct record_name *name,
+                                  struct measurement_row *row,
+                                  struct ht_error *err);
+/* The newest record of a trial; NULL metrics when it has none. */
+enum ht_status db_trial_latest(struct db *db, struct arena *arena,
+                               const struct trial_row *trial,
+                               struct measurement_row *row,
+                               struct ht_error *err);
+struct measurement_list {
+    size_t n;
+    struct measurement_row *rows;
+};
+/* In stored order: attempt, time, step; what a client reported (attempt 0) as
+ * it came. At most `limit`, behind the first `skip` of the trial. */
+enum ht_status db_measurement_page(struct db *db, struct arena *arena,
+                                   const struct trial_name *trial, int64_t skip,
+                                   size_t limit, struct measurement_list *list,
+                                   struct ht_error *err);
+/* The first `limit`. */
+enum ht_status db_measurement_list(struct db *db, struct arena *arena,
+                                   int64_t study, int64_t trial, size_t limit,
+                                   struct measurement_list *list,
+                                   struct ht_error *err);
+
+struct event_list {
+    size_t n;
+    struct event_row *rows;
+};
+enum ht_status db_event_list(struct db *db, struct arena *arena, int64_t study,
+                             int64_t since, size_t limit,
+                             struct event_list *list, struct ht_error *err);
+
+/* Whether, after that event and up to and with the revision `until`, its trial
+ * was deleted or left a final state. */
+enum ht_status db_trial_undone(struct db *db, const struct event_row *event,
+                               int64_t until, bool *undone,
+                               struct ht_error *err);
+/* Whether any trial came to a final state after the revision `since`, left one
+ * or was deleted. */
+enum ht_status db_results_changed(struct db *db, int64_t study, int64_t since,
+                                  bool *changed, struct ht_error *err);
+
+struct runner_list {
+    size_t n;
+    struct runner_row *rows;
+};
+enum ht_status db_runner_list(struct db *db, struct arena *arena,
+                              struct runner_list *list, struct ht_error *err);
+/* Attempts not ENDED on that runner. */
+enum ht_status db_runner_busy(struct db *db, const char *runner, int64_t *busy,
+                              struct ht_error *err);
+
+#endif

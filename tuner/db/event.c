@@ -1,0 +1,110 @@
+#include "tuner/db/event.h"
+
+#include "tuner/db/internal.h"
+#include "tuner/db/write.h"
+
+static void read_event(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    *(struct event_row *)row = (struct event_row){
+        .study = sqlite3_column_int64(stmt, 0),
+        .revision = sqlite3_column_int64(stmt, 1),
+        .time_ms = sqlite3_column_int64(stmt, 2),
+        .kind = db_column_text(arena, stmt, 3),
+        .actor = db_column_text(arena, stmt, 10),
+        .trial = sqlite3_column_int64(stmt, 4),
+        .attempt = sqlite3_column_int64(stmt, 5),
+        .from = db_column_text(arena, stmt, 6),
+        .to = db_column_text(arena, stmt, 7),
+        .reason = db_column_text(arena, stmt, 8),
+        .data = db_column_text(arena, stmt, 9),
+    };
+}
+
+// NOLINTNEXTLINE(readability-function-size): a key, a page and a result
+enum ht_status db_event_list(struct db *db, struct arena *arena, int64_t study,
+                             int64_t since, size_t limit,
+                             struct event_list *list, struct ht_error *err)
+{
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->rows, .read = read_event};
+    const enum ht_status status =
+        db_ask_rows(db, &found, err,
+                    "SELECT e.study, revision, e.time_ms, kind, e.trial, "
+                    "e.attempt, \"from\", \"to\", reason, "
+                    "iif(m.seq IS NULL, data, " DB_MEASURED_DATA "), actor "
+                    "FROM events AS e LEFT JOIN measurements AS m "
+                    "ON m.study=e.study AND m.trial=e.trial "
+                    "AND " DB_IS_RECORD_OF_EVENT "WHERE e.study=? "
+                    "AND revision>? ORDER BY revision LIMIT ?",
+                    "iii", study, since, (int64_t)limit);
+    if (status == HT_OK)
+        *list = (struct event_list){found.n, found.items};
+    return status;
+}
+
+enum ht_status db_event_insert(struct db *db, const struct event_row *row,
+                               struct ht_error *err)
+{
+    return db_run(db, err,
+                  "INSERT INTO events(study, revision, time_ms, kind, trial, "
+                  "attempt, \"from\", \"to\", reason, data, record_attempt, "
+                  "record_replica, record_writer, record_seq, actor) "
+                  "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                  "iiisiissssrs", row->study, row->revision, row->time_ms,
+                  row->kind, row->trial, row->attempt, row->from, row->to,
+                  row->reason, row->data, &row->record, row->actor);
+}
+
+enum ht_status db_event_step(struct db *db, int64_t study, int64_t revision,
+                             bool down, struct event_head *head,
+                             struct ht_error *err)
+{
+#define TOLD                                                                   \
+    " AND (kind IN ('study.created', 'study.moved', 'study.changed',"          \
+    " 'study.warned', 'trial.moved') OR"                                       \
+    " (kind='attempt.moved' AND \"to\"='ENDED')) ORDER BY revision "
+#define FROM_EVENTS "SELECT revision, time_ms FROM events WHERE study=?1"
+    static const char up_sql[] = FROM_EVENTS " AND revision>=?2" TOLD "LIMIT 1";
+    static const char down_sql[] =
+        FROM_EVENTS " AND revision<=?2" TOLD "DESC LIMIT 1";
+#undef FROM_EVENTS
+#undef TOLD
+    sqlite3_stmt *stmt;
+    enum ht_status status = db_query(db, &stmt, err, down ? down_sql : up_sql,
+                                     "ii", study, revision);
+    if (status == HT_OK)
+        status = db_first(db, stmt, err, "no event from there on");
+    if (status != HT_OK)
+        return status;
+    *head = (struct event_head){sqlite3_column_int64(stmt, 0),
+                                sqlite3_column_int64(stmt, 1)};
+    db_done(stmt);
+    return HT_OK;
+}
+
+/* Revisions have no gaps and their moments do not fall. */
+enum ht_status db_event_seek(struct db *db, int64_t study, int64_t last,
+                             int64_t time_ms, int64_t *revision,
+                             struct ht_error *err)
+{
+    int64_t low = 1, high = last + 1;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        sqlite3_stmt *stmt;
+        int64_t moment;
+        enum ht_status status =
+            db_query(db, &stmt, err,
+                     "SELECT time_ms FROM events WHERE study=? AND revision=?",
+                     "ii", study, middle);
+        if (status == HT_OK)
+            status = db_integer(db, stmt, INT64_MAX, &moment, err);
+        if (status != HT_OK)
+            return status;
+        if (moment < time_ms)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *revision = low;
+    return HT_OK;
+}

@@ -1,0 +1,135 @@
+#include "tuner/db/file.h"
+
+#include <stdio.h>
+
+#include "tuner/db/internal.h"
+
+/* Unused at the end of each page, for checksums of pages: SQLite's are 8 bytes
+ * long, and a file that has no room for them never gets any. */
+enum { RESERVED_BYTES = 8 };
+
+/* --- its version --- */
+
+static enum ht_status migrate_one(struct db *db, const struct db_kind *kind,
+                                  int version, struct ht_error *err)
+{
+    const struct db_migration *step = &kind->migrations[version];
+    enum ht_status status = db_begin(db, err);
+    if (status != HT_OK)
+        return status;
+    char pragmas[96];
+    snprintf(pragmas, sizeof pragmas,
+             "PRAGMA user_version=%d; PRAGMA application_id=%d;", version + 1,
+             kind->application_id);
+    if (step->sql != NULL)
+        status = db_exec(db, step->sql, err);
+    if (status == HT_OK && step->run != NULL)
+        status = step->run(db, err);
+    if (status == HT_OK)
+        status = db_exec(db, pragmas, err);
+    if (status == HT_OK)
+        status = db_commit(db, err);
+    if (status != HT_OK)
+        db_rollback(db);
+    return status;
+}
+
+static enum ht_status check_identity(const struct db_kind *kind,
+                                     int64_t application, int64_t version,
+                                     struct ht_error *err)
+{
+    if (application == kind->former_id && kind->former_id != 0)
+        return ht_fail(err, HT_PRECONDITION,
+                       "is a hypertune database of before the first release "
+                       "(id 0x%llx); this program cannot read it: give another "
+                       "data folder or move the file away",
+                       (unsigned long long)application);
+    if (application != kind->application_id)
+        return ht_fail(err, HT_PRECONDITION,
+                       "is a database of another program");
+    if (version > kind->versions)
+        return ht_fail(err, HT_PRECONDITION,
+                       "has version %lld, this program knows up to %d; use "
+                       "the newer program",
+                       (long long)version, kind->versions);
+    return HT_OK;
+}
+
+/* An empty file may become ours; any other must already be. */
+static enum ht_status read_version(struct db *db, const struct db_kind *kind,
+                                   int64_t *version, struct ht_error *err)
+{
+    int64_t application, tables;
+    enum ht_status status =
+        db_ask_integer(db, &application, err, "PRAGMA application_id", "");
+    if (status == HT_OK)
+        status = db_ask_integer(db, version, err, "PRAGMA user_version", "");
+    if (status == HT_OK)
+        status = db_ask_integer(db, &tables, err,
+                                "SELECT count(*) FROM sqlite_schema", "");
+    if (status != HT_OK)
+        return status;
+    const bool empty = application == 0 && *version == 0 && tables == 0;
+    return empty ? HT_OK : check_identity(kind, application, *version, err);
+}
+
+/* Whose file it is comes first: the settings would write to it. */
+static enum ht_status bring_up_to_date(struct db *db,
+                                       const struct db_kind *kind,
+                                       struct ht_error *err)
+{
+    int64_t version = 0;
+    enum ht_status status = read_version(db, kind, &version, err);
+    if (status == HT_OK)
+        status = db_exec(db, db->readonly ? kind->reading : kind->writing, err);
+    if (status == HT_OK && db->readonly && version < kind->versions)
+        return ht_fail(err, HT_PRECONDITION,
+                       "has version %lld, and %d is read here; no server has "
+                       "brought it up to date",
+                       (long long)version, kind->versions);
+    for (; status == HT_OK && version < kind->versions; version++)
+        status = migrate_one(db, kind, (int)version, err);
+    return status;
+}
+
+/* --- a connection --- */
+
+static enum ht_status connect_to(const char *path, bool writable, struct db *db,
+                                 struct ht_error *err)
+{
+    const int access = writable ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                                : SQLITE_OPEN_READONLY;
+    db->readonly = !writable;
+    const int rc =
+        sqlite3_open_v2(path, &db->handle, access | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc != SQLITE_OK)
+        return ht_fail(err, HT_IO, "cannot open it: %s",
+                       db->handle ? sqlite3_errmsg(db->handle)
+                                  : sqlite3_errstr(rc));
+    sqlite3_extended_result_codes(db->handle, 1);
+    sqlite3_busy_timeout(db->handle, DB_BUSY_MS);
+    /* Counts for a file that has no page yet; others keep what they have. */
+    int reserved = RESERVED_BYTES;
+    if (writable)
+        sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_RESERVE_BYTES,
+                             &reserved);
+    return HT_OK;
+}
+
+enum ht_status db_file_open(const char *path, bool writable,
+                            const struct db_kind *kind, struct db **out,
+                            struct ht_error *err)
+{
+    struct db *db = ht_xcalloc(1, sizeof *db);
+    enum ht_status status = connect_to(path, writable, db, err);
+    if (status == HT_OK)
+        status = bring_up_to_date(db, kind, err);
+    if (status == HT_OK) {
+        *out = db;
+        return HT_OK;
+    }
+    db_close(db);
+    if (status != HT_PRECONDITION && status != HT_CORRUPT)
+        status = HT_IO;
+    return ht_wrap(err, status, "%s", path);
+}

@@ -1,0 +1,73 @@
+#include "tuner/db/front.h"
+
+#include "tuner/db/internal.h"
+#include "tuner/db/states.h"
+
+#define RESULTS(index)                                                         \
+    "SELECT id, objective, final_metrics FROM trials " index                   \
+    " WHERE study=?1 AND " TRIAL_HAS_RESULT " AND " TRIAL_SEARCHES " "         \
+    "AND objective IS NOT NULL AND final_metrics IS NOT NULL "
+/* By itself SQLite looks through all trials: it takes them for as few. */
+#define MARKED "INDEXED BY trials_optimal"
+
+static void read_result(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    *(struct front_row *)row =
+        (struct front_row){.id = sqlite3_column_int64(stmt, 0),
+                           .objective = sqlite3_column_double(stmt, 1),
+                           .metrics = db_column_text(arena, stmt, 2)};
+}
+
+enum ht_status db_front_marked(struct db *db, struct arena *arena,
+                               int64_t study, struct front_rows *list,
+                               struct ht_error *err)
+{
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->rows, .read = read_result};
+    const enum ht_status status = db_ask_rows(
+        db, &found, err, RESULTS(MARKED) "AND " TRIAL_IS_OPTIMAL " ORDER BY id",
+        "i", study);
+    if (status == HT_OK)
+        *list = (struct front_rows){found.n, found.items};
+    return status;
+}
+
+enum ht_status db_front_results(struct db *db, struct arena *arena,
+                                int64_t study, int64_t after,
+                                struct front_rows *list, struct ht_error *err)
+{
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->rows, .read = read_result};
+    const enum ht_status status = db_ask_rows(
+        db, &found, err, RESULTS("") "AND id>?2 ORDER BY id LIMIT ?3", "iii",
+        study, after, (int64_t)DB_FRONT_PAGE);
+    if (status == HT_OK)
+        *list = (struct front_rows){found.n, found.items};
+    return status;
+}
+
+enum ht_status db_front_mark(struct db *db, int64_t study, int64_t trial,
+                             bool marked, struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE trials SET optimal=?3 WHERE study=?1 AND id=?2",
+                  "iii", study, trial, (int64_t)marked);
+}
+
+enum ht_status db_front_is_marked(struct db *db, int64_t study, int64_t trial,
+                                  bool *marked, struct ht_error *err)
+{
+    return db_ask_bool(db, marked, err,
+                       "SELECT 1 FROM trials " MARKED
+                       " WHERE study=? AND id=? AND " TRIAL_IS_OPTIMAL,
+                       "ii", study, trial);
+}
+
+enum ht_status db_front_clear(struct db *db, int64_t study,
+                              struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE trials " MARKED
+                  " SET optimal=0 WHERE study=? AND " TRIAL_IS_OPTIMAL,
+                  "i", study);
+}

@@ -1,0 +1,147 @@
+/* db_internal.h - how tuner/db*.c talk to SQLite: one call binds, one steps.
+ *
+ * Argument formats of the variadic calls, one letter each:
+ *   i  int64_t            s  const char * (NULL is NULL)
+ *   d  double             x  const struct db_blob *
+ *   r  const struct record_name *, which fills four places
+ *   o  const double * (NULL is NULL)
+ * A statement is prepared once per connection, found again by the address of
+ * its SQL, and reset by db_step() when it has no more rows. */
+#ifndef HT_TUNER_DB_INTERNAL_H
+#define HT_TUNER_DB_INTERNAL_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "tuner/db/db.h"
+#include "tuner/db/grow.h"
+
+enum {
+    DB_STATEMENTS = 256, /* slots of the cache; about 80 are used */
+    DB_BUSY_MS = 5000    /* for a lock that another connection holds */
+};
+
+struct db_statement {
+    const char *sql; /* address is the key */
+    sqlite3_stmt *stmt;
+};
+
+struct db {
+    sqlite3 *handle;
+    bool readonly;
+    int64_t wal_pages; /* after this connection's last commit */
+    struct db_statement statements[DB_STATEMENTS];
+};
+
+struct db_blob {
+    const void *data;
+    size_t len;
+};
+
+/* "HtDb": marks the database file as ours. */
+#define DB_APPLICATION_ID 0x48744462
+
+enum ht_status db_exec(struct db *db, const char *sql, struct ht_error *err);
+enum ht_status db_run(struct db *db, struct ht_error *err, const char *sql,
+                      const char *format, ...);
+enum ht_status db_vquery(struct db *db, sqlite3_stmt **stmt,
+                         struct ht_error *err, const char *sql,
+                         const char *format, va_list *args);
+enum ht_status db_query(struct db *db, sqlite3_stmt **stmt,
+                        struct ht_error *err, const char *sql,
+                        const char *format, ...);
+/* *row tells whether there is a row; without one the statement is reset. */
+enum ht_status db_step(struct db *db, sqlite3_stmt *stmt, bool *row,
+                       struct ht_error *err);
+/* For the caller that leaves before the last row. */
+void db_done(sqlite3_stmt *stmt);
+
+const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
+
+/* Column lists in the order of the readers below. */
+#define DB_STUDY_COLUMNS                                                       \
+    "id, project, location, name, display, spec, state, reason, revision, "    \
+    "seed, next_trial, exhausted, ends_as, stale_trials, used_ms, "            \
+    "created_ms, started_ms, ended_ms, updated_ms, kind, gain_ms, refusals, "  \
+    "confirmations, ended, submitted, first_run_used_ms, unreported_in_row, "  \
+    "job_spec"
+#define DB_TRIAL_COLUMNS                                                       \
+    "study, id, state, params, replicate, ordinal, attempt, failures, losses," \
+    " objective, final_step, final_metrics, latest_attempt, latest_replica, "  \
+    "latest_writer, latest_seq, "                                              \
+    "reason, revision, created_ms, started_ms, ended_ms, client, "             \
+    "chosen_by_person, final_elapsed_ms, why, stop, confirms, rungs_passed, "  \
+    "pausing"
+#define DB_ATTEMPT_COLUMNS                                                     \
+    "study, trial, n, state, outcome, runner, exit_code, signal, reason, "     \
+    "winner, created_ms, started_ms, ended_ms, facts, outputs, doctor"
+#define DB_MEASUREMENT_COLUMNS                                                 \
+    "study, trial, attempt, replica, writer, seq, step, time_ms, metrics, "    \
+    "checkpoint"
+
+/* m of measurements is the record that another row of the trial names, in its
+ * four columns with that beginning. */
+#define DB_IS_RECORD(beginning)                                                \
+    "m.attempt=" beginning "_attempt AND m.replica=" beginning                 \
+    "_replica AND m.writer=" beginning "_writer AND m.seq=" beginning "_seq "
+#define DB_IS_RECORD_OF_EVENT DB_IS_RECORD("record")
+/* What trial.measured tells of m. */
+#define DB_MEASURED_DATA                                                       \
+    "'{\"step\":' || m.step || ',\"metrics\":' || m.metrics || '}'"
+/* The four columns of a record's name, from that one on. */
+struct record_name db_column_record(struct arena *arena, sqlite3_stmt *stmt,
+                                    int column);
+
+/* Reads the row that the statement is at into the struct of its table. */
+typedef void db_reader(sqlite3_stmt *stmt, struct arena *arena, void *row);
+db_reader db_read_study, db_read_trial, db_read_attempt, db_read_measurement;
+
+/* --- db_ask.c: a query and what comes of it --- */
+
+/* Goes to the first row; HT_NOT_FOUND with that text when there is none. */
+enum ht_status db_first(struct db *db, sqlite3_stmt *stmt, struct ht_error *err,
+                        const char *missing);
+
+/* The one integer a query gives; `fallback` without a row or for NULL. */
+enum ht_status db_integer(struct db *db, sqlite3_stmt *stmt, int64_t fallback,
+                          int64_t *value, struct ht_error *err);
+/* The same in one call, 0 being the fallback; or whether it is not 0. */
+enum ht_status db_ask_integer(struct db *db, int64_t *value,
+                              struct ht_error *err, const char *sql,
+                              const char *format, ...);
+enum ht_status db_ask_bool(struct db *db, bool *is, struct ht_error *err,
+                           const char *sql, const char *format, ...);
+/* The one text; NULL without a row. */
+enum ht_status db_ask_text(struct db *db, struct arena *arena,
+                           const char **text, struct ht_error *err,
+                           const char *sql, const char *format, ...);
+
+/* All rows of a query; the caller fills in the first three. */
+struct db_rows {
+    struct arena *arena; /* home of the rows and their texts */
+    size_t size;         /* of one */
+    db_reader *read;
+    size_t n;
+    void *items;
+};
+enum ht_status db_ask_rows(struct db *db, struct db_rows *rows,
+                           struct ht_error *err, const char *sql,
+                           const char *format, ...);
+
+struct id_list;
+enum ht_status db_ask_ids(struct db *db, struct arena *arena,
+                          struct id_list *list, struct ht_error *err,
+                          const char *sql, const char *format, ...);
+enum ht_status db_ask_trials(struct db *db, struct arena *arena,
+                             struct trial_list *list, struct ht_error *err,
+                             const char *sql, const char *format, ...);
+enum ht_status db_ask_attempts(struct db *db, struct arena *arena,
+                               struct attempt_list *list, struct ht_error *err,
+                               const char *sql, const char *format, ...);
+
+#endif

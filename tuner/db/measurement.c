@@ -1,0 +1,355 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/text.h"
+#include "tuner/db/internal.h"
+#include "tuner/db/states.h"
+#include "tuner/db/write.h"
+
+void db_read_measurement(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    *(struct measurement_row *)row = (struct measurement_row){
+        .study = sqlite3_column_int64(stmt, 0),
+        .trial = sqlite3_column_int64(stmt, 1),
+        .attempt = sqlite3_column_int64(stmt, 2),
+        .replica = db_column_text(arena, stmt, 3),
+        .writer = (uint64_t)sqlite3_column_int64(stmt, 4),
+        .seq = sqlite3_column_int64(stmt, 5),
+        .step = sqlite3_column_int64(stmt, 6),
+        .time_ms = sqlite3_column_int64(stmt, 7),
+        .metrics = db_column_text(arena, stmt, 8),
+        .checkpoint = db_column_text(arena, stmt, 9),
+    };
+}
+
+/* --- checksums --- */
+
+/* CRC-32C (Castagnoli), reflected polynomial of RFC 3720 appendix B.4. Four
+ * bits a step: the table stays in one cache line pair and records are short. */
+static uint32_t crc32c(uint32_t crc, const void *data, size_t len)
+{
+    static const uint32_t table[16] = {
+        0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
+        0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
+        0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75};
+    const unsigned char *bytes = data;
+    crc = ~crc;
+    for (size_t i = 0; i < len; i++) {
+        crc ^= bytes[i];
+        crc = table[crc & 15] ^ (crc >> 4);
+        crc = table[crc & 15] ^ (crc >> 4);
+    }
+    return ~crc;
+}
+
+/* Low byte first, so that the file means the same on every machine. */
+static uint32_t crc32c_number(uint32_t crc, int64_t number)
+{
+    unsigned char bytes[8];
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)((uint64_t)number >> 8 * i);
+    return crc32c(crc, bytes, sizeof bytes);
+}
+
+static int64_t checksum(const struct measurement_row *row)
+{
+    uint32_t crc = crc32c_number(0, row->study);
+    crc = crc32c_number(crc, row->trial);
+    crc = crc32c_number(crc, row->attempt);
+    crc = crc32c_number(crc, (int64_t)row->writer);
+    crc = crc32c_number(crc, row->seq);
+    crc = crc32c_number(crc, row->step);
+    crc = crc32c_number(crc, row->time_ms);
+    /* With their NULs, so that no byte can wander between the texts. */
+    crc = crc32c(crc, row->replica, strlen(row->replica) + 1);
+    crc = crc32c(crc, row->metrics, strlen(row->metrics) + 1);
+    crc = crc32c(crc, row->checkpoint, strlen(row->checkpoint) + 1);
+    return (int64_t)crc;
+}
+
+/* --- measurements --- */
+
+enum ht_status db_measurement_insert(struct db *db,
+                                     const struct measurement_row *row,
+                                     bool *inserted, struct ht_error *err)
+{
+    const enum ht_status status =
+        db_run(db, err,
+               "INSERT OR IGNORE INTO measurements(" DB_MEASUREMENT_COLUMNS
+               ", crc) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+               "iiisiiiissi", row->study, row->trial, row->attempt,
+               row->replica, (int64_t)row->writer, row->seq, row->step,
+               row->time_ms, row->metrics, row->checkpoint, checksum(row));
+    if (status == HT_OK)
+        *inserted = sqlite3_changes64(db->handle) > 0;
+    return status;
+}
+
+enum ht_status db_measurement_exists(struct db *db,
+                                     const struct replica_key *key,
+                                     uint64_t writer, int64_t seq, bool *exists,
+                                     struct ht_error *err)
+{
+    return db_ask_bool(db, exists, err,
+                       "SELECT 1 FROM measurements WHERE study=? AND trial=? "
+                       "AND attempt=? AND replica=? AND writer=? AND seq=?",
+                       "iiisii", key->study, key->trial, key->attempt,
+                       key->replica, (int64_t)writer, seq);
+}
+
+static enum ht_status check_sums(struct db *db, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT " DB_MEASUREMENT_COLUMNS ", crc FROM measurements", "");
+    struct arena *arena = arena_new();
+    bool row = status == HT_OK;
+    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
+        struct measurement_row stored = {0};
+        arena_reset(arena);
+        db_read_measurement(stmt, arena, &stored);
+        if (checksum(&stored) == sqlite3_column_int64(stmt, 10))
+            continue;
+        status = ht_fail(err, HT_CORRUPT,
+                         "the record %lld of trial %lld of study %lld differs "
+                         "from its checksum",
+                         (long long)stored.seq, (long long)stored.trial,
+                         (long long)stored.study);
+        db_done(stmt);
+        row = false;
+    }
+    arena_free(arena);
+    return status;
+}
+
+static enum ht_status missing_record(struct ht_error *err, int64_t study,
+                                     int64_t trial)
+{
+    return ht_fail(err, HT_CORRUPT,
+                   "a record of trial %lld of study %lld is missing",
+                   (long long)trial, (long long)study);
+}
+
+/* Of a study that is being removed records go before those that name them. */
+#define LOST(table, trial, beginning)                                          \
+    "SELECT t.study, t." trial " FROM " table                                  \
+    " AS t JOIN studies AS s ON s.id=t.study AND s." STUDY_IS_SHOWN            \
+    " WHERE t." beginning "_seq IS NOT NULL AND NOT EXISTS("                   \
+    "SELECT 1 FROM measurements AS m WHERE m.study=t.study "                   \
+    "AND m.trial=t." trial " AND " DB_IS_RECORD("t." beginning) ") LIMIT 1"
+
+static enum ht_status check_named(struct db *db, const char *sql,
+                                  struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    bool row = false;
+    enum ht_status status = db_query(db, &stmt, err, sql, "");
+    if (status == HT_OK)
+        status = db_step(db, stmt, &row, err);
+    if (status != HT_OK || !row)
+        return status;
+    status = missing_record(err, sqlite3_column_int64(stmt, 0),
+                            sqlite3_column_int64(stmt, 1));
+    db_done(stmt);
+    return status;
+}
+
+enum ht_status db_measurement_check(struct db *db, struct ht_error *err)
+{
+    static const char *const lost[] = {
+        LOST("trials", "id", "latest"), LOST("attempts", "trial", "last"),
+        LOST("attempts", "trial", "best"), LOST("events", "trial", "record")};
+    enum ht_status status = check_sums(db, err);
+    for (size_t i = 0; status == HT_OK && i < sizeof lost / sizeof *lost; i++)
+        status = check_named(db, lost[i], err);
+    return status;
+}
+
+enum ht_status db_measurement_value(struct db *db,
+                                    const struct metric_question *question,
+                                    double *value, bool *found,
+                                    struct ht_error *err)
+{
+    const struct replica_key *key = &question->key;
+    sqlite3_stmt *stmt;
+    enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT j.value, j.type IN ('integer', 'real') "
+        "FROM measurements m, json_each(m.metrics) j "
+        "WHERE m.study=?1 AND m.trial=?2 AND m.attempt=?3 AND m.replica=?4 "
+        "AND j.key=?5 ORDER BY m.step>?6, abs(m.step-?6), m.time_ms DESC, "
+        "m.seq DESC LIMIT 1",
+        "iiissi", key->study, key->trial, key->attempt, key->replica,
+        question->metric, question->step);
+    bool row = false;
+    if (status == HT_OK)
+        status = db_step(db, stmt, &row, err);
+    if (status != HT_OK)
+        return status;
+    *found = row;
+    if (row) {
+        const bool number = sqlite3_column_int(stmt, 1) != 0;
+        *value = number ? sqlite3_column_double(stmt, 0) : NAN;
+        db_done(stmt);
+    }
+    return HT_OK;
+}
+
+// NOLINTNEXTLINE(readability-function-size): a key, a page and a result
+enum ht_status db_measurement_page(struct db *db, struct arena *arena,
+                                   const struct trial_name *trial, int64_t skip,
+                                   size_t limit, struct measurement_list *list,
+                                   struct ht_error *err)
+{
+    struct db_rows found = {.arena = arena,
+                            .size = sizeof *list->rows,
+                            .read = db_read_measurement};
+    const enum ht_status status = db_ask_rows(
+        db, &found, err,
+        "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
+        "WHERE study=? AND trial=? "
+        "ORDER BY attempt, CASE attempt WHEN 0 THEN seq END, time_ms, "
+        "step, replica, writer, seq LIMIT ? OFFSET ?",
+        "iiii", trial->study, trial->trial, (int64_t)limit, skip);
+    if (status == HT_OK)
+        *list = (struct measurement_list){found.n, found.items};
+    return status;
+}
+
+// NOLINTNEXTLINE(readability-function-size): a key, a page and a result
+enum ht_status db_measurement_list(struct db *db, struct arena *arena,
+                                   int64_t study, int64_t trial, size_t limit,
+                                   struct measurement_list *list,
+                                   struct ht_error *err)
+{
+    const struct trial_name name = {study, trial, 0};
+    return db_measurement_page(db, arena, &name, 0, limit, list, err);
+}
+
+static enum ht_status one_record(struct db *db, struct arena *arena,
+                                 sqlite3_stmt *stmt, const char *missing,
+                                 struct measurement_row *row,
+                                 struct ht_error *err)
+{
+    const enum ht_status status = db_first(db, stmt, err, missing);
+    if (status != HT_OK)
+        return status;
+    db_read_measurement(stmt, arena, row);
+    db_done(stmt);
+    return HT_OK;
+}
+
+enum ht_status db_measurement_get(struct db *db, struct arena *arena,
+                                  const struct trial_name *trial,
+                                  const struct record_name *name,
+                                  struct measurement_row *row,
+                                  struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
+                 "WHERE study=? AND trial=? AND attempt=? AND replica=? "
+                 "AND writer=? AND seq=?",
+                 "iir", trial->study, trial->trial, name);
+    if (status == HT_OK)
+        status =
+            one_record(db, arena, stmt, "there is no such record", row, err);
+    return status == HT_NOT_FOUND
+               ? missing_record(err, trial->study, trial->trial)
+               : status;
+}
+
+enum ht_status db_measurement_newest(struct db *db, struct arena *arena,
+                                     const struct replica_key *key,
+                                     struct measurement_row *row,
+                                     struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
+                 "WHERE study=? AND trial=? AND attempt=? AND replica=? "
+                 "ORDER BY writer DESC, seq DESC LIMIT 1",
+                 "iiis", key->study, key->trial, key->attempt, key->replica);
+    return status == HT_OK
+               ? one_record(db, arena, stmt, "nothing was measured", row, err)
+               : status;
+}
+
+/* --- writers --- */
+
+enum ht_status db_writer_get(struct db *db, const struct replica_key *key,
+                             uint64_t writer, struct writer_row *row,
+                             struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(db, &stmt, err,
+                 "SELECT have, records FROM writers WHERE study=? AND trial=? "
+                 "AND attempt=? AND replica=? AND writer=?",
+                 "iiisi", key->study, key->trial, key->attempt, key->replica,
+                 (int64_t)writer);
+    bool found = false;
+    if (status == HT_OK)
+        status = db_step(db, stmt, &found, err);
+    if (status != HT_OK)
+        return status;
+    *row = (struct writer_row){.writer = writer};
+    if (found) {
+        row->have = sqlite3_column_int64(stmt, 0);
+        row->records = sqlite3_column_int64(stmt, 1);
+        db_done(stmt);
+    }
+    return HT_OK;
+}
+
+enum ht_status db_writer_set(struct db *db, const struct replica_key *key,
+                             const struct writer_row *row, struct ht_error *err)
+{
+    return db_run(db, err,
+                  "INSERT INTO writers(study, trial, attempt, replica, writer, "
+                  "have, records) VALUES(?, ?, ?, ?, ?, ?, ?) "
+                  "ON CONFLICT DO UPDATE SET have=excluded.have, "
+                  "records=excluded.records",
+                  "iiisiii", key->study, key->trial, key->attempt, key->replica,
+                  (int64_t)row->writer, row->have, row->records);
+}
+
+enum ht_status db_replica_records(struct db *db, const struct replica_key *key,
+                                  int64_t *records, struct ht_error *err)
+{
+    return db_ask_integer(
+        db, records, err,
+        "SELECT sum(records) FROM writers WHERE study=? AND trial=? "
+        "AND attempt=? AND replica=?",
+        "iiis", key->study, key->trial, key->attempt, key->replica);
+}
+
+static void read_writer(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    *(struct replica_writer *)row = (struct replica_writer){
+        .replica = db_column_text(arena, stmt, 0),
+        .row = {.writer = (uint64_t)sqlite3_column_int64(stmt, 1),
+                .have = sqlite3_column_int64(stmt, 2),
+                .records = sqlite3_column_int64(stmt, 3)}};
+}
+
+enum ht_status db_attempt_writers(struct db *db, struct arena *arena,
+                                  const struct attempt_row *attempt,
+                                  struct replica_writer_list *list,
+                                  struct ht_error *err)
+{
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->rows, .read = read_writer};
+    const enum ht_status status =
+        db_ask_rows(db, &found, err,
+                    "SELECT replica, writer, have, records FROM writers "
+                    "WHERE study=? AND trial=? AND attempt=? ORDER BY replica",
+                    "iii", attempt->study, attempt->trial, attempt->n);
+    if (status == HT_OK)
+        *list = (struct replica_writer_list){found.n, found.items};
+    return status;
+}

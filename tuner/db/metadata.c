@@ -1,0 +1,50 @@
+#include "tuner/db/metadata.h"
+
+#include "tuner/db/internal.h"
+
+enum ht_status db_metadata_set(struct db *db, int64_t study,
+                               const struct metadata_row *row,
+                               struct ht_error *err)
+{
+    return db_run(db, err,
+                  "INSERT OR REPLACE INTO metadata(study, trial, ns, key, "
+                  "value) VALUES(?, ?, ?, ?, ?)",
+                  "iisss", study, row->trial, row->ns, row->key, row->value);
+}
+
+enum ht_status db_metadata_get(struct db *db, struct arena *arena,
+                               int64_t study, const struct metadata_row *name,
+                               const char **value, struct ht_error *err)
+{
+    return db_ask_text(db, arena, value, err,
+                       "SELECT value FROM metadata "
+                       "WHERE study=? AND trial=? AND ns=? AND key=?",
+                       "iiss", study, name->trial, name->ns, name->key);
+}
+
+static void read_metadata(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    *(struct metadata_row *)row =
+        (struct metadata_row){.version = sqlite3_column_int64(stmt, 0),
+                              .trial = sqlite3_column_int64(stmt, 1),
+                              .ns = db_column_text(arena, stmt, 2),
+                              .key = db_column_text(arena, stmt, 3),
+                              .value = db_column_text(arena, stmt, 4)};
+}
+
+enum ht_status db_metadata_since(struct db *db, struct arena *arena,
+                                 const struct metadata_span *span,
+                                 struct metadata_list *list,
+                                 struct ht_error *err)
+{
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->rows, .read = read_metadata};
+    const enum ht_status status =
+        db_ask_rows(db, &found, err,
+                    "SELECT version, trial, ns, key, value FROM metadata "
+                    "WHERE study=? AND version>? ORDER BY version LIMIT ?",
+                    "iii", span->study, span->version, span->most);
+    if (status == HT_OK)
+        *list = (struct metadata_list){found.n, found.items};
+    return status;
+}

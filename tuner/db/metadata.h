@@ -1,0 +1,45 @@
+/* db_metadata.h - texts that clients keep with a study and its trials.
+ *
+ * A text is named by its trial (0: the study's own), a namespace and a key. It
+ * gets a new version, higher than all before, whenever it is written. */
+#ifndef HT_TUNER_DB_METADATA_H
+#define HT_TUNER_DB_METADATA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "tuner/db/db.h"
+
+struct metadata_row {
+    int64_t version, trial;
+    const char *ns, *key, *value;
+};
+
+struct metadata_list {
+    size_t n;
+    struct metadata_row *rows;
+};
+
+/* Adds it or takes the place of the one of that name; versions are given
+ * here. */
+enum ht_status db_metadata_set(struct db *db, int64_t study,
+                               const struct metadata_row *row,
+                               struct ht_error *err);
+/* The value by that name; NULL in *value when there is none. */
+enum ht_status db_metadata_get(struct db *db, struct arena *arena,
+                               int64_t study, const struct metadata_row *name,
+                               const char **value, struct ht_error *err);
+/* Those of a study that were written after a version. */
+struct metadata_span {
+    int64_t study, version;
+    int64_t most; /* at once */
+};
+/* In the order of their versions. */
+enum ht_status db_metadata_since(struct db *db, struct arena *arena,
+                                 const struct metadata_span *span,
+                                 struct metadata_list *list,
+                                 struct ht_error *err);
+
+#endif

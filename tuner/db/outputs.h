@@ -1,0 +1,49 @@
+/* db_outputs.h - which attempts' output folders are still wanted.
+ *
+ * Runs inside the transaction of the core's dispatcher, as db_write.h. */
+#ifndef HT_TUNER_DB_OUTPUTS_H
+#define HT_TUNER_DB_OUTPUTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "tuner/db/db.h"
+#include "tuner/db/write.h"
+
+struct ranking { /* what is asked for */
+    int64_t study;
+    bool maximize;
+    int64_t n; /* trials */
+};
+/* Ids of the best SUCCEEDED or STOPPED trials, the best first, of equals the
+ * older one. */
+enum ht_status db_trial_ranking(struct db *db, struct arena *arena,
+                                const struct ranking *ranking,
+                                struct id_list *list, struct ht_error *err);
+
+/* Attempts of the trial whose outputs are in one state get another. */
+enum ht_status db_outputs_move(struct db *db, int64_t study, int64_t trial,
+                               enum outputs_state from, enum outputs_state to,
+                               struct ht_error *err);
+
+struct outputs_name { /* of a trial that has ended */
+    int64_t study, trial;
+};
+struct outputs_list {
+    size_t n;
+    struct outputs_name *rows;
+};
+/* Trials whose outputs the runner is to remove, at most `limit`. */
+enum ht_status db_outputs_unwanted(struct db *db, struct arena *arena,
+                                   const char *runner, size_t limit,
+                                   struct outputs_list *list,
+                                   struct ht_error *err);
+/* The runner has removed what it had of the trial, or may not. */
+enum ht_status db_outputs_settle(struct db *db, const char *runner,
+                                 const struct outputs_name *name, bool kept,
+                                 struct ht_error *err);
+
+#endif

@@ -1,0 +1,79 @@
+/* db_prior.h - what is kept of the earlier studies that a study starts from:
+ * their jobs and results as they were when it was created. */
+#ifndef HT_TUNER_DB_PRIOR_H
+#define HT_TUNER_DB_PRIOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tuner/db/db.h"
+
+struct prior_row {
+    int64_t study, n;     /* which of its earlier ones, from 0 */
+    int64_t origin;       /* id of that study, which may be gone by now */
+    const char *resource; /* its full name */
+    const char *name;     /* the name alone */
+    const char *spec;     /* job_write_vertex() text */
+    bool same;            /* same parameters, same objective */
+    bool inherited;       /* an earlier one of a study that was named */
+    int64_t shared;       /* parameters that both have */
+    int64_t results;      /* that mean something in this study */
+    int64_t failures;     /* beside them: trials without a result */
+    int64_t own;          /* of both, those that count as the study's own */
+};
+
+struct prior_list {
+    size_t n;
+    struct prior_row *rows; /* in order */
+};
+
+/* A copied trial: its id, point, state, final values and what is foretold in
+ * `stop` are set. */
+struct prior_trial {
+    struct trial_row trial;
+    const char *point; /* canonical, of the study that counts it as its own;
+                          NULL: it teaches by transfer */
+};
+
+struct prior_trial_list {
+    size_t n;
+    struct prior_trial *rows;
+};
+
+/* --- reading --- */
+
+enum ht_status db_prior_list(struct db *db, struct arena *arena, int64_t study,
+                             struct prior_list *list, struct ht_error *err);
+/* The copied trials of its n-th earlier study by id. */
+enum ht_status db_prior_results(struct db *db, struct arena *arena,
+                                int64_t study, int64_t n,
+                                struct prior_trial_list *list,
+                                struct ht_error *err);
+/* How many points count as tried that no trial of the study itself has. */
+enum ht_status db_prior_tried(struct db *db, int64_t study, int64_t *points,
+                              struct ht_error *err);
+/* Whether something was measured that counts as its own. */
+enum ht_status db_prior_measured(struct db *db, int64_t study, bool *measured,
+                                 struct ht_error *err);
+
+/* --- writing; core only --- */
+
+enum ht_status db_prior_insert(struct db *db, const struct prior_row *row,
+                               struct ht_error *err);
+/* Copies what the trials of row->origin tell: all, or of very many the best and
+ * the newest. What failed by another's fault - its machine was lost again and
+ * again, it could not begin, or its study reported nothing ever - tells
+ * nothing. */
+enum ht_status db_prior_copy(struct db *db, const struct prior_row *row,
+                             bool maximize, struct ht_error *err);
+/* Copies what study `heir` knows of its n-th earlier one, except what is there
+ * already. */
+enum ht_status db_prior_inherit(struct db *db, const struct prior_row *row,
+                                int64_t heir, int64_t n, struct ht_error *err);
+/* The copied trial counts as the study's own, at that point of its space. */
+enum ht_status db_prior_own(struct db *db, const struct prior_row *row,
+                            const struct prior_trial *own,
+                            struct ht_error *err);
+enum ht_status db_prior_drop(struct db *db, const struct prior_row *row,
+                             int64_t trial, struct ht_error *err);
+#endif

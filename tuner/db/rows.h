@@ -1,0 +1,209 @@
+/* rows.h - what the database holds, one struct per table, and their states.
+ *
+ * Strings of a row are in the arena that the query was given. Times ending in
+ * _ms are wall clock, 0 when not yet; they are shown, never compared. */
+#ifndef HT_TUNER_DB_ROWS_H
+#define HT_TUNER_DB_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/job/job.h"
+
+enum study_state {
+    STUDY_RUNNING,
+    STUDY_PAUSED,     /* no new trials; running ones go on */
+    STUDY_STOPPING,   /* ends when its last trial has ended; results count */
+    STUDY_CANCELLING, /* the same, results do not count */
+    STUDY_SUCCEEDED,
+    STUDY_STOPPED, /* ended early on request, results kept */
+    STUDY_FAILED,
+    STUDY_CANCELLED,
+    STUDY_DELETING /* invisible; removed in slices by tick */
+};
+
+/* Told in place of a revision of a study that is shown no more. */
+#define REVISION_DELETED INT64_MAX
+
+enum trial_state {
+    TRIAL_PREPARED,  /* suggestion nobody has seen yet; may be dropped */
+    TRIAL_REQUESTED, /* waits for a slot (or for its retry) */
+    TRIAL_ACTIVE,    /* an attempt is starting, running or draining */
+    TRIAL_STOPPING,  /* told to end */
+    TRIAL_SUCCEEDED,
+    TRIAL_STOPPED, /* ended early on purpose, with a final measurement */
+    TRIAL_FAILED,
+    TRIAL_INFEASIBLE, /* ended well but without a finite objective */
+    TRIAL_CANCELLED,
+    TRIAL_PAUSED /* at a rung, with its checkpoint; holds no slot */
+};
+enum { TRIAL_STATES = TRIAL_PAUSED + 1 };
+
+enum attempt_state {
+    ATTEMPT_STARTING,
+    ATTEMPT_RUNNING,
+    ATTEMPT_DRAINING, /* process ended, runner ships the rest */
+    ATTEMPT_ENDED
+};
+
+enum attempt_outcome {
+    OUTCOME_NONE, /* not ended */
+    OUTCOME_SUCCEEDED,
+    OUTCOME_FAILED,
+    OUTCOME_STOPPED,
+    OUTCOME_TIMEOUT,
+    OUTCOME_LOST
+};
+
+/* The studies that a question is about. */
+struct study_scope {
+    const char *project, *location; /* NULL: any */
+    unsigned kinds;                 /* STUDY_KIND() bits; 0: any */
+};
+#define STUDY_KIND(kind) (1u << (kind))
+
+struct study_row {
+    int64_t id;
+    const char *project, *location, *name, *display;
+    const char *spec; /* job_write_vertex() text */
+    enum study_state state;
+    const char *reason; /* why it is in this state, in words */
+    int64_t revision;   /* of its newest event; gap-free */
+    int64_t seed;
+    int64_t next_trial;       /* id the next trial gets */
+    bool exhausted;           /* the space has no untried point */
+    enum study_state ends_as; /* what STOPPING becomes when nothing runs */
+    int64_t stale_trials;     /* ended in a row without a better objective */
+    int64_t used_ms;          /* time spent RUNNING, for until.time */
+    int64_t created_ms, started_ms, ended_ms, updated_ms;
+    enum job_kind kind;        /* never changes */
+    int64_t first_run_used_ms; /* used_ms when its first attempt ran; 0: none */
+    int64_t gain_ms;           /* used_ms when the best objective last grew */
+    int64_t refusals; /* attempts in a row that no runner could begin */
+    int64_t unreported_in_row; /* first trials without the objective, or a mark
+                       of silence.h */
+    int64_t confirmations; /* of the trials made, those that confirm others */
+    const char *submitted; /* trainingInput of an AI Platform job, word for
+                              word, so that it is answered as it was sent; "" */
+    const char *job_spec; /* the same of a Vertex job's trialJobSpec or jobSpec,
+                             for its replicas; "": that of spec */
+    const char *ended;    /* RUNNING again only for confirmations: the reason of
+                             the end (ends_as) that it goes back to; or "" */
+};
+
+/* Names one stored record of a trial, see measurement_row. */
+struct record_name {
+    int64_t attempt;
+    const char *replica; /* NULL: names none */
+    uint64_t writer;
+    int64_t seq;
+};
+
+struct trial_row {
+    int64_t study, id;
+    enum trial_state state;
+    const char *params; /* canonical point */
+    int64_t replicate;
+    int64_t ordinal;  /* of the suggestion, from 0 */
+    int64_t attempt;  /* newest attempt, 0: none */
+    int64_t failures; /* attempts that failed by the trial's own fault */
+    int64_t losses;   /* attempts lost with their machine */
+    bool has_objective;
+    double objective; /* of the final measurement, when has_objective */
+    int64_t final_step;
+    const char *final_metrics; /* JSON object, NULL before the end */
+    struct record_name
+        latest; /* its newest record, of the master or a client */
+    const char *reason;
+    int64_t revision; /* of its newest event */
+    int64_t created_ms, started_ms, ended_ms;
+    const char *client;    /* who asked for it in a JOB_STUDY, "" when nobody */
+    bool chosen_by_person; /* its point, or a part of it: then `why` says how
+                              the search chose the rest */
+    int64_t final_elapsed_ms; /* of the final measurement, -1: not said */
+    const char *why;  /* JSON of why the search chose it (why.h), or "" */
+    const char *stop; /* JSON of why it was stopped early, or "" */
+    int64_t confirms; /* the trial that it repeats, see confirm.h; 0: none */
+    int64_t
+        rungs_passed; /* rungs of its early stopping rule that are behind it */
+    bool pausing;     /* STOPPING only to be PAUSED at rung rungs_passed */
+};
+
+/* What became of the output folders of an attempt that ended. */
+enum outputs_state {
+    OUTPUTS_THERE,
+    OUTPUTS_UNWANTED,  /* their runner is told to remove them */
+    OUTPUTS_DISCARDED, /* it did */
+    OUTPUTS_KEPT       /* it may not: they lie where it must not remove */
+};
+
+/* Names one attempt; attempts count from 1 within their trial. */
+struct trial_name {
+    int64_t study, trial, attempt;
+};
+
+struct attempt_row {
+    int64_t study, trial, n;
+    enum attempt_state state;
+    enum attempt_outcome outcome;
+    const char *runner;
+    int64_t exit_code; /* -1: none */
+    int64_t signal;    /* 0: none */
+    const char *reason;
+    bool winner;       /* its measurements decided the trial */
+    const char *facts; /* JSON object of what it ran on, "" before it is told */
+    const char *doctor; /* JSON of why it had no objective (doctor.h), or "" */
+    enum outputs_state outputs;
+    int64_t created_ms, started_ms, ended_ms;
+};
+
+struct measurement_row {
+    int64_t study, trial, attempt;
+    const char *replica;
+    uint64_t writer;
+    int64_t seq, step, time_ms;
+    const char *metrics;    /* JSON object */
+    const char *checkpoint; /* "" when none */
+};
+
+struct event_row {
+    int64_t study, revision, time_ms;
+    const char *actor;      /* who caused it: "core", "runner NAME", "trial",
+                               or who asked over HTTP: see gate_actor() */
+    const char *kind;       /* "trial.moved" and so on, see docs/http.md */
+    int64_t trial, attempt; /* 0: none */
+    const char *from, *to;  /* states or "" */
+    const char *reason;
+    const char *data; /* JSON object or "" */
+    /* To be stored: what was measured; read back it is in `data`. */
+    struct record_name record;
+};
+
+struct runner_row {
+    const char *id, *engine, *host, *boot;
+    int64_t slots;
+    int64_t seen_ms;
+    bool online;
+    const char *rules; /* JSON object of what it can and may do */
+};
+
+const char *study_kind_name(enum job_kind kind);        /* "TUNING" */
+const char *study_state_name(enum study_state state);   /* "RUNNING" */
+const char *study_state_vertex(enum study_state state); /* "JOB_STATE_..." */
+const char *study_state_vizier(enum study_state state); /* "ACTIVE" */
+const char *trial_state_name(enum trial_state state);   /* "ACTIVE" */
+const char *trial_state_vertex(enum trial_state state);
+const char *attempt_state_name(enum attempt_state state);
+const char *attempt_outcome_name(enum attempt_outcome outcome); /* "failed" */
+bool study_state_is_final(enum study_state state);
+/* Trials made so far, without those that confirm others. */
+int64_t study_trials_made(const struct study_row *study);
+/* Running again only for confirmations: no new points are tried. */
+bool study_only_confirms(const struct study_row *study);
+bool trial_state_is_final(enum trial_state state);
+/* What every count, filter and rule calls a failed trial: it ended by its own
+ * fault without a result, FAILED or INFEASIBLE. */
+bool trial_state_is_failed(enum trial_state state);
+
+#endif

@@ -1,0 +1,74 @@
+#include "tuner/db/rungs.h"
+
+#include "tuner/db/grow.h"
+#include "tuner/db/internal.h"
+#include "tuner/db/states.h"
+
+static void add_rung(struct arena *arena, struct climber_list *list,
+                     sqlite3_stmt *stmt)
+{
+    const int64_t trial = sqlite3_column_int64(stmt, 0);
+    if (list->n == 0 || list->rows[list->n - 1].trial != trial) {
+        list->rows = db_grow(arena, list->rows, list->n, sizeof *list->rows);
+        list->rows[list->n++] = (struct climber){
+            .trial = trial,
+            .ordinal = sqlite3_column_int64(stmt, 1),
+            .rungs_passed = sqlite3_column_int64(stmt, 2),
+            .state = (enum trial_state)sqlite3_column_int(stmt, 3)};
+    }
+    struct climber *climber = &list->rows[list->n - 1];
+    climber->rungs =
+        db_grow(arena, climber->rungs, climber->n, sizeof *climber->rungs);
+    climber->rungs[climber->n++] =
+        (struct rung_row){.trial = trial,
+                          .rung = sqlite3_column_int64(stmt, 4),
+                          .at = sqlite3_column_double(stmt, 5),
+                          .goals = db_column_text(arena, stmt, 6)};
+}
+
+enum ht_status db_rung_climbers(struct db *db, struct arena *arena,
+                                int64_t study, struct climber_list *list,
+                                struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status = db_query(
+        db, &stmt, err,
+        "SELECT t.id, t.ordinal, t.rungs_passed, t.state, r.rung, r.place, "
+        "r.goals FROM rungs AS r JOIN trials AS t "
+        "ON t.study=r.study AND t.id=r.trial "
+        "WHERE r.study=? AND t." TRIAL_SEARCHES " ORDER BY r.trial, r.rung",
+        "i", study);
+    struct climber_list found = {0};
+    bool row = status == HT_OK;
+    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row)
+        add_rung(arena, &found, stmt);
+    if (status == HT_OK)
+        *list = found;
+    return status;
+}
+
+enum ht_status db_rung_set(struct db *db, const struct rung_row *row,
+                           struct ht_error *err)
+{
+    return db_run(db, err,
+                  "INSERT OR REPLACE INTO rungs(study, trial, rung, place, "
+                  "goals) VALUES(?, ?, ?, ?, ?)",
+                  "iiios", row->study, row->trial, row->rung, &row->at,
+                  row->goals);
+}
+
+enum ht_status db_rung_clear(struct db *db, int64_t study, int64_t trial,
+                             struct ht_error *err)
+{
+    return db_run(db, err, "DELETE FROM rungs WHERE study=? AND trial=?", "ii",
+                  study, trial);
+}
+
+enum ht_status db_trial_set_rungs_passed(struct db *db,
+                                         const struct trial_row *row,
+                                         struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE trials SET rungs_passed=?3 WHERE study=?1 AND id=?2",
+                  "iii", row->study, row->id, row->rungs_passed);
+}

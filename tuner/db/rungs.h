@@ -1,0 +1,45 @@
+/* db_rungs.h - what trials were worth at the rungs that they came to. */
+#ifndef HT_TUNER_DB_RUNGS_H
+#define HT_TUNER_DB_RUNGS_H
+
+#include <stdint.h>
+
+#include "tuner/db/db.h"
+
+struct rung_row {
+    int64_t study, trial;
+    int64_t rung;      /* from 0 */
+    double at;         /* its place on the curve */
+    const char *goals; /* JSON array: the value of each metric, larger being
+                          better, null where it was not told */
+};
+
+/* A trial's, and its rungs so far. */
+struct climber {
+    int64_t trial, ordinal, rungs_passed;
+    enum trial_state state;
+    size_t n;
+    struct rung_row *rungs; /* in order */
+};
+struct climber_list {
+    size_t n;
+    struct climber *rows; /* by id */
+};
+/* Trials of the search that came to a rung. */
+enum ht_status db_rung_climbers(struct db *db, struct arena *arena,
+                                int64_t study, struct climber_list *list,
+                                struct ht_error *err);
+
+/* --- writing; core only --- */
+
+/* Replaces what was there. */
+enum ht_status db_rung_set(struct db *db, const struct rung_row *row,
+                           struct ht_error *err);
+/* Forgets all rungs of a trial. */
+enum ht_status db_rung_clear(struct db *db, int64_t study, int64_t trial,
+                             struct ht_error *err);
+enum ht_status db_trial_set_rungs_passed(struct db *db,
+                                         const struct trial_row *row,
+                                         struct ht_error *err);
+
+#endif

@@ -1,0 +1,63 @@
+#include "tuner/db/internal.h"
+#include "tuner/db/states.h"
+#include "tuner/db/write.h"
+
+static void read_runner(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    *(struct runner_row *)row = (struct runner_row){
+        .id = db_column_text(arena, stmt, 0),
+        .engine = db_column_text(arena, stmt, 1),
+        .host = db_column_text(arena, stmt, 2),
+        .boot = db_column_text(arena, stmt, 3),
+        .slots = sqlite3_column_int64(stmt, 4),
+        .seen_ms = sqlite3_column_int64(stmt, 5),
+        .online = sqlite3_column_int(stmt, 6) != 0,
+        .rules = db_column_text(arena, stmt, 7),
+    };
+}
+
+enum ht_status db_runner_list(struct db *db, struct arena *arena,
+                              struct runner_list *list, struct ht_error *err)
+{
+    struct db_rows found = {
+        .arena = arena, .size = sizeof *list->rows, .read = read_runner};
+    const enum ht_status status =
+        db_ask_rows(db, &found, err,
+                    "SELECT id, engine, host, boot, slots, seen_ms, online, "
+                    "rules FROM runners ORDER BY id",
+                    "");
+    if (status == HT_OK)
+        *list = (struct runner_list){found.n, found.items};
+    return status;
+}
+
+enum ht_status db_runner_busy(struct db *db, const char *runner, int64_t *busy,
+                              struct ht_error *err)
+{
+    return db_ask_integer(
+        db, busy, err,
+        "SELECT count(*) FROM attempts WHERE runner=? AND " ATTEMPT_IS_OPEN,
+        "s", runner);
+}
+
+enum ht_status db_runner_save(struct db *db, const struct runner_row *row,
+                              struct ht_error *err)
+{
+    return db_run(
+        db, err,
+        "INSERT INTO runners(id, engine, host, boot, slots, seen_ms, online, "
+        "rules) VALUES(?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET "
+        "engine=excluded.engine, host=excluded.host, boot=excluded.boot, "
+        "slots=excluded.slots, seen_ms=excluded.seen_ms, "
+        "online=excluded.online, rules=excluded.rules",
+        "ssssiiis", row->id, row->engine, row->host, row->boot, row->slots,
+        row->seen_ms, (int64_t)row->online, row->rules);
+}
+
+enum ht_status db_runner_set_online(struct db *db, const char *id, bool online,
+                                    int64_t seen_ms, struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE runners SET online=?2, seen_ms=?3 WHERE id=?1", "sii",
+                  id, (int64_t)online, seen_ms);
+}

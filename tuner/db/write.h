@@ -1,0 +1,277 @@
+/* db_write.h - what only the core does to the database: its writes, and the
+ * queries that decide them.
+ *
+ * Everything here runs inside the transaction of the core's dispatcher. The
+ * save functions write every column that a row's owner may change; counters
+ * that grow by themselves have functions of their own. */
+#ifndef HT_TUNER_DB_WRITE_H
+#define HT_TUNER_DB_WRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/base/token.h"
+#include "tuner/db/db.h"
+#include "tuner/db/rows.h"
+
+/* False when SQLite ended the transaction by itself after a grave error. */
+bool db_in_transaction(struct db *db);
+/* Rows changed since the connection was opened: tells whether a step wrote. */
+int64_t db_total_changes(struct db *db);
+/* Length of the write-ahead log after the last commit of this connection. */
+int64_t db_wal_pages(const struct db *db);
+
+/* NULL in *value when the key is absent. */
+enum ht_status db_meta_get(struct db *db, struct arena *arena, const char *key,
+                           const char **value, struct ht_error *err);
+enum ht_status db_meta_set(struct db *db, const char *key, const char *value,
+                           struct ht_error *err);
+
+/* --- studies --- */
+
+/* The id the next study will get; ids are never given twice. */
+enum ht_status db_study_next_id(struct db *db, int64_t *id,
+                                struct ht_error *err);
+enum ht_status db_study_insert(struct db *db, const struct study_row *row,
+                               struct ht_error *err);
+/* Writes spec, what was sent, display, state, reason, exhausted, ends_as,
+ * ended, times. */
+enum ht_status db_study_save(struct db *db, const struct study_row *row,
+                             struct ht_error *err);
+/* *wall_ms becomes the moment of the revision: not before that of the revision
+ * before it, unless the clock was set back by more than an hour since. */
+enum ht_status db_study_add_revision(struct db *db, int64_t study,
+                                     int64_t *wall_ms, int64_t *revision,
+                                     struct ht_error *err);
+/* *id: of the next trial; one that confirms another is counted as such. */
+enum ht_status db_study_take_trial_id(struct db *db, int64_t study,
+                                      bool confirms, int64_t *id,
+                                      struct ht_error *err);
+/* The next trial has that id. */
+enum ht_status db_study_skip_trial_ids(struct db *db, int64_t study, int64_t id,
+                                       struct ht_error *err);
+enum ht_status db_study_set_progress(struct db *db, int64_t study,
+                                     int64_t stale, int64_t gain_ms,
+                                     struct ht_error *err);
+enum ht_status db_study_set_used(struct db *db, int64_t study, int64_t used_ms,
+                                 struct ht_error *err);
+/* Whether any attempt of the study has ever run. */
+enum ht_status db_study_has_run(struct db *db, int64_t study, bool *has_run,
+                                struct ht_error *err);
+/* Attempts in a row that no runner could begin. */
+enum ht_status db_study_set_refusals(struct db *db, int64_t study,
+                                     int64_t refusals, struct ht_error *err);
+/* First trials that ended without the objective, see silence.h. */
+enum ht_status db_study_set_unreported(struct db *db, int64_t study,
+                                       int64_t in_row, struct ht_error *err);
+/* Ids of the studies in that state, oldest first. */
+struct id_list {
+    size_t n;
+    int64_t *ids;
+};
+enum ht_status db_study_ids(struct db *db, struct arena *arena,
+                            enum study_state state, struct id_list *list,
+                            struct ht_error *err);
+/* Running studies with waiting trials, those with the fewest active first, on
+ * equal counts the oldest. */
+enum ht_status db_study_hungry(struct db *db, struct arena *arena,
+                               struct id_list *list, struct ht_error *err);
+/* Removes up to `limit` rows that belong to the study, at last the study
+ * itself; *left is false when it is gone. */
+enum ht_status db_study_erase(struct db *db, int64_t study, int64_t limit,
+                              bool *left, struct ht_error *err);
+/* Something runs, waits, or is being removed. */
+enum ht_status db_is_busy(struct db *db, bool *busy, struct ht_error *err);
+
+/* --- trials --- */
+
+/* *inserted is false when the point (and replicate) is already taken. */
+enum ht_status db_trial_insert(struct db *db, const struct trial_row *row,
+                               bool *inserted, struct ht_error *err);
+/* Writes every column but study, id, params and latest. */
+enum ht_status db_trial_save(struct db *db, const struct trial_row *row,
+                             struct ht_error *err);
+/* None: nothing reported (a new attempt begins). */
+enum ht_status db_trial_set_latest(struct db *db, const struct trial_row *row,
+                                   struct ht_error *err);
+/* `change` more trials like this one are in that state. */
+enum ht_status db_trial_count(struct db *db, const struct trial_row *row,
+                              enum trial_state state, int64_t change,
+                              struct ht_error *err);
+/* Trials neither final nor paused. */
+enum ht_status db_trial_open(struct db *db, struct arena *arena, int64_t study,
+                             size_t limit, struct trial_list *list,
+                             struct ht_error *err);
+/* PAUSED ones, by id. */
+enum ht_status db_trial_paused(struct db *db, struct arena *arena,
+                               int64_t study, size_t limit,
+                               struct trial_list *list, struct ht_error *err);
+/* REQUESTED ones by id, above `after`, at most DB_WAITING_PAGE. */
+enum { DB_WAITING_PAGE = 100 };
+enum ht_status db_trial_waiting(struct db *db, struct arena *arena,
+                                int64_t study, int64_t after,
+                                struct trial_list *list, struct ht_error *err);
+/* The replicate number that one more trial with this point gets, also after
+ * trials of earlier studies that count as the study's own. */
+enum ht_status db_trial_next_replicate(struct db *db, int64_t study,
+                                       const char *params, int64_t *replicate,
+                                       struct ht_error *err);
+/* ACTIVE ones that the client was given, by id. */
+enum ht_status db_trial_of_client(struct db *db, struct arena *arena,
+                                  int64_t study, const char *client,
+                                  struct trial_list *list,
+                                  struct ht_error *err);
+enum ht_status db_trial_set_client(struct db *db, const struct trial_row *row,
+                                   struct ht_error *err);
+/* Another point, with the replicate number that goes with it. */
+enum ht_status db_trial_set_point(struct db *db, const struct trial_row *row,
+                                  struct ht_error *err);
+/* Removes the trial with all that belongs to it, and from the counts. */
+enum ht_status db_trial_erase(struct db *db, const struct trial_row *row,
+                              struct ht_error *err);
+
+/* --- attempts --- */
+
+struct attempt_lease { /* what a lease adds to the row */
+    const char *boot;
+    int64_t lease_id;
+    const unsigned char *token_hash; /* TOKEN_HASH_BYTES */
+};
+enum ht_status db_attempt_insert(struct db *db, const struct attempt_row *row,
+                                 const struct attempt_lease *lease,
+                                 struct ht_error *err);
+enum ht_status db_attempt_save(struct db *db, const struct attempt_row *row,
+                               struct ht_error *err);
+/* What it ran on, as a JSON object. */
+enum ht_status db_attempt_set_facts(struct db *db,
+                                    const struct attempt_row *row,
+                                    const char *facts, struct ht_error *err);
+/* Why it had no objective, as a JSON object. */
+enum ht_status db_attempt_set_doctor(struct db *db,
+                                     const struct attempt_row *row,
+                                     const char *doctor, struct ht_error *err);
+/* No attempt has decided the trial any more. */
+enum ht_status db_attempt_clear_winner(struct db *db, int64_t study,
+                                       int64_t trial, struct ht_error *err);
+enum ht_status db_attempt_get(struct db *db, struct arena *arena,
+                              const struct trial_name *name,
+                              struct attempt_row *row, struct ht_error *err);
+enum ht_status db_attempt_by_token(struct db *db, struct arena *arena,
+                                   const unsigned char hash[TOKEN_HASH_BYTES],
+                                   struct attempt_row *row,
+                                   struct ht_error *err);
+enum ht_status db_attempt_set_token(struct db *db,
+                                    const struct attempt_row *row,
+                                    const unsigned char hash[TOKEN_HASH_BYTES],
+                                    struct ht_error *err);
+/* Whether some attempt of the trial has run. */
+enum ht_status db_trial_has_run(struct db *db, int64_t study, int64_t trial,
+                                bool *has_run, struct ht_error *err);
+/* Not ENDED, of that runner. */
+enum ht_status db_attempt_open(struct db *db, struct arena *arena,
+                               const char *runner, struct attempt_list *list,
+                               struct ht_error *err);
+/* STARTING ones that this very lease request was given. */
+struct lease_key {
+    const char *runner, *boot;
+    int64_t id;
+};
+enum ht_status db_attempt_leased(struct db *db, struct arena *arena,
+                                 const struct lease_key *key,
+                                 struct attempt_list *list,
+                                 struct ht_error *err);
+
+/* The candidates for the final measurement, kept while records come in so
+ * that the end of a trial needs no scan: the newest master record with the
+ * objective, and the best finite one. */
+struct attempt_scores {
+    /* NULL metrics: there is none. */
+    struct measurement_row last, best;
+};
+enum ht_status db_scores_get(struct db *db, struct arena *arena,
+                             const struct attempt_row *row,
+                             struct attempt_scores *scores,
+                             struct ht_error *err);
+enum ht_status db_scores_set(struct db *db, const struct attempt_row *row,
+                             const struct attempt_scores *scores,
+                             struct ht_error *err);
+
+/* --- measurements --- */
+
+struct replica_key {
+    int64_t study, trial, attempt;
+    const char *replica;
+};
+
+/* What a replica reported of a metric at a step; where it did not, the last
+ * time before that, or else the first time after. NaN of what is no number. */
+struct metric_question {
+    struct replica_key key;
+    const char *metric;
+    int64_t step;
+};
+enum ht_status db_measurement_value(struct db *db,
+                                    const struct metric_question *question,
+                                    double *value, bool *found,
+                                    struct ht_error *err);
+/* *inserted is false when the key exists; then nothing has changed. */
+enum ht_status db_measurement_insert(struct db *db,
+                                     const struct measurement_row *row,
+                                     bool *inserted, struct ht_error *err);
+enum ht_status db_measurement_exists(struct db *db,
+                                     const struct replica_key *key,
+                                     uint64_t writer, int64_t seq, bool *exists,
+                                     struct ht_error *err);
+
+/* The last one by writer and seq. HT_NOT_FOUND: there is none. */
+enum ht_status db_measurement_newest(struct db *db, struct arena *arena,
+                                     const struct replica_key *key,
+                                     struct measurement_row *row,
+                                     struct ht_error *err);
+
+struct writer_row {
+    uint64_t writer;
+    int64_t have;    /* highest seq without a gap below */
+    int64_t records; /* stored */
+};
+struct writer_list {
+    size_t n;
+    struct writer_row *rows;
+};
+/* Zeroes when the writer is new. */
+enum ht_status db_writer_get(struct db *db, const struct replica_key *key,
+                             uint64_t writer, struct writer_row *row,
+                             struct ht_error *err);
+enum ht_status db_writer_set(struct db *db, const struct replica_key *key,
+                             const struct writer_row *row,
+                             struct ht_error *err);
+/* Records of a replica, over all its writers. */
+enum ht_status db_replica_records(struct db *db, const struct replica_key *key,
+                                  int64_t *records, struct ht_error *err);
+struct replica_writer {
+    const char *replica;
+    struct writer_row row;
+};
+struct replica_writer_list {
+    size_t n;
+    struct replica_writer *rows;
+};
+/* All writers of an attempt, grouped by replica. */
+enum ht_status db_attempt_writers(struct db *db, struct arena *arena,
+                                  const struct attempt_row *attempt,
+                                  struct replica_writer_list *list,
+                                  struct ht_error *err);
+
+/* --- events and runners --- */
+
+enum ht_status db_event_insert(struct db *db, const struct event_row *row,
+                               struct ht_error *err);
+enum ht_status db_runner_save(struct db *db, const struct runner_row *row,
+                              struct ht_error *err);
+enum ht_status db_runner_set_online(struct db *db, const char *id, bool online,
+                                    int64_t seen_ms, struct ht_error *err);
+
+#endif

@@ -1,0 +1,469 @@
+#include "tuner/http/call.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <microhttpd.h>
+
+#include "proto/base/clock.h"
+#include "proto/base/limits.h"
+#include "tuner/ask/query.h"
+#include "tuner/core/core.h"
+#include "tuner/http/dashboard.h"
+#include "tuner/http/gate.h"
+#include "tuner/http/pieces.h"
+#include "tuner/http/reply.h"
+#include "tuner/http/session.h"
+#include "tuner/http/sse.h"
+
+enum { ANSWER_MS = 60000 }; /* a lane's time for one answer */
+
+struct call *call_new(struct http *http, struct MHD_Connection *connection,
+                      struct peer *peer)
+{
+    struct call *call = ht_xcalloc(1, sizeof *call);
+    call->http = http;
+    call->connection = connection;
+    call->peer = peer;
+    call->req = request_new();
+    call->req->owner = call;
+    call->req->page_most = http->options.page_most;
+    call->holders = 1;
+    return call;
+}
+
+static void call_free(struct call *call)
+{
+    request_free(call->req);
+    text_free(&call->body);
+    free(call);
+}
+
+/* --- the list of posted calls; http->lock is held --- */
+
+static void list_add(struct call *call)
+{
+    call->next = call->http->posted;
+    if (call->next != NULL)
+        call->next->before = call;
+    call->before = NULL;
+    call->http->posted = call;
+}
+
+static void list_remove(struct call *call)
+{
+    if (call->before != NULL)
+        call->before->next = call->next;
+    else
+        call->http->posted = call->next;
+    if (call->next != NULL)
+        call->next->before = call->before;
+}
+
+static void resume_as(struct call *call, enum call_phase phase)
+{
+    list_remove(call);
+    call->phase = phase;
+    MHD_resume_connection(call->connection);
+}
+
+void call_expire(struct call *call)
+{
+    resume_as(call, CALL_EXPIRED);
+}
+
+/* Runs on the thread of the lane that answered. */
+static void on_answer(struct request *req)
+{
+    struct call *call = req->owner;
+    struct http *http = call->http;
+    pthread_mutex_lock(&http->lock);
+    if (call->phase == CALL_POSTED)
+        resume_as(call, CALL_ANSWERED);
+    bool last = --call->holders == 0;
+    pthread_mutex_unlock(&http->lock);
+    if (last)
+        call_free(call);
+}
+
+void call_end(struct call *call)
+{
+    struct http *http = call->http;
+    pthread_mutex_lock(&http->lock);
+    if (call->phase == CALL_POSTED) {
+        list_remove(call);
+        call->phase = CALL_EXPIRED;
+    }
+    if (call->phase != CALL_READING) {
+        http->n_unfinished--;
+        pthread_cond_broadcast(&http->changed);
+    }
+    bool last = --call->holders == 0;
+    pthread_mutex_unlock(&http->lock);
+    atomic_store(&http->active_ms, clock_monotonic_ms());
+    if (last)
+        call_free(call);
+}
+
+/* --- judging the headers --- */
+
+static const char *header(const struct call *call, const char *name)
+{
+    return MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, name);
+}
+
+struct counted {
+    const char *name;
+    int n;
+};
+
+static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind,
+                                    const char *key, const char *value)
+{
+    struct counted *counted = context;
+    (void)kind;
+    (void)value;
+    counted->n += strcasecmp(key, counted->name) == 0;
+    return MHD_YES;
+}
+
+static int count_headers(const struct call *call, const char *name)
+{
+    struct counted counted = {name, 0};
+    MHD_get_connection_values(call->connection, MHD_HEADER_KIND, count_header,
+                              &counted);
+    return counted.n;
+}
+
+/* One grammar for bodies: a proxy and we must never disagree where a request
+ * ends. */
+static enum ht_status check_framing(const struct call *call,
+                                    struct ht_error *err)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+        call->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    if (info != NULL && info->header_size > HT_MAX_HEADER)
+        return ht_fail(err, HT_HEADER_TOO_LARGE,
+                       "the request line and headers are over %d bytes",
+                       HT_MAX_HEADER);
+    const char *length = header(call, "Content-Length");
+    const char *coding = header(call, "Transfer-Encoding");
+    if (coding != NULL && length != NULL)
+        return ht_fail(err, HT_INVALID,
+                       "Content-Length and Transfer-Encoding exclude each "
+                       "other");
+    if (coding != NULL && strcasecmp(coding, "chunked") != 0)
+        return ht_fail(err, HT_INVALID,
+                       "chunked is the only Transfer-Encoding here");
+    if (count_headers(call, "Content-Length") > 1 ||
+        count_headers(call, "Transfer-Encoding") > 1)
+        return ht_fail(err, HT_INVALID, "a length must be given once");
+    return HT_OK;
+}
+
+static bool has_body(const struct call *call)
+{
+    const char *length = header(call, "Content-Length");
+    return header(call, "Transfer-Encoding") != NULL ||
+           (length != NULL && strcmp(length, "0") != 0);
+}
+
+static uint64_t announced_bytes(const struct call *call)
+{
+    const char *length = header(call, "Content-Length");
+    return length != NULL ? strtoull(length, NULL, 10) : 0;
+}
+
+bool call_is_bounded(const struct call *call)
+{
+    return call->is_framed && header(call, "Expect") == NULL &&
+           announced_bytes(call) <= CALL_MOST_READ;
+}
+
+static enum ht_status too_large(struct ht_error *err)
+{
+    return ht_fail(err, HT_TOO_LARGE, "the body is over %d bytes", HT_MAX_SPEC);
+}
+
+static enum ht_status check_stream(const struct call *call,
+                                   struct ht_error *err)
+{
+    const char *accept = header(call, "Accept");
+    if (call->route->lane != LANE_STREAM ||
+        (accept != NULL && strstr(accept, "text/event-stream") != NULL))
+        return HT_OK;
+    return ht_fail(err, HT_INVALID,
+                   "this is a stream: ask with Accept: text/event-stream");
+}
+
+static unsigned session_roles(const struct call *call)
+{
+    const struct sessions *sessions = call->http->options.sessions;
+    const char *cookie = MHD_lookup_connection_value(
+        call->connection, MHD_COOKIE_KIND, sessions_name(sessions));
+    return cookie == NULL
+               ? 0
+               : sessions_open(sessions, cookie, clock_wall_ms() / 1000);
+}
+
+/* The gate: place, then token unless the route is open, then role. A path
+ * that does not exist is told to nobody without a token. */
+static enum ht_status pass_gate(struct call *call, const char *method,
+                                const char *path, struct ht_error *err)
+{
+    const struct gate *gate = call->http->options.gate;
+    struct gate_request asked = {
+        .method = method,
+        .host = header(call, "Host"),
+        .n_hosts = count_headers(call, "Host"),
+        .origin = header(call, "Origin"),
+        .authorization = header(call, "Authorization"),
+        .session = session_roles(call),
+        .content_type = header(call, "Content-Type"),
+        .has_body = has_body(call),
+    };
+    struct ht_error unrouted;
+    enum ht_status status = gate_check_place(gate, &asked, err);
+    if (status != HT_OK)
+        return status;
+    enum ht_status routed = route_find(method, path, call->req, &call->route,
+                                       &call->allow, &unrouted);
+    bool open = routed == HT_OK && call->route->needs == GATE_OPEN;
+    if (!open)
+        status = gate_check_token(gate, &asked, &call->roles, err);
+    if (status == HT_OK && routed != HT_OK)
+        status = ht_fail(err, routed, "%s", unrouted.text);
+    if (status == HT_OK)
+        status = gate_check_role(call->route->needs, call->roles, err);
+    if (status == HT_OK)
+        status = gate_check_type(&asked, err);
+    call->req->actor = gate_actor(gate, call->roles);
+    return status;
+}
+
+enum ht_status call_begin(struct call *call, const char *method,
+                          const char *path, struct ht_error *err)
+{
+    call->is_head = strcmp(method, "HEAD") == 0;
+    enum ht_status status = check_framing(call, err);
+    call->is_framed = status == HT_OK;
+    if (status == HT_OK)
+        status = pass_gate(call, method, path, err);
+    if (status == HT_OK)
+        status = check_stream(call, err);
+    if (status == HT_OK && announced_bytes(call) > HT_MAX_SPEC)
+        status = too_large(err);
+    return status;
+}
+
+/* --- handing over --- */
+
+struct said {
+    struct arena *arena;
+    struct pair *items;
+    size_t n;
+    bool malformed;
+};
+
+static enum MHD_Result add_pair(void *context, enum MHD_ValueKind kind,
+                                const char *key, const char *value)
+{
+    struct said *said = context;
+    (void)kind;
+    value = value != NULL ? value : "";
+    struct pair *item = &said->items[said->n++];
+    item->name = route_decode(said->arena, key, strlen(key));
+    item->value = route_decode(said->arena, value, strlen(value));
+    said->malformed |= item->name == NULL || item->value == NULL;
+    return said->malformed ? MHD_NO : MHD_YES;
+}
+
+static enum ht_status read_query(struct call *call, struct ht_error *err)
+{
+    int n = MHD_get_connection_values(call->connection, MHD_GET_ARGUMENT_KIND,
+                                      NULL, NULL);
+    if (n <= 0)
+        return HT_OK;
+    struct said said = {.arena = call->req->arena};
+    said.items = arena_alloc(said.arena, (size_t)n, sizeof *said.items);
+    MHD_get_connection_values(call->connection, MHD_GET_ARGUMENT_KIND, add_pair,
+                              &said);
+    if (said.malformed)
+        return ht_fail(err, HT_INVALID,
+                       "the query is not percent-encoded UTF-8");
+    const struct pairs pairs = {.n = said.n, .items = said.items};
+    return query_take(call->req, call->route->query, &pairs, err);
+}
+
+static enum ht_status read_body(struct call *call, struct ht_error *err)
+{
+    struct request *req = call->req;
+    if (call->received > HT_MAX_SPEC)
+        return too_large(err);
+    if (call->body.len == 0)
+        return HT_OK;
+    req->diag = arena_alloc(req->arena, 1, sizeof *req->diag);
+    diag_init(req->diag, req->arena, "body", call->body.data, call->body.len);
+    req->body =
+        node_read_json(req->arena, call->body.data, call->body.len, req->diag);
+    if (req->body != NULL) {
+        req->diag = NULL;
+        return HT_OK;
+    }
+    const struct diag_item *first = req->diag->first;
+    return ht_fail(err, HT_INVALID, "the body is not JSON: %s at %d:%d",
+                   first->text, first->line, first->column);
+}
+
+static enum ht_status answer_login(struct call *call, struct ht_error *err)
+{
+    struct http *http = call->http;
+    struct login login = {.gate = http->options.gate,
+                          .sessions = http->options.sessions,
+                          .req = call->req,
+                          .roles = call->roles};
+    const enum ht_status status = call->route->login(&login, err);
+    if (status != HT_OK)
+        return status;
+    const struct http_reply reply = {.code = MHD_HTTP_OK,
+                                     .cookie = login.cookie};
+    http_queue(call->connection, &reply, &call->req->reply);
+    return HT_OK;
+}
+
+static enum ht_status answer_constant(const struct call *call)
+{
+    const struct http_reply reply = {.code = MHD_HTTP_OK};
+    struct text body = {0};
+    text_puts(&body, call->route->instant);
+    http_queue(call->connection, &reply, &body);
+    text_free(&body);
+    return HT_OK;
+}
+
+/* Suspends first, as the answer may come before this returns. */
+enum ht_status call_post(struct call *call, struct ht_error *err)
+{
+    struct http *http = call->http;
+    pthread_mutex_lock(&http->lock);
+    bool closed = http->closed;
+    if (!closed) {
+        http->n_unfinished += call->phase == CALL_READING;
+        call->phase = CALL_POSTED;
+        call->holders++;
+        call->deadline_ms = clock_monotonic_ms() + ANSWER_MS;
+        list_add(call);
+        MHD_suspend_connection(call->connection);
+    }
+    pthread_mutex_unlock(&http->lock);
+    if (closed)
+        return ht_fail(err, HT_UNAVAILABLE, "the server is stopping");
+    peers_enter(http->peers, call->peer, PEER_WORK);
+
+    const enum route_lane lane = call->route->lane;
+    call->req->handle = call->route->core;
+    call->req->answer = on_answer;
+    if (lane == LANE_CORE)
+        core_post(http->options.core, call->req);
+    else
+        readers_post(lane == LANE_MODEL ? http->options.models
+                                        : http->options.readers,
+                     call->req, call->route->read);
+    return HT_OK;
+}
+
+static enum ht_status check_writable(const struct call *call,
+                                     struct ht_error *err)
+{
+    const char *damage = readers_damage(call->http->options.readers);
+    if (call->route->lane != LANE_CORE || damage == NULL)
+        return HT_OK;
+    return ht_fail(err, HT_UNAVAILABLE,
+                   "the server is read-only, its database is damaged: %.160s",
+                   damage);
+}
+
+enum ht_status call_dispatch(struct call *call, struct ht_error *err)
+{
+    enum ht_status status = read_query(call, err);
+    if (status == HT_OK)
+        status = read_body(call, err);
+    if (status == HT_OK)
+        status = check_writable(call, err);
+    if (status != HT_OK)
+        return status;
+    switch (call->route->lane) {
+    case LANE_INSTANT:
+        return answer_constant(call);
+    case LANE_LOGIN:
+        return answer_login(call, err);
+    case LANE_PAGE:
+        return page_answer(call->connection, call->req->file, err);
+    case LANE_CORE:
+    case LANE_READER:
+    case LANE_MODEL:
+    case LANE_STREAM:
+        break;
+    }
+    return call_post(call, err);
+}
+
+/* --- answering --- */
+
+bool call_refuse(struct call *call, const struct ht_error *err, bool close)
+{
+    struct http_reply reply = {
+        .code = ht_status_http(err->status),
+        .allow = err->status == HT_NO_METHOD ? call->allow : NULL,
+        .close = close,
+    };
+    struct text body = {0};
+    http_error_text(&body, err,
+                    call->phase == CALL_EXPIRED ? NULL : call->req->diag);
+    bool queued = http_queue(call->connection, &reply, &body);
+    text_free(&body);
+    return queued;
+}
+
+bool call_is_answered(struct call *call)
+{
+    pthread_mutex_lock(&call->http->lock);
+    bool answered = call->phase == CALL_ANSWERED;
+    pthread_mutex_unlock(&call->http->lock);
+    return answered;
+}
+
+static bool send_reply(struct call *call, bool close)
+{
+    if (call->req->more)
+        return pieces_begin(call, close);
+    struct http_reply reply = {
+        .code = MHD_HTTP_OK, .type = call->req->reply_type, .close = close};
+    return http_queue(call->connection, &reply, &call->req->reply);
+}
+
+bool call_finish(struct call *call)
+{
+    struct http *http = call->http;
+    struct ht_error err = {0};
+    bool answered = call_is_answered(call);
+    pthread_mutex_lock(&http->lock);
+    bool stopping = http->stopping;
+    pthread_mutex_unlock(&http->lock);
+    /* While EXPIRED the request still belongs to its lane. */
+    if (!answered)
+        ht_fail(&err, stopping ? HT_UNAVAILABLE : HT_TIMEOUT,
+                "no answer in time; it may still be carried out");
+    else if (call->req->status != HT_OK)
+        ht_fail(&err, call->req->status, "%s", call->req->err.text);
+    else if (call->route->lane == LANE_STREAM)
+        sse_attach(http->options.sse, call->connection, call->is_head, &err);
+    else if (call->req->reply.len == 0)
+        ht_fail(&err, HT_INTERNAL, "the handler gave no answer");
+    else
+        return send_reply(call, stopping);
+    if (err.status == HT_OK)
+        return true; /* a stream has begun */
+    return call_refuse(call, &err, stopping);
+}

@@ -1,0 +1,96 @@
+/* http_call.h - one HTTP request from its first header to its last byte.
+ *
+ * The HTTP thread makes and ends a call; while it is posted, the core or a
+ * reader holds it too, and the last of the two to let go frees it. */
+#ifndef HT_TUNER_HTTP_CALL_H
+#define HT_TUNER_HTTP_CALL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/limits.h"
+#include "tuner/core/request.h"
+#include "tuner/http/http.h"
+#include "tuner/http/peers.h"
+#include "tuner/http/route.h"
+
+struct MHD_Connection;
+struct MHD_Daemon;
+
+/* Bytes of a body that are read, kept or not, to say politely that it is
+ * refused. */
+enum { CALL_MOST_READ = 16 * HT_MAX_SPEC };
+
+enum call_phase {
+    CALL_READING,  /* its body comes in */
+    CALL_POSTED,   /* suspended; a lane works on it */
+    CALL_ANSWERED, /* resumed with req's lower half filled */
+    CALL_EXPIRED   /* resumed without an answer */
+};
+
+struct call {
+    struct http *http;
+    struct MHD_Connection *connection;
+    struct peer *peer;
+    struct request *req;
+    const struct route *route;
+    const char *allow; /* for 405 */
+    bool is_head;
+    bool is_framed; /* it is clear where the request ends */
+    unsigned roles; /* of whoever asks */
+    struct text body;
+    size_t received;         /* bytes of body, kept or not */
+    struct ht_error refusal; /* of its headers, sent behind the body */
+    size_t sent;             /* of the piece in req->reply */
+
+    /* guarded by http->lock */
+    enum call_phase phase;
+    int holders;
+    int64_t deadline_ms;        /* of a posted call, monotonic */
+    struct call *before, *next; /* list of posted calls */
+};
+
+struct http {
+    struct http_options options;
+    struct MHD_Daemon *daemon;
+    struct peers *peers;
+    pthread_mutex_t lock; /* guards calls and what follows */
+    pthread_cond_t changed;
+    struct call *posted;
+    int n_unfinished; /* posted or answered, not yet sent */
+    bool stopping;    /* no call is taken any more */
+    bool closed;      /* none is posted any more either */
+    bool clock_stopping;
+    pthread_t clock;
+    _Atomic int64_t active_ms;
+};
+
+/* Judges the headers: grammar, gate, route, size. */
+enum ht_status call_begin(struct call *call, const char *method,
+                          const char *path, struct ht_error *err);
+/* Whether what follows the headers ends within what is read, and comes without
+ * a go-ahead. */
+bool call_is_bounded(const struct call *call);
+/* Parses the whole body, then suspends and posts the call, or answers it. */
+enum ht_status call_dispatch(struct call *call, struct ht_error *err);
+/* Suspends the connection and hands the call to its lane, for the answer or
+ * its next piece. HT_UNAVAILABLE once the server waits for no answer. */
+enum ht_status call_post(struct call *call, struct ht_error *err);
+/* Resumed with its request filled, not because its time was up. */
+bool call_is_answered(struct call *call);
+/* Queues the answer of a call that was resumed. */
+bool call_finish(struct call *call);
+/* Queues a refusal; `close` ends the connection after it. */
+bool call_refuse(struct call *call, const struct ht_error *err, bool close);
+
+struct call *call_new(struct http *http, struct MHD_Connection *connection,
+                      struct peer *peer);
+/* The HTTP thread lets go. */
+void call_end(struct call *call);
+/* Resumes a posted call unanswered; http->lock is held. */
+void call_expire(struct call *call);
+
+#endif

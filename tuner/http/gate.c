@@ -1,0 +1,246 @@
+#include "tuner/http/gate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <arpa/inet.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/token.h"
+
+/* What to do without a token, or with another one. */
+#define TOKEN_PLACE "the one in the file token of the server's data folder"
+
+struct grant {
+    unsigned char hash[TOKEN_HASH_BYTES];
+    unsigned roles;
+};
+
+struct gate {
+    bool open_to_all;
+    size_t n_grants, n_hosts;
+    struct grant *grants;
+    char **hosts;      /* authorities, lower case */
+    int literals_port; /* 0: literals are not allowed in general */
+};
+
+struct gate *gate_new(bool open_to_all)
+{
+    struct gate *gate = ht_xcalloc(1, sizeof *gate);
+    gate->open_to_all = open_to_all;
+    return gate;
+}
+
+void gate_free(struct gate *gate)
+{
+    if (gate == NULL)
+        return;
+    for (size_t i = 0; i < gate->n_hosts; i++)
+        free(gate->hosts[i]);
+    free(gate->hosts);
+    free(gate->grants);
+    free(gate);
+}
+
+bool gate_is_open_to_all(const struct gate *gate)
+{
+    return gate->open_to_all;
+}
+
+void gate_grant(struct gate *gate, const char *token, unsigned roles)
+{
+    gate->grants =
+        ht_xrealloc(gate->grants, gate->n_grants + 1, sizeof *gate->grants);
+    struct grant *grant = &gate->grants[gate->n_grants++];
+    token_hash(grant->hash, token);
+    grant->roles = roles;
+}
+
+static void add_authority(struct gate *gate, char *authority)
+{
+    gate->hosts =
+        ht_xrealloc(gate->hosts, gate->n_hosts + 1, sizeof *gate->hosts);
+    gate->hosts[gate->n_hosts++] = authority;
+}
+
+void gate_allow_host(struct gate *gate, const char *host, int port)
+{
+    bool is_v6 = strchr(host, ':') != NULL;
+    char authority[300];
+    snprintf(authority, sizeof authority, is_v6 ? "[%s]" : "%s", host);
+    if (port == 80)
+        add_authority(gate, ht_xstrdup(authority));
+    snprintf(authority, sizeof authority, is_v6 ? "[%s]:%d" : "%s:%d", host,
+             port);
+    add_authority(gate, ht_xstrdup(authority));
+}
+
+void gate_allow_literals(struct gate *gate, int port)
+{
+    gate->literals_port = port;
+}
+
+static bool is_literal_with_port(const char *authority, int port)
+{
+    char host[INET6_ADDRSTRLEN + 2], tail[16];
+    const char *colon = strrchr(authority, ':');
+    size_t len = colon != NULL ? (size_t)(colon - authority) : 0;
+    if (len == 0 || len >= sizeof host)
+        return false;
+    snprintf(tail, sizeof tail, "%d", port);
+    if (strcmp(colon + 1, tail) != 0)
+        return false;
+    memcpy(host, authority, len);
+    host[len] = '\0';
+    unsigned char address[sizeof(struct in6_addr)];
+    if (host[0] != '[' || host[len - 1] != ']')
+        return inet_pton(AF_INET, host, address) == 1;
+    host[len - 1] = '\0';
+    return inet_pton(AF_INET6, host + 1, address) == 1;
+}
+
+static bool is_our_authority(const struct gate *gate, const char *authority)
+{
+    for (size_t i = 0; i < gate->n_hosts; i++)
+        if (strcasecmp(gate->hosts[i], authority) == 0)
+            return true;
+    return gate->literals_port != 0 &&
+           is_literal_with_port(authority, gate->literals_port);
+}
+
+enum ht_status gate_check_place(const struct gate *gate,
+                                const struct gate_request *request,
+                                struct ht_error *err)
+{
+    if (request->n_hosts != 1 || request->host == NULL)
+        return ht_fail(err, HT_INVALID, "exactly one Host header is needed");
+    if (!is_our_authority(gate, request->host))
+        return ht_fail(err, HT_MISDIRECTED,
+                       "this server is not called \"%.128s\"", request->host);
+    if (request->origin == NULL)
+        return HT_OK;
+    /* Scheme "http" until the server speaks TLS itself. */
+    static const char scheme[] = "http://";
+    if (strncmp(request->origin, scheme, sizeof scheme - 1) != 0 ||
+        !is_our_authority(gate, request->origin + sizeof scheme - 1))
+        return ht_fail(err, HT_DENIED,
+                       "pages from \"%.128s\" may not use this server",
+                       request->origin);
+    return HT_OK;
+}
+
+/* Compares with every grant, so the time taken says nothing about them. */
+static unsigned roles_of(const struct gate *gate, const char *token)
+{
+    unsigned char hash[TOKEN_HASH_BYTES];
+    unsigned roles = 0;
+    token_hash(hash, token);
+    for (size_t i = 0; i < gate->n_grants; i++)
+        roles |=
+            token_equal(hash, gate->grants[i].hash) ? gate->grants[i].roles : 0;
+    return roles;
+}
+
+static bool is_read(const struct gate_request *request)
+{
+    return strcmp(request->method, "GET") == 0 ||
+           strcmp(request->method, "HEAD") == 0;
+}
+
+/* A browser sends its cookie along whoever made it ask, and tells the page. */
+static enum ht_status check_session(const struct gate_request *request,
+                                    unsigned *roles, struct ht_error *err)
+{
+    if (!is_read(request) && request->origin == NULL)
+        return ht_fail(err, HT_DENIED,
+                       "a change by a session must tell its Origin");
+    *roles = request->session;
+    return HT_OK;
+}
+
+enum ht_status gate_check_token(const struct gate *gate,
+                                const struct gate_request *request,
+                                unsigned *roles, struct ht_error *err)
+{
+    if (gate->open_to_all) {
+        *roles = GATE_ALL;
+        return HT_OK;
+    }
+    static const char scheme[] = "Bearer ";
+    if (request->authorization == NULL && request->session != 0)
+        return check_session(request, roles, err);
+    if (request->authorization == NULL)
+        return ht_fail(err, HT_UNAUTHENTICATED,
+                       "a token is needed, " TOKEN_PLACE
+                       ": Authorization: Bearer TOKEN");
+    if (strncasecmp(request->authorization, scheme, sizeof scheme - 1) != 0)
+        return ht_fail(err, HT_UNAUTHENTICATED,
+                       "the Authorization header must be: Bearer TOKEN");
+    unsigned found = roles_of(gate, request->authorization + sizeof scheme - 1);
+    if (found == 0)
+        return ht_fail(err, HT_UNAUTHENTICATED,
+                       "this token is not valid here: take " TOKEN_PLACE);
+    *roles = found;
+    return HT_OK;
+}
+
+const char *gate_role_name(enum gate_role role)
+{
+    switch (role) {
+    case GATE_ADMIN:
+        return "admin";
+    case GATE_SUBMIT:
+        return "submit";
+    case GATE_READ:
+        return "read";
+    case GATE_RUNNER:
+        return "runner";
+    case GATE_TRIAL:
+        return "trial";
+    case GATE_OPEN:
+    case GATE_ALL:
+        break;
+    }
+    return "client";
+}
+
+const char *gate_actor(const struct gate *gate, unsigned roles)
+{
+    unsigned highest = gate->open_to_all ? GATE_OPEN : GATE_ADMIN;
+    while (highest != GATE_OPEN && (roles & highest) == 0)
+        highest = highest << 1 & (GATE_ALL | GATE_TRIAL);
+    return gate_role_name((enum gate_role)highest);
+}
+
+enum ht_status gate_check_role(unsigned needs, unsigned roles,
+                               struct ht_error *err)
+{
+    if (needs == GATE_OPEN || (needs & roles) != 0)
+        return HT_OK;
+    return ht_fail(err, HT_DENIED,
+                   "this token may not do that: take " TOKEN_PLACE);
+}
+
+static bool is_json(const char *type)
+{
+    static const char json[] = "application/json";
+    if (type == NULL || strncasecmp(type, json, sizeof json - 1) != 0)
+        return false;
+    const char *rest = type + sizeof json - 1;
+    return rest[strspn(rest, " \t")] == '\0' ||
+           rest[strspn(rest, " \t")] == ';';
+}
+
+enum ht_status gate_check_type(const struct gate_request *request,
+                               struct ht_error *err)
+{
+    /* No form can send DELETE, and Google's clients send it without a type. */
+    bool is_bare_delete =
+        strcmp(request->method, "DELETE") == 0 && !request->has_body;
+    if (is_read(request) || is_bare_delete || is_json(request->content_type))
+        return HT_OK;
+    return ht_fail(err, HT_INVALID,
+                   "changes need Content-Type: application/json");
+}

@@ -1,0 +1,85 @@
+/* gate.h - who may do what: the one check in front of every HTTP route.
+ *
+ * Deny by default: a request must name this server as its Host, come from no
+ * foreign page, and carry a token that was granted a role the route asks for.
+ * Only routes that need nothing are open. Tokens are kept as SHA-256.
+ *
+ * Why Host: a page that rebinds its own name to 127.0.0.1 sends everything a
+ * local page would, but for that header. */
+#ifndef HT_TUNER_HTTP_GATE_H
+#define HT_TUNER_HTTP_GATE_H
+
+#include <stdbool.h>
+
+#include "proto/base/error.h"
+
+/* What a route needs and a token grants: a set of bits. */
+enum gate_role {
+    GATE_OPEN = 0, /* needed by a route that anyone may ask */
+    GATE_ADMIN = 1,
+    GATE_SUBMIT = 2, /* create and change studies */
+    GATE_READ = 4,
+    GATE_RUNNER = 8, /* what a runner must know to reach its address */
+    GATE_TRIAL = 16, /* reports of one attempt; opens no HTTP route */
+    GATE_ALL = GATE_ADMIN | GATE_SUBMIT | GATE_READ | GATE_RUNNER
+};
+
+struct gate;
+
+/* `open_to_all`: every request has all roles, as --auth none asks. */
+struct gate *gate_new(bool open_to_all);
+void gate_free(struct gate *gate); /* accepts NULL */
+
+bool gate_is_open_to_all(const struct gate *gate);
+
+/* Before the first request: grants roles to a token; allows an authority
+ * ("HOST:PORT" as clients write it; also without the port when it is 80). */
+void gate_grant(struct gate *gate, const char *token, unsigned roles);
+void gate_allow_host(struct gate *gate, const char *host, int port);
+/* Allows every literal address with this port: names can be rebound, literals
+ * cannot. For a server that listens on all addresses. */
+void gate_allow_literals(struct gate *gate, int port);
+
+/* The headers that matter; NULL when absent. */
+struct gate_request {
+    const char *method;
+    const char *host;
+    int n_hosts; /* Host headers seen */
+    const char *origin;
+    const char *authorization;
+    unsigned session; /* roles of its cookie, see session.h; 0: none */
+    const char *content_type;
+    bool has_body;
+};
+
+/* Is this request meant for us and from nobody's foreign page?
+ * HT_INVALID      no Host or more than one
+ * HT_MISDIRECTED  the Host is not this server
+ * HT_DENIED       the Origin is not this server */
+enum ht_status gate_check_place(const struct gate *gate,
+                                const struct gate_request *request,
+                                struct ht_error *err);
+
+/* Roles of whoever asks: of the token, or without one of the session.
+ * HT_UNAUTHENTICATED: neither, or a wrong token
+ * HT_DENIED: a change by a session that does not say which page asks for it */
+enum ht_status gate_check_token(const struct gate *gate,
+                                const struct gate_request *request,
+                                unsigned *roles, struct ht_error *err);
+
+/* "admin": a role in words. */
+const char *gate_role_name(enum gate_role role);
+/* Who asks, as events tell it: the highest of the roles; "client" where no
+ * token is asked for, so that nobody is known. */
+const char *gate_actor(const struct gate *gate, unsigned roles);
+
+/* HT_DENIED when none of the needed roles is there. */
+enum ht_status gate_check_role(unsigned needs, unsigned roles,
+                               struct ht_error *err);
+
+/* A browser sends JSON across sites only after asking first, so changes must
+ * be JSON. HT_INVALID. */
+enum ht_status gate_check_type(const struct gate_request *request,
+                               struct ht_error *err);
+
+#endif

@@ -1,0 +1,53 @@
+/* http.h - the HTTP door: connections, limits, deadlines, and the way of each
+ * request to its lane and back.
+ *
+ * One thread serves all connections and never waits: a request that needs the
+ * core or a reader is suspended, handed over, and resumed by its answer. */
+#ifndef HT_TUNER_HTTP_HTTP_H
+#define HT_TUNER_HTTP_HTTP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/error.h"
+
+struct core;
+struct gate;
+struct http;
+struct readers;
+struct sessions;
+struct sse;
+
+struct http_options {
+    int listen_fd;           /* bound and listening; taken over */
+    const struct gate *gate; /* these are borrowed until http_free() */
+    struct sessions *sessions;
+    struct core *core;
+    struct readers *readers;
+    struct readers *models; /* for LANE_MODEL */
+    struct sse *sse;
+    size_t page_most; /* see struct request */
+};
+
+/* HT_UNAVAILABLE when the daemon cannot start. */
+enum ht_status http_start(const struct http_options *options,
+                          struct http **http, struct ht_error *err);
+
+/* Accepts no more, lets what is in flight finish for at most `wait_ms`, then
+ * ends every connection. Before core and readers stop. Accepts NULL. */
+void http_stop(struct http *http, int64_t wait_ms);
+/* After core and readers have answered everything. Accepts NULL. */
+void http_free(struct http *http);
+
+/* Monotonic time when the newest request came or was answered; now while a
+ * stream is open. Any thread. */
+int64_t http_active_ms(struct http *http);
+
+/* Binds a listening TCP socket; *port is 0 for any and gets the real one.
+ * HT_EXISTS   the address is in use
+ * HT_INVALID  the host is unknown
+ * HT_IO       anything else */
+enum ht_status http_listen(const char *host, int *port, int *fd,
+                           struct ht_error *err);
+
+#endif

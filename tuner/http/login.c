@@ -1,0 +1,96 @@
+#include "tuner/http/login.h"
+
+#include <string.h>
+
+#include "proto/base/clock.h"
+#include "proto/doc/json.h"
+#include "tuner/http/gate.h"
+#include "tuner/http/session.h"
+
+static void add_roles(cJSON *object, unsigned roles)
+{
+    static const enum gate_role known[] = {GATE_ADMIN, GATE_SUBMIT, GATE_READ};
+    cJSON *array = json_add_array(object, "roles");
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if ((roles & known[i]) != 0)
+            json_push_string(array, gate_role_name(known[i]));
+}
+
+enum ht_status login_show(struct login *login, struct ht_error *err)
+{
+    (void)err;
+    cJSON *object = cJSON_CreateObject();
+    json_add_string(object, "auth",
+                    gate_is_open_to_all(login->gate) ? "none" : "token");
+    add_roles(object, login->roles);
+    json_print(object, &login->req->reply);
+    return HT_OK;
+}
+
+enum ht_status login_invite(struct login *login, struct ht_error *err)
+{
+    char code[SESSION_CODE_BYTES], stamp[CLOCK_STAMP_BYTES];
+    (void)err;
+    sessions_invite(login->sessions, login->roles, clock_monotonic_ms(), code);
+    cJSON *object = cJSON_CreateObject();
+    json_add_string(object, "code", code);
+    json_add_string(object, "path",
+                    arena_printf(login->req->arena, "/#login=%s", code));
+    json_add_string(object, "expireTime",
+                    clock_stamp(stamp, clock_wall_ms() + SESSION_CODE_MS));
+    json_print(object, &login->req->reply);
+    return HT_OK;
+}
+
+/* What the code or the token of the body grants. */
+static enum ht_status find_roles(const struct login *login, unsigned *roles,
+                                 struct ht_error *err)
+{
+    const struct node *body = login->req->body;
+    const char *token = node_get_string(body, "token", "");
+    if (token[0] != '\0') {
+        const struct gate_request asked = {
+            .method = "POST",
+            .authorization =
+                arena_printf(login->req->arena, "Bearer %s", token)};
+        return gate_check_token(login->gate, &asked, roles, err);
+    }
+    if (sessions_redeem(login->sessions, node_get_string(body, "code", ""),
+                        clock_monotonic_ms(), roles))
+        return HT_OK;
+    return ht_fail(err, HT_UNAUTHENTICATED,
+                   "this login link was used already or is too old; "
+                   "\"hypertune ui\" makes another");
+}
+
+/* Strict: no other site's link or form ever carries it. */
+static const char *cookie_line(const struct login *login, const char *value,
+                               int seconds)
+{
+    return arena_printf(login->req->arena,
+                        "%s=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Strict",
+                        sessions_name(login->sessions), value, seconds);
+}
+
+enum ht_status login_enter(struct login *login, struct ht_error *err)
+{
+    char cookie[SESSION_COOKIE_BYTES];
+    if (login->req->body == NULL || login->req->body->kind != NODE_MAP)
+        return ht_fail(err, HT_INVALID,
+                       "the body must be {\"code\":...} or {\"token\":...}");
+    const enum ht_status status = find_roles(login, &login->roles, err);
+    if (status != HT_OK)
+        return status;
+    sessions_seal(login->sessions, login->roles, clock_wall_ms() / 1000,
+                  cookie);
+    login->cookie = cookie_line(login, cookie, SESSION_SECONDS);
+    return login_show(login, err);
+}
+
+enum ht_status login_leave(struct login *login, struct ht_error *err)
+{
+    (void)err;
+    login->cookie = cookie_line(login, "", 0);
+    text_puts(&login->req->reply, "{}");
+    return HT_OK;
+}

@@ -1,0 +1,30 @@
+/* login.h - how a browser gets its session.
+ *
+ * Somebody with a token asks for a link (`hypertune ui`), the dashboard trades
+ * the link's code, or the token itself, for a cookie, and gives it back when
+ * it is told to forget. All of it happens on the HTTP thread. */
+#ifndef HT_TUNER_HTTP_LOGIN_H
+#define HT_TUNER_HTTP_LOGIN_H
+
+#include "proto/base/error.h"
+#include "tuner/core/request.h"
+
+struct gate;
+struct sessions;
+
+struct login {
+    const struct gate *gate;
+    struct sessions *sessions;
+    struct request *req; /* the handler fills its reply */
+    unsigned roles;      /* of whoever asks */
+    const char *cookie;  /* Set-Cookie of the answer, or NULL; in the arena */
+};
+
+typedef enum ht_status login_handler(struct login *login, struct ht_error *err);
+
+login_handler login_invite; /* {"code","path","expireTime"} */
+login_handler login_enter;  /* body {"code"} or {"token"}; {"roles"} */
+login_handler login_leave;
+login_handler login_show; /* {"auth","roles"} of whoever asks */
+
+#endif

@@ -1,0 +1,99 @@
+#include "tuner/http/peers.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/clock.h"
+
+struct peer {
+    int fd;
+    int64_t deadline_ms; /* monotonic; 0: none */
+    struct peer *before, *next;
+};
+
+struct peers {
+    pthread_mutex_t lock; /* guards the list and all deadlines */
+    struct peer *first;
+};
+
+static int64_t deadline_of(enum peer_phase phase)
+{
+    int64_t now_ms = clock_monotonic_ms();
+    switch (phase) {
+    case PEER_HEADERS:
+        return now_ms + 10000;
+    case PEER_BODY:
+        return now_ms + 30000;
+    case PEER_WORK:
+        return 0;
+    case PEER_ANSWER:
+    case PEER_IDLE:
+        break;
+    }
+    return now_ms + 60000;
+}
+
+struct peers *peers_new(void)
+{
+    struct peers *peers = ht_xcalloc(1, sizeof *peers);
+    pthread_mutex_init(&peers->lock, NULL);
+    return peers;
+}
+
+void peers_free(struct peers *peers)
+{
+    if (peers == NULL)
+        return;
+    pthread_mutex_destroy(&peers->lock);
+    free(peers);
+}
+
+struct peer *peers_open(struct peers *peers, int fd)
+{
+    struct peer *peer = ht_xcalloc(1, sizeof *peer);
+    peer->fd = fd;
+    peer->deadline_ms = deadline_of(PEER_HEADERS);
+    pthread_mutex_lock(&peers->lock);
+    peer->next = peers->first;
+    if (peer->next != NULL)
+        peer->next->before = peer;
+    peers->first = peer;
+    pthread_mutex_unlock(&peers->lock);
+    return peer;
+}
+
+void peers_close(struct peers *peers, struct peer *peer)
+{
+    pthread_mutex_lock(&peers->lock);
+    if (peer->before != NULL)
+        peer->before->next = peer->next;
+    else
+        peers->first = peer->next;
+    if (peer->next != NULL)
+        peer->next->before = peer->before;
+    pthread_mutex_unlock(&peers->lock);
+    free(peer);
+}
+
+void peers_enter(struct peers *peers, struct peer *peer, enum peer_phase phase)
+{
+    pthread_mutex_lock(&peers->lock);
+    peer->deadline_ms = deadline_of(phase);
+    pthread_mutex_unlock(&peers->lock);
+}
+
+bool peers_tick(struct peers *peers, int64_t now_ms)
+{
+    pthread_mutex_lock(&peers->lock);
+    for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
+        if (peer->deadline_ms == 0 || now_ms < peer->deadline_ms)
+            continue;
+        shutdown(peer->fd, SHUT_RDWR);
+        peer->deadline_ms = 0;
+    }
+    bool any = peers->first != NULL;
+    pthread_mutex_unlock(&peers->lock);
+    return any;
+}

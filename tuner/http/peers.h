@@ -1,0 +1,34 @@
+/* http_peer.h - open connections and how long each may take for what it does.
+ *
+ * libmicrohttpd's timeout is per activity, so one byte a second would live
+ * for ever; here every phase of a request has an end. A late connection is
+ * shut down under the lock that its closing takes, so its descriptor cannot
+ * have become another's. */
+#ifndef HT_TUNER_HTTP_PEERS_H
+#define HT_TUNER_HTTP_PEERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum peer_phase {
+    PEER_HEADERS, /* new: headers are due in 10 s */
+    PEER_BODY,    /* the body in 30 s */
+    PEER_WORK,    /* we work: no deadline here */
+    PEER_ANSWER,  /* the answer is to be taken in 60 s */
+    PEER_IDLE,    /* kept alive: the next headers in 60 s */
+};
+
+struct peers;
+struct peer;
+
+struct peers *peers_new(void);
+void peers_free(struct peers *peers); /* all closed; accepts NULL */
+
+struct peer *peers_open(struct peers *peers, int fd);
+void peers_close(struct peers *peers, struct peer *peer);
+void peers_enter(struct peers *peers, struct peer *peer, enum peer_phase phase);
+
+/* Shuts down the late ones. False when no connection is open. */
+bool peers_tick(struct peers *peers, int64_t now_ms);
+
+#endif

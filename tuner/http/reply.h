@@ -1,0 +1,40 @@
+/* http_reply.h - answers on the wire: JSON with the headers all answers have,
+ * and every refusal as a google.rpc.Status. */
+#ifndef HT_TUNER_HTTP_REPLY_H
+#define HT_TUNER_HTTP_REPLY_H
+
+#include <stdbool.h>
+
+#include "proto/base/error.h"
+#include "proto/base/text.h"
+#include "proto/doc/diag.h"
+
+struct MHD_Connection;
+struct MHD_Response;
+
+/* Appends {"error":{...}}; `diag` (or NULL) becomes field violations. */
+void http_error_text(struct text *out, const struct ht_error *err,
+                     const struct diag *diag);
+
+struct http_reply {
+    int code;           /* HTTP status */
+    const char *allow;  /* Allow header, or NULL */
+    const char *cookie; /* Set-Cookie header, or NULL */
+    const char *type;   /* Content-Type, NULL: JSON */
+    bool close;         /* end the connection after this answer */
+};
+
+/* Queues the body, which is taken over. False: the connection must end. */
+bool http_queue(struct MHD_Connection *connection,
+                const struct http_reply *reply, struct text *body);
+/* Makes a response of unknown length fit for HEAD: the library would end the
+ * body it does not send with a last chunk, which a client takes for the next
+ * answer. So there are no chunks, and the connection ends. */
+void http_fit_head(struct MHD_Response *response);
+
+/* The same for a body that the caller made otherwise; takes the response. */
+bool http_queue_response(struct MHD_Connection *connection,
+                         const struct http_reply *reply,
+                         struct MHD_Response *response);
+
+#endif

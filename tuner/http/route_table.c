@@ -1,0 +1,202 @@
+#include "tuner/http/route.h"
+
+#include "tuner/api/aip.h"
+#include "tuner/api/metadata.h"
+#include "tuner/api/open_trial.h"
+#include "tuner/api/operation.h"
+#include "tuner/api/study_commands.h"
+#include "tuner/api/trial_restore.h"
+#include "tuner/api/vizier.h"
+#include "tuner/ask/query.h"
+#include "tuner/http/gate.h"
+#include "tuner/study/trial.h"
+
+#define VERTEX "/v1/projects/{project}/locations/{location}"
+#define JOBS VERTEX "/hyperparameterTuningJobs"
+#define CUSTOM_JOBS VERTEX "/customJobs"
+#define STUDIES VERTEX "/studies"
+#define TRIALS STUDIES "/{study}/trials"
+#define AIP "/v1/projects/{project}"
+#define AIP_JOBS AIP "/jobs"
+#define OURS "/hypertune/v1"
+
+/* What a collection shows. A tuning job searches, so it is a study too. */
+#define TUNING STUDY_KIND(JOB_TUNING)
+#define CUSTOM STUDY_KIND(JOB_CUSTOM)
+#define SEARCHING (STUDY_KIND(JOB_TUNING) | STUDY_KIND(JOB_STUDY))
+#define RUNNING_ITSELF (STUDY_KIND(JOB_TUNING) | STUDY_KIND(JOB_CUSTOM))
+#define ANY 0
+
+/* What lists take in the query. */
+#define PAGES "pageSize pageToken"
+#define FILTERED "filter " PAGES
+#define MASKED FILTERED " readMask"
+
+/* Changes, and questions about what only the core knows. */
+#define CORE(how, shown, path, role, handler, takes)                           \
+    {                                                                          \
+        .method = (how), .pattern = (path), .needs = (role),                   \
+        .lane = LANE_CORE, .kinds = (shown), .query = (takes),                 \
+        .core = (handler)                                                      \
+    }
+#define CHANGE(how, shown, path, handler)                                      \
+    CORE(how, shown, path, GATE_SUBMIT, handler, NULL)
+#define QUERY(shown, path, handler, takes)                                     \
+    {                                                                          \
+        .method = "GET", .pattern = (path), .needs = GATE_READ,                \
+        .lane = LANE_READER, .kinds = (shown), .query = (takes),               \
+        .read = (handler)                                                      \
+    }
+/* A question to a model of the study. */
+#define MODEL(shown, path, handler, takes)                                     \
+    {                                                                          \
+        .method = "GET", .pattern = (path), .needs = GATE_READ,                \
+        .lane = LANE_MODEL, .kinds = (shown), .query = (takes),                \
+        .read = (handler)                                                      \
+    }
+
+/* A question that Google asks by POST. */
+#define LOOK(shown, path, handler)                                             \
+    {                                                                          \
+        .method = "POST", .pattern = (path), .needs = GATE_READ,               \
+        .lane = LANE_READER, .kinds = (shown), .read = (handler)               \
+    }
+/* Answered at once, by the HTTP thread. */
+#define LOGIN(how, path, role, handler)                                        \
+    {                                                                          \
+        .method = (how), .pattern = (path), .needs = (role),                   \
+        .lane = LANE_LOGIN, .login = (handler)                                 \
+    }
+#define PAGE(path)                                                             \
+    {                                                                          \
+        .method = "GET", .pattern = (path), .needs = GATE_OPEN,                \
+        .lane = LANE_PAGE, .query = QUERY_ANYTHING                             \
+    }
+/* Google's resources have a collection of operations each. */
+#define OPERATIONS(shown, parent)                                              \
+    CORE("GET", shown, parent "/operations", GATE_READ, operation_list,        \
+         FILTERED),                                                            \
+        CORE("GET", shown, parent "/operations/{operation}", GATE_READ,        \
+             operation_get, NULL),                                             \
+        CHANGE("POST", shown, parent "/operations/{operation}:cancel",         \
+               operation_cancel)
+/* Those of Vertex can also be deleted and waited for. */
+#define VERTEX_OPERATIONS(shown, parent)                                       \
+    OPERATIONS(shown, parent),                                                 \
+        CHANGE("DELETE", shown, parent "/operations/{operation}",              \
+               operation_delete),                                              \
+        CORE("POST", shown, parent "/operations/{operation}:wait", GATE_READ,  \
+             operation_get, "timeout")
+
+const struct route route_table[] = {
+    {.method = "GET",
+     .pattern = "/healthz",
+     .needs = GATE_OPEN,
+     .lane = LANE_INSTANT,
+     .query = QUERY_ANYTHING,
+     .instant = "{\"status\":\"ok\"}"},
+    PAGE("/"),
+    PAGE("/web/{file}"),
+    LOGIN("POST", OURS "/login", GATE_OPEN, login_enter),
+    LOGIN("POST", OURS "/logout", GATE_OPEN, login_leave),
+    LOGIN("POST", OURS "/login-links", GATE_READ, login_invite),
+    LOGIN("GET", OURS "/session", GATE_READ, login_show),
+    CHANGE("POST", TUNING, JOBS, study_create),
+    QUERY(TUNING, JOBS, read_jobs, MASKED),
+    QUERY(TUNING, JOBS "/{study}", read_job, "view"),
+    CHANGE("POST", TUNING, JOBS "/{study}:cancel", study_cancel),
+    CHANGE("DELETE", TUNING, JOBS "/{study}", study_delete),
+    CHANGE("POST", CUSTOM, CUSTOM_JOBS, study_create_custom),
+    QUERY(CUSTOM, CUSTOM_JOBS, read_custom_jobs, MASKED),
+    QUERY(CUSTOM, CUSTOM_JOBS "/{study}", read_any_kind, "view"),
+    CHANGE("POST", CUSTOM, CUSTOM_JOBS "/{study}:cancel", study_cancel),
+    CHANGE("DELETE", CUSTOM, CUSTOM_JOBS "/{study}", study_delete),
+    CHANGE("POST", STUDY_KIND(JOB_STUDY), STUDIES, study_create_vizier),
+    QUERY(SEARCHING, STUDIES, read_studies, MASKED),
+    LOOK(SEARCHING, STUDIES ":lookup", read_lookup),
+    QUERY(SEARCHING, STUDIES "/{study}", read_study, NULL),
+    CHANGE("DELETE", SEARCHING, STUDIES "/{study}", vizier_delete),
+    QUERY(SEARCHING, TRIALS, read_trials, FILTERED),
+    CHANGE("POST", SEARCHING, TRIALS, trial_add),
+    CHANGE("POST", SEARCHING, TRIALS ":suggest", trial_suggest),
+    LOOK(SEARCHING, TRIALS ":listOptimalTrials", read_optimal),
+    QUERY(SEARCHING, TRIALS "/{trial}", read_trial, NULL),
+    CHANGE("DELETE", SEARCHING, TRIALS "/{trial}", trial_erase),
+    CHANGE("POST", SEARCHING, TRIALS "/{trial}:addTrialMeasurement",
+           trial_measure),
+    CHANGE("POST", SEARCHING, TRIALS "/{trial}:complete", trial_complete),
+    CHANGE("POST", SEARCHING, TRIALS "/{trial}:stop", trial_stop),
+    CHANGE("POST", SEARCHING, TRIALS "/{trial}:checkTrialEarlyStoppingState",
+           trial_check_stop),
+    VERTEX_OPERATIONS(ANY, VERTEX),
+    VERTEX_OPERATIONS(TUNING, JOBS "/{study}"),
+    VERTEX_OPERATIONS(CUSTOM, CUSTOM_JOBS "/{study}"),
+    VERTEX_OPERATIONS(SEARCHING, STUDIES "/{study}"),
+    VERTEX_OPERATIONS(SEARCHING, TRIALS "/{trial}"),
+    CHANGE("POST", RUNNING_ITSELF, AIP_JOBS, aip_create),
+    QUERY(RUNNING_ITSELF, AIP_JOBS, read_aip_jobs, MASKED),
+    QUERY(RUNNING_ITSELF, AIP_JOBS "/{study}", read_aip_job, NULL),
+    CORE("PATCH", RUNNING_ITSELF, AIP_JOBS "/{study}", GATE_SUBMIT, aip_patch,
+         "updateMask"),
+    CHANGE("POST", RUNNING_ITSELF, AIP_JOBS "/{study}:cancel", study_cancel),
+    OPERATIONS(ANY, AIP),
+    LOOK(ANY, "/v2/entries:list", read_entries),
+    {.method = "GET",
+     .pattern = OURS "/server",
+     .needs = GATE_READ | GATE_RUNNER,
+     .lane = LANE_READER,
+     .read = read_server},
+    QUERY(ANY, "/metrics", read_metrics, NULL),
+    QUERY(ANY, OURS "/runners", read_runners, NULL),
+    QUERY(ANY, OURS "/studies", read_all_kinds, MASKED),
+    QUERY(ANY, OURS "/studies/{study}", read_any_kind, "view"),
+    QUERY(ANY, OURS "/studies/{study}/trials", read_trials, FILTERED),
+    CHANGE("POST", SEARCHING, OURS "/studies/{study}/trials", trial_add),
+    LOOK(SEARCHING, OURS "/studies/{study}/trials:listOptimalTrials",
+         read_optimal),
+    QUERY(ANY, OURS "/studies/{study}/trials/{trial}", read_trial, NULL),
+    CHANGE("POST", SEARCHING, OURS "/studies/{study}/trials/{trial}:stop",
+           trial_stop),
+    CHANGE("POST", ANY, OURS "/studies/{study}/trials/{trial}:retry",
+           trial_retry),
+    CHANGE("POST", ANY, OURS "/studies/{study}:cancel", study_cancel),
+    CHANGE("DELETE", ANY, OURS "/studies/{study}", study_delete),
+    CHANGE("POST", STUDY_KIND(JOB_STUDY), OURS "/studies/{study}/trials:open",
+           open_trial_make),
+    CHANGE("POST", STUDY_KIND(JOB_STUDY),
+           OURS "/studies/{study}/trials/{trial}:define", open_trial_define),
+    CHANGE("POST", STUDY_KIND(JOB_STUDY),
+           OURS "/studies/{study}/trials:restore", trial_restore),
+    CHANGE("PATCH", ANY, OURS "/studies/{study}/metadata", metadata_change),
+    QUERY(ANY, OURS "/studies/{study}/metadata", read_metadata, "since"),
+    CHANGE("POST", ANY, OURS "/studies/{study}:pause", study_pause),
+    CHANGE("POST", ANY, OURS "/studies/{study}:resume", study_resume),
+    CHANGE("POST", ANY, OURS "/studies/{study}:stop", study_stop),
+    CHANGE("POST", ANY, OURS "/studies/{study}:confirm", study_confirm),
+    QUERY(ANY, OURS "/studies/{study}/confirmation", read_confirmation, NULL),
+    CHANGE("PATCH", ANY, OURS "/studies/{study}", study_change),
+    QUERY(ANY, OURS "/studies/{study}/spec", read_spec, "form"),
+    QUERY(ANY, OURS "/specs:template", read_template, NULL),
+    LOOK(ANY, OURS "/specs:check", read_draft),
+    QUERY(ANY, OURS "/studies/{study}/table", read_table, "since"),
+    QUERY(ANY, OURS "/studies/{study}/best", read_best, NULL),
+    MODEL(ANY, OURS "/studies/{study}/importances", read_importances, "metric"),
+    MODEL(ANY, OURS "/studies/{study}/slice", read_slice,
+          "metric points trial x xScale y yScale"),
+    MODEL(ANY, OURS "/studies/{study}/replay", read_replay, "from " PAGES),
+    MODEL(ANY, OURS "/studies/{study}/preview", read_preview,
+          "algorithm count from"),
+    QUERY(ANY, OURS "/studies/{study}/events", read_events, "limit since"),
+    QUERY(ANY, OURS "/studies/{study}/measurements", read_measurements,
+          PAGES " trial"),
+    QUERY(ANY, OURS "/studies/{study}/curves", read_curves,
+          "metric points top"),
+    QUERY(ANY, OURS "/studies/{study}/trials/{trial}/logs", read_logs,
+          "attempt limit offset replica stream tail"),
+    {.method = "GET",
+     .pattern = OURS "/events",
+     .needs = GATE_READ,
+     .lane = LANE_STREAM,
+     .read = read_revisions},
+};
+const size_t route_count = sizeof route_table / sizeof *route_table;

@@ -1,0 +1,122 @@
+#include "tuner/http/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/token.h"
+
+enum { INVITATIONS = 32, CODE_BYTES = 16 };
+
+struct invitation {
+    unsigned char hash[TOKEN_HASH_BYTES]; /* of its code */
+    unsigned roles;                       /* 0: none */
+    int64_t until_ms;
+};
+
+struct sessions {
+    char key[TOKEN_TEXT_BYTES];
+    char name[SESSION_NAME_BYTES];
+    struct invitation invitations[INVITATIONS];
+    size_t next; /* the oldest one, which the next replaces */
+};
+
+struct sessions *sessions_new(const char *secret)
+{
+    static const char purpose[] = "hypertune session key";
+    unsigned char key[TOKEN_HASH_BYTES], name[TOKEN_HASH_BYTES];
+    char text[TOKEN_TEXT_BYTES];
+    struct sessions *sessions = ht_xcalloc(1, sizeof *sessions);
+    token_hmac(key, secret, purpose, sizeof purpose - 1);
+    token_hex(sessions->key, key);
+    token_hash(name, sessions->key);
+    token_hex(text, name);
+    snprintf(sessions->name, sizeof sessions->name, "hypertune-%.8s", text);
+    return sessions;
+}
+
+void sessions_free(struct sessions *sessions)
+{
+    if (sessions != NULL)
+        explicit_bzero(sessions, sizeof *sessions);
+    free(sessions);
+}
+
+const char *sessions_name(const struct sessions *sessions)
+{
+    return sessions->name;
+}
+
+/* --- links --- */
+
+void sessions_invite(struct sessions *sessions, unsigned roles, int64_t now_ms,
+                     char code[SESSION_CODE_BYTES])
+{
+    struct invitation *made = &sessions->invitations[sessions->next];
+    char text[TOKEN_TEXT_BYTES];
+    token_make(text, CODE_BYTES);
+    token_hash(made->hash, text);
+    made->roles = roles;
+    made->until_ms = now_ms + SESSION_CODE_MS;
+    sessions->next = (sessions->next + 1) % INVITATIONS;
+    memcpy(code, text, SESSION_CODE_BYTES);
+}
+
+bool sessions_redeem(struct sessions *sessions, const char *code,
+                     int64_t now_ms, unsigned *roles)
+{
+    unsigned char hash[TOKEN_HASH_BYTES];
+    token_hash(hash, code);
+    for (size_t i = 0; i < INVITATIONS; i++) {
+        struct invitation *found = &sessions->invitations[i];
+        if (found->roles == 0 || !token_equal(found->hash, hash))
+            continue;
+        *roles = found->roles;
+        found->roles = 0;
+        return now_ms <= found->until_ms;
+    }
+    return false;
+}
+
+/* --- cookies: ROLES.UNTIL.SEAL, all in hex --- */
+
+void sessions_seal(const struct sessions *sessions, unsigned roles,
+                   int64_t now_s, char cookie[SESSION_COOKIE_BYTES])
+{
+    unsigned char mac[TOKEN_HASH_BYTES];
+    char seal[TOKEN_TEXT_BYTES];
+    const int len = snprintf(cookie, SESSION_COOKIE_BYTES, "%x.%" PRIx64, roles,
+                             (uint64_t)(now_s + SESSION_SECONDS));
+    token_hmac(mac, sessions->key, cookie, (size_t)len);
+    token_hex(seal, mac);
+    snprintf(cookie + len, (size_t)(SESSION_COOKIE_BYTES - len), ".%s", seal);
+}
+
+static bool is_sealed(const struct sessions *sessions, const char *cookie,
+                      size_t len, const char *seal)
+{
+    unsigned char mac[TOKEN_HASH_BYTES], ours[TOKEN_HASH_BYTES],
+        theirs[TOKEN_HASH_BYTES];
+    char text[TOKEN_TEXT_BYTES];
+    token_hmac(mac, sessions->key, cookie, len);
+    token_hex(text, mac);
+    /* Hashed, so that the comparison takes the same time for any guess. */
+    token_hash(ours, text);
+    token_hash(theirs, seal);
+    return token_equal(ours, theirs);
+}
+
+unsigned sessions_open(const struct sessions *sessions, const char *cookie,
+                       int64_t now_s)
+{
+    const char *dot = strrchr(cookie, '.');
+    if (dot == NULL ||
+        !is_sealed(sessions, cookie, (size_t)(dot - cookie), dot + 1))
+        return 0;
+    char *end;
+    const unsigned roles = (unsigned)strtoul(cookie, &end, 16);
+    const int64_t until_s = *end == '.' ? strtoll(end + 1, &end, 16) : 0;
+    return end == dot && now_s <= until_s ? roles : 0;
+}

@@ -1,0 +1,45 @@
+/* session.h - browsers that are logged in, and the links that let them in.
+ *
+ * A browser's cookie says which roles it has and until when, sealed with a key
+ * that is made from the admin token. So nothing about it is stored, it
+ * outlives a restart of the server, and a new token ends every session. A
+ * link carries a code that works once. One thread at a time. */
+#ifndef HT_TUNER_HTTP_SESSION_H
+#define HT_TUNER_HTTP_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sessions;
+
+enum {
+    SESSION_CODE_MS = 10 * 60 * 1000, /* a link works so long, once */
+    SESSION_SECONDS = 30 * 24 * 3600, /* of a cookie */
+    SESSION_CODE_BYTES = 33,          /* with the NUL, as all of these */
+    SESSION_NAME_BYTES = 24,
+    SESSION_COOKIE_BYTES = 96
+};
+
+struct sessions *sessions_new(const char *secret);
+void sessions_free(struct sessions *sessions); /* accepts NULL */
+
+/* Name of the cookie. Browsers keep cookies by host, whatever the port, so
+ * that two servers of one host need names of their own. */
+const char *sessions_name(const struct sessions *sessions);
+
+/* A code for one login with these roles. Times are monotonic. Of many links
+ * that nobody follows only the newest few work. */
+void sessions_invite(struct sessions *sessions, unsigned roles, int64_t now_ms,
+                     char code[SESSION_CODE_BYTES]);
+/* Uses the code up. False: wrong, used or too old. */
+bool sessions_redeem(struct sessions *sessions, const char *code,
+                     int64_t now_ms, unsigned *roles);
+
+/* A cookie's value with these roles; times are wall clock in seconds. */
+void sessions_seal(const struct sessions *sessions, unsigned roles,
+                   int64_t now_s, char cookie[SESSION_COOKIE_BYTES]);
+/* The roles of a cookie's value; 0 when it is not ours or too old. */
+unsigned sessions_open(const struct sessions *sessions, const char *cookie,
+                       int64_t now_s);
+
+#endif

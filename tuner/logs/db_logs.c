@@ -1,0 +1,284 @@
+#include "tuner/logs/db_logs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/db/file.h"
+#include "tuner/db/internal.h"
+
+struct db_logs {
+    struct db *db;
+};
+
+/* --- the file --- */
+
+static const char schema[] =
+    "CREATE TABLE chunk(\n"
+    "  -- a piece of what a stream printed, as it came\n"
+    "  id INTEGER PRIMARY KEY, -- in the order of arrival\n"
+    "  -- the stream, by the numbers of hypertune.db\n"
+    "  study INTEGER NOT NULL,\n"
+    "  trial INTEGER NOT NULL,\n"
+    "  attempt INTEGER NOT NULL,\n"
+    "  replica TEXT NOT NULL, -- 'master-0'\n"
+    "  stream TEXT NOT NULL, -- 'stdout', 'stderr', 'runner'\n"
+    "  -- the piece, in bytes of what was printed\n"
+    "  start INTEGER NOT NULL,\n"
+    "  next INTEGER NOT NULL, -- behind its last byte\n"
+    "  open INTEGER NOT NULL, -- bytes of text of the unfinished line at the\n"
+    "    -- end of the stream behind it\n"
+    "  stored_us INTEGER NOT NULL, -- microseconds since 1970; never falls by\n"
+    "    -- little\n"
+    "  data BLOB NOT NULL, -- UTF-8: where bytes were replaced its length is\n"
+    "    -- not next-start\n"
+    "  UNIQUE(study, trial, attempt, replica, stream, next)\n"
+    ") STRICT;"
+    "CREATE INDEX chunk_by_time ON chunk(study, stored_us);";
+
+static const struct db_migration migrations[] = {
+    {schema, NULL},
+};
+
+/* Logs may lose their last seconds in a power cut (NORMAL): runners keep what
+ * they were not told is stored, and nothing is computed from it. */
+static const struct db_kind kind = {
+    .application_id = 0x48744c67, /* "HtLg" */
+    .former_id = 0x48794c67,      /* "HyLg" */
+    .versions = (int)(sizeof migrations / sizeof *migrations),
+    .migrations = migrations,
+    .writing = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+               "PRAGMA cache_size=-512; PRAGMA journal_size_limit=16777216;"
+               "PRAGMA trusted_schema=OFF;",
+    .reading = "PRAGMA query_only=ON; PRAGMA cache_size=-512;"
+               "PRAGMA trusted_schema=OFF;",
+};
+
+enum ht_status db_logs_open(const char *path, bool writable,
+                            struct db_logs **logs, struct ht_error *err)
+{
+    struct db *db;
+    const enum ht_status status = db_file_open(path, writable, &kind, &db, err);
+    if (status != HT_OK)
+        return status;
+    *logs = ht_xcalloc(1, sizeof **logs);
+    (*logs)->db = db;
+    return HT_OK;
+}
+
+void db_logs_close(struct db_logs *logs)
+{
+    if (logs == NULL)
+        return;
+    db_close(logs->db);
+    free(logs);
+}
+
+enum ht_status db_logs_begin(struct db_logs *logs, struct ht_error *err)
+{
+    return db_begin(logs->db, err);
+}
+
+enum ht_status db_logs_commit(struct db_logs *logs, struct ht_error *err)
+{
+    return db_commit(logs->db, err);
+}
+
+void db_logs_rollback(struct db_logs *logs)
+{
+    db_rollback(logs->db);
+}
+
+enum ht_status db_logs_end(struct db_logs *logs, const struct log_key *key,
+                           struct log_end *end, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    bool row;
+    enum ht_status status =
+        db_query(logs->db, &stmt, err,
+                 "SELECT next, open FROM chunk WHERE study=?1 AND trial=?2 AND"
+                 " attempt=?3 AND replica=?4 AND stream=?5"
+                 " ORDER BY next DESC LIMIT 1",
+                 "iiiss", key->study, key->trial, key->attempt, key->replica,
+                 key->stream);
+    if (status == HT_OK)
+        status = db_step(logs->db, stmt, &row, err);
+    if (status != HT_OK)
+        return status;
+    *end = (struct log_end){0};
+    if (!row)
+        return HT_OK;
+    *end = (struct log_end){sqlite3_column_int64(stmt, 0),
+                            sqlite3_column_int64(stmt, 1)};
+    db_done(stmt);
+    return HT_OK;
+}
+
+enum ht_status db_logs_newest(struct db_logs *logs, int64_t *stored_us,
+                              struct ht_error *err)
+{
+    return db_ask_integer(
+        logs->db, stored_us, err,
+        "SELECT stored_us FROM chunk ORDER BY id DESC LIMIT 1", "");
+}
+
+enum ht_status db_logs_insert(struct db_logs *logs, const struct log_key *key,
+                              const struct log_chunk *chunk,
+                              const struct log_mark *mark, struct ht_error *err)
+{
+    struct db_blob blob = {chunk->data, chunk->len};
+    return db_run(logs->db, err,
+                  "INSERT INTO chunk(study, trial, attempt, replica, stream,"
+                  " start, next, data, stored_us, open)"
+                  " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)",
+                  "iiissiixii", key->study, key->trial, key->attempt,
+                  key->replica, key->stream, chunk->offset,
+                  chunk->offset + chunk->raw, &blob, mark->stored_us,
+                  mark->open);
+}
+
+/* Columns start, next and data. */
+static void read_chunk(sqlite3_stmt *stmt, struct arena *arena,
+                       struct log_chunk *chunk)
+{
+    const void *data = sqlite3_column_blob(stmt, 2);
+    chunk->offset = sqlite3_column_int64(stmt, 0);
+    chunk->raw = sqlite3_column_int64(stmt, 1) - chunk->offset;
+    chunk->len = (size_t)sqlite3_column_bytes(stmt, 2);
+    chunk->data = arena_strndup(arena, data != NULL ? data : "", chunk->len);
+}
+
+enum ht_status db_logs_find(struct db_logs *logs, struct arena *arena,
+                            const struct log_key *key, int64_t offset,
+                            struct log_chunk *chunk, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status = db_query(
+        logs->db, &stmt, err,
+        "SELECT start, next, data FROM chunk WHERE study=?1 AND trial=?2 AND"
+        " attempt=?3 AND replica=?4 AND stream=?5 AND next>?6"
+        " ORDER BY next LIMIT 1",
+        "iiissi", key->study, key->trial, key->attempt, key->replica,
+        key->stream, offset);
+    if (status == HT_OK)
+        status = db_first(logs->db, stmt, err, "no chunk behind there");
+    if (status != HT_OK)
+        return status;
+    read_chunk(stmt, arena, chunk);
+    db_done(stmt);
+    return HT_OK;
+}
+
+// NOLINTNEXTLINE(readability-function-size): a key, an offset and two results
+enum ht_status db_logs_before(struct db_logs *logs, struct arena *arena,
+                              const struct log_key *key, int64_t next,
+                              struct log_chunk *chunk, int64_t *open,
+                              struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status = db_query(
+        logs->db, &stmt, err,
+        "SELECT start, next, data, open FROM chunk WHERE study=?1 AND"
+        " trial=?2 AND attempt=?3 AND replica=?4 AND stream=?5 AND next<=?6"
+        " ORDER BY next DESC LIMIT 1",
+        "iiissi", key->study, key->trial, key->attempt, key->replica,
+        key->stream, next);
+    if (status == HT_OK)
+        status = db_first(logs->db, stmt, err, "no chunk before there");
+    if (status != HT_OK)
+        return status;
+    read_chunk(stmt, arena, chunk);
+    *open = sqlite3_column_int64(stmt, 3);
+    db_done(stmt);
+    return HT_OK;
+}
+
+static void copy_text(char *to, size_t size, sqlite3_stmt *stmt, int column)
+{
+    snprintf(to, size, "%s", (const char *)sqlite3_column_text(stmt, column));
+}
+
+enum ht_status db_logs_step(struct db_logs *logs, int64_t study,
+                            const struct log_place *place, bool down,
+                            struct log_head *head, struct ht_error *err)
+{
+    /* The data and what stands behind them are not touched. */
+#define HEAD                                                                   \
+    "SELECT stored_us, id, trial, attempt, replica, stream, start, next"       \
+    " FROM chunk WHERE study=?1 AND (stored_us, id)"
+    static const char up_sql[] =
+        HEAD ">=(?2, ?3) ORDER BY stored_us, id LIMIT 1";
+    static const char down_sql[] =
+        HEAD "<=(?2, ?3) ORDER BY stored_us DESC, id DESC LIMIT 1";
+#undef HEAD
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(logs->db, &stmt, err, down ? down_sql : up_sql, "iii", study,
+                 place->stored_us, place->row);
+    if (status == HT_OK)
+        status = db_first(logs->db, stmt, err, "no chunk from there on");
+    if (status != HT_OK)
+        return status;
+    head->place = (struct log_place){sqlite3_column_int64(stmt, 0),
+                                     sqlite3_column_int64(stmt, 1)};
+    head->trial = sqlite3_column_int64(stmt, 2);
+    head->attempt = sqlite3_column_int64(stmt, 3);
+    copy_text(head->replica, sizeof head->replica, stmt, 4);
+    copy_text(head->stream, sizeof head->stream, stmt, 5);
+    head->start = sqlite3_column_int64(stmt, 6);
+    head->next = sqlite3_column_int64(stmt, 7);
+    db_done(stmt);
+    return HT_OK;
+}
+
+enum ht_status db_logs_data(struct db_logs *logs, struct arena *arena,
+                            int64_t row, struct log_chunk *chunk,
+                            struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(logs->db, &stmt, err,
+                 "SELECT start, next, data FROM chunk WHERE id=?1", "i", row);
+    if (status == HT_OK)
+        status = db_first(logs->db, stmt, err, "the chunk was forgotten");
+    if (status != HT_OK)
+        return status;
+    read_chunk(stmt, arena, chunk);
+    db_done(stmt);
+    return HT_OK;
+}
+
+enum ht_status db_logs_stream(struct db_logs *logs, struct arena *arena,
+                              struct log_key *key, struct ht_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum ht_status status =
+        db_query(logs->db, &stmt, err,
+                 "SELECT replica, stream FROM chunk WHERE study=?1 AND"
+                 " trial=?2 AND attempt=?3 AND (replica, stream)>(?4, ?5)"
+                 " ORDER BY replica, stream LIMIT 1",
+                 "iiiss", key->study, key->trial, key->attempt, key->replica,
+                 key->stream);
+    if (status == HT_OK)
+        status = db_first(logs->db, stmt, err, "no stream behind that");
+    if (status != HT_OK)
+        return status;
+    key->replica = db_column_text(arena, stmt, 0);
+    key->stream = db_column_text(arena, stmt, 1);
+    db_done(stmt);
+    return HT_OK;
+}
+
+enum ht_status db_logs_remove(struct db_logs *logs, int64_t study,
+                              int64_t limit, int64_t *removed,
+                              struct ht_error *err)
+{
+    enum ht_status status =
+        db_run(logs->db, err,
+               "DELETE FROM chunk WHERE id IN"
+               " (SELECT id FROM chunk WHERE study=?1 LIMIT ?2)",
+               "ii", study, limit);
+    if (status == HT_OK)
+        *removed = sqlite3_changes64(logs->db->handle);
+    return status;
+}

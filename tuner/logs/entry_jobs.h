@@ -1,0 +1,21 @@
+/* entry_jobs.h - the jobs whose logs a question is about. */
+#ifndef HT_TUNER_LOGS_ENTRY_JOBS_H
+#define HT_TUNER_LOGS_ENTRY_JOBS_H
+
+#include "proto/base/error.h"
+#include "tuner/db/db.h"
+#include "tuner/logs/entry.h"
+
+struct entry_jobs {
+    size_t n;
+    struct entry_job *items;
+};
+
+/* The jobs of the projects. Where the filter names jobs it is those alone, each
+ * with the id it is named by; else a job has the id of the API that made it. */
+enum ht_status entry_jobs_find(struct db *db, struct arena *arena,
+                               const struct strings *projects,
+                               const struct filter *filter,
+                               struct entry_jobs *jobs, struct ht_error *err);
+
+#endif

@@ -1,0 +1,31 @@
+/* logs_internal.h - what the log thread (logs.c) and its readers (logs_read.c)
+ * have in common. */
+#ifndef HT_TUNER_LOGS_INTERNAL_H
+#define HT_TUNER_LOGS_INTERNAL_H
+
+#include <pthread.h>
+
+#include "tuner/logs/db_logs.h"
+#include "tuner/logs/logs.h"
+
+struct forget;
+struct pending;
+
+struct logs {
+    char *path;
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards the queue, bytes, forgotten, stopping */
+    pthread_cond_t work;
+    struct pending *first, **last;
+    size_t bytes;
+    struct forget *forgotten;
+    bool stopping;
+    /* of the thread */
+    struct db_logs *writer;
+    int64_t newest_us; /* stamp of the chunk stored last */
+
+    pthread_mutex_t read_lock; /* guards the connection that all readers use */
+    struct db_logs *reader;    /* opened with the first question */
+};
+
+#endif

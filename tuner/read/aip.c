@@ -1,0 +1,151 @@
+#include <string.h>
+
+#include "proto/doc/json.h"
+#include "tuner/db/order.h"
+#include "tuner/read/job.h"
+#include "tuner/view/aip.h"
+
+/* --- one job --- */
+
+/* A job that does not search has no trials to show, and of a damaged one they
+ * cannot be read. */
+static bool has_trials(struct arena *arena, const struct study_row *study)
+{
+    struct job *job;
+    return study->kind == JOB_TUNING &&
+           job_parse(arena, study->spec, &job, NULL) == HT_OK;
+}
+
+/* Google's scripts take the first trial for the best one. The order is that of
+ * the first piece: what ends meanwhile neither comes twice nor is missed. */
+static enum ht_status find_order(const struct telling *now,
+                                 const struct id_list **order,
+                                 struct ht_error *err)
+{
+    struct request *req = now->req;
+    if (req->kept == NULL) {
+        struct id_list *list = arena_alloc(req->arena, 1, sizeof *list);
+        const enum ht_status status =
+            db_trial_order(now->reader->db, req->arena, now->study->id,
+                           now->job->metrics[0].maximize, list, err);
+        if (status != HT_OK)
+            return status;
+        req->kept = list;
+    }
+    *order = req->kept;
+    return HT_OK;
+}
+
+static enum ht_status write_trial(const struct telling *now,
+                                  struct arena *arena, int64_t id,
+                                  struct ht_error *err)
+{
+    struct trial_row trial;
+    cJSON *item;
+    enum ht_status status =
+        db_trial_get(now->reader->db, arena, now->study->id, id, &trial, err);
+    if (status == HT_NOT_FOUND)
+        return HT_OK; /* deleted since the order was made */
+    if (status == HT_OK)
+        status = view_aip_trial(now->reader->db, arena, now->job, &trial, &item,
+                                err);
+    if (status != HT_OK)
+        return status;
+    /* The first one is of the snapshot that the order is of. */
+    if (now->req->cursor > 0)
+        text_puts(&now->req->reply, ",");
+    json_print(item, &now->req->reply);
+    return HT_OK;
+}
+
+/* The cursor counts the trials that were told. */
+static enum ht_status tell_best_first(const struct telling *now, bool *more,
+                                      struct ht_error *err)
+{
+    const struct id_list *order;
+    enum ht_status status = find_order(now, &order, err);
+    if (status != HT_OK)
+        return status;
+    int64_t *at = &now->req->cursor;
+    const size_t end = (size_t)*at + PIECE_TRIALS;
+    struct arena *arena = arena_new();
+    while (status == HT_OK && (size_t)*at < order->n && (size_t)*at < end) {
+        status = write_trial(now, arena, order->ids[*at], err);
+        arena_reset(arena);
+        ++*at;
+    }
+    arena_free(arena);
+    *more = (size_t)*at < order->n;
+    return status;
+}
+
+static enum ht_status write_plain(const struct telling *now,
+                                  struct ht_error *err)
+{
+    cJSON *item;
+    const enum ht_status status =
+        view_aip(now->reader->db, now->arena, now->study, &item, err);
+    if (status == HT_OK)
+        json_print(item, &now->req->reply);
+    return status;
+}
+
+enum ht_status read_aip_job(struct reader *reader, struct request *req,
+                            struct ht_error *err)
+{
+    /* {..., "trainingOutput": {..., "trials": [...]}} */
+    static const struct job_form form = {
+        .head = view_aip, .trials = tell_best_first, .depth = 2};
+    struct study_row study;
+    struct telling now = {
+        .reader = reader, .req = req, .arena = arena_new(), .study = &study};
+    enum ht_status status = db_study_find(reader->db, now.arena, &req->scope,
+                                          req->study, &study, err);
+    if (status == HT_NOT_FOUND)
+        ht_fail(err, HT_NOT_FOUND, "there is no job %.128s in project %.64s",
+                req->study, req->scope.project);
+    if (status == HT_OK)
+        status = has_trials(now.arena, &study)
+                     ? reader_tell_job(&now, &form, err)
+                     : write_plain(&now, err);
+    arena_free(now.arena);
+    return status;
+}
+
+/* --- lists --- */
+
+static const char *const states[] = {
+    "QUEUED",     "PREPARING", "RUNNING",           "SUCCEEDED", "FAILED",
+    "CANCELLING", "CANCELLED", "STATE_UNSPECIFIED", NULL};
+static const struct filter_field filter_fields[] = {
+    {"jobId", FILTER_TEXT, NULL},      {"state", FILTER_NAME, states},
+    {"createTime", FILTER_TIME, NULL}, {"startTime", FILTER_TIME, NULL},
+    {"endTime", FILTER_TIME, NULL},    {"labels", FILTER_MAP, NULL},
+    {NULL, FILTER_TEXT, NULL}};
+
+static size_t look_up(void *item, const char *field, const char *key,
+                      const char *values[FILTER_VALUES])
+{
+    const struct candidate *candidate = item;
+    const struct study_row *study = candidate->study;
+    size_t n;
+    if (candidate_has(candidate, field, key, values, &n))
+        return n;
+    if (strcmp(field, "state") == 0)
+        return view_aip_state(candidate->db, study, &values[0], NULL) == HT_OK;
+    values[0] = study->name;
+    return 1;
+}
+
+enum ht_status read_aip_jobs(struct reader *reader, struct request *req,
+                             struct ht_error *err)
+{
+    /* The sizes that Google documents for this list. */
+    static const struct collection jobs = {.key = "jobs",
+                                           .view = view_aip,
+                                           .fields = filter_fields,
+                                           .look_up = look_up,
+                                           .message = "Job",
+                                           .sizes = {20, 100}};
+    return reader_list(reader, req, &jobs, err);
+}

@@ -1,0 +1,98 @@
+#include "tuner/read/job.h"
+
+#include "proto/doc/json.h"
+#include "tuner/ask/page.h"
+#include "tuner/read/walk.h"
+#include "tuner/view/view.h"
+
+static const char closing[] = "}}";
+
+/* The job without its last braces: the list of trials goes on before them. */
+static enum ht_status write_head(const struct telling *now,
+                                 const struct job_form *form,
+                                 struct ht_error *err)
+{
+    cJSON *item;
+    const enum ht_status status =
+        form->head(now->reader->db, now->arena, now->study, &item, err);
+    if (status != HT_OK)
+        return status;
+    struct text head = {0};
+    json_print(item, &head);
+    text_append(&now->req->reply, head.data, head.len - form->depth);
+    text_puts(&now->req->reply, ",\"trials\":[");
+    text_free(&head);
+    return HT_OK;
+}
+
+enum ht_status reader_tell_job(struct telling *now, const struct job_form *form,
+                               struct ht_error *err)
+{
+    struct request *req = now->req;
+    bool more;
+    enum ht_status status =
+        job_parse(now->arena, now->study->spec, &now->job, err);
+    if (status == HT_OK && req->cursor == 0)
+        status = write_head(now, form, err);
+    if (status == HT_OK)
+        status = form->trials(now, &more, err);
+    if (status != HT_OK)
+        return status;
+    if (!more) {
+        text_puts(&req->reply, "]");
+        text_append(&req->reply, closing, form->depth);
+    }
+    req->more = more;
+    return HT_OK;
+}
+
+/* --- Vertex's job --- */
+
+static enum ht_status tell_by_id(const struct telling *now, bool *more,
+                                 struct ht_error *err)
+{
+    struct request *req = now->req;
+    struct trial_walk walk = {.reader = now->reader,
+                              .req = req,
+                              .study = *now->study,
+                              .job = now->job,
+                              .page = {PIECE_TRIALS, req->cursor},
+                              .continues = req->cursor > 0};
+    const enum ht_status status = trial_walk_run(&walk, more, err);
+    if (status == HT_OK)
+        req->cursor = walk.last;
+    return status;
+}
+
+static enum ht_status write_basic(const struct telling *now,
+                                  struct ht_error *err)
+{
+    cJSON *item;
+    const enum ht_status status =
+        view_job(now->reader->db, now->arena, now->study, &item, err);
+    if (status == HT_OK)
+        json_print(item, &now->req->reply);
+    return status;
+}
+
+enum ht_status read_job(struct reader *reader, struct request *req,
+                        struct ht_error *err)
+{
+    static const struct job_form vertex = {
+        .head = view_job, .trials = tell_by_id, .depth = 1};
+    enum { FULL, BASIC };
+    static const char *const views[] = {"FULL", "BASIC", NULL};
+    size_t view;
+    if (page_choice(req, "view", views, &view, err) != HT_OK)
+        return HT_INVALID;
+    struct study_row study;
+    struct telling now = {
+        .reader = reader, .req = req, .arena = arena_new(), .study = &study};
+    enum ht_status status = db_study_find(reader->db, now.arena, &req->scope,
+                                          req->study, &study, err);
+    if (status == HT_OK)
+        status = view == BASIC ? write_basic(&now, err)
+                               : reader_tell_job(&now, &vertex, err);
+    arena_free(now.arena);
+    return status;
+}

@@ -1,0 +1,221 @@
+#include "tuner/read/reader.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "proto/base/clock.h"
+#include "tuner/base/log.h"
+#include "tuner/base/meter.h"
+#include "tuner/search/models.h"
+#include "tuner/search/replay.h"
+
+enum { THREAD_STACK = 512 * 1024 };
+
+/* What a reader may be asked; the request carries the answer. */
+struct job_link {
+    struct request *req; /* NULL: check the file */
+    reader_handler *handler;
+    struct job_link *next;
+};
+
+struct readers {
+    struct readers_options options;
+    char *path;
+    pthread_mutex_t lock; /* guards the queue, stopping and finding */
+    pthread_cond_t work;
+    struct job_link *first, **last;
+    bool stopping;
+    size_t n_threads;
+    pthread_t threads[READERS_MOST];
+    struct ht_error finding;      /* never changes once `damage` is set */
+    _Atomic(const char *) damage; /* NULL or finding.text */
+};
+
+bool reader_is_late(const struct reader *reader)
+{
+    return clock_monotonic_ms() >= reader->deadline_ms;
+}
+
+static struct job_link *take(struct readers *readers)
+{
+    pthread_mutex_lock(&readers->lock);
+    while (readers->first == NULL && !readers->stopping)
+        pthread_cond_wait(&readers->work, &readers->lock);
+    struct job_link *link = readers->first;
+    if (link != NULL) {
+        readers->first = link->next;
+        if (readers->first == NULL)
+            readers->last = &readers->first;
+    }
+    pthread_mutex_unlock(&readers->lock);
+    return link;
+}
+
+static void put(struct readers *readers, struct request *req,
+                reader_handler *handler)
+{
+    struct job_link *link = ht_xcalloc(1, sizeof *link);
+    link->req = req;
+    link->handler = handler;
+    pthread_mutex_lock(&readers->lock);
+    bool accepted = !readers->stopping;
+    if (accepted) {
+        meter_add(METER_READER_POSTED, req != NULL);
+        *readers->last = link;
+        readers->last = &link->next;
+        pthread_cond_signal(&readers->work);
+    }
+    pthread_mutex_unlock(&readers->lock);
+    if (accepted)
+        return;
+    free(link);
+    if (req == NULL)
+        return;
+    req->status = ht_fail(&req->err, HT_UNAVAILABLE, "the server is stopping");
+    req->answer(req);
+}
+
+void readers_post(struct readers *readers, struct request *req,
+                  reader_handler *handler)
+{
+    put(readers, req, handler);
+}
+
+void readers_check(struct readers *readers)
+{
+    put(readers, NULL, NULL);
+}
+
+const char *readers_damage(struct readers *readers)
+{
+    return atomic_load(&readers->damage);
+}
+
+/* The first damage found makes the server read-only until it is restarted. */
+static void note_damage(struct readers *readers, const struct ht_error *err)
+{
+    pthread_mutex_lock(&readers->lock);
+    bool first = readers_damage(readers) == NULL;
+    if (first) {
+        readers->finding = *err;
+        atomic_store(&readers->damage, readers->finding.text);
+    }
+    pthread_mutex_unlock(&readers->lock);
+    if (first)
+        log_event(LOG_ERROR, "database.damaged", "reason=\"%s\"", err->text);
+}
+
+/* What a thread keeps from one answer to the next. */
+struct reader_kit {
+    struct db *db;
+    struct insight *insight;
+    struct replay *replay;
+};
+
+static enum ht_status answer_in_snapshot(struct readers *readers,
+                                         struct reader_kit *kit,
+                                         const struct job_link *link)
+{
+    struct ht_error *err = &link->req->err;
+    enum ht_status status = db_begin(kit->db, err);
+    if (status != HT_OK)
+        return status;
+    struct reader reader = {
+        .db = kit->db,
+        .logs = readers->options.logs,
+        .sse = readers->options.sse,
+        .facts = readers->options.facts,
+        .damage = readers_damage(readers),
+        .deadline_ms = clock_monotonic_ms() + READER_SLICE_MS,
+        .insight = &kit->insight,
+        .replay = &kit->replay,
+    };
+    status = link->handler(&reader, link->req, err);
+    db_rollback(kit->db);
+    if (status == HT_CORRUPT)
+        note_damage(readers, err);
+    return status;
+}
+
+static void check_file(struct readers *readers, struct db *db)
+{
+    int64_t started_ms = clock_monotonic_ms();
+    struct ht_error err;
+    if (db_check(db, &err) == HT_CORRUPT ||
+        db_measurement_check(db, &err) == HT_CORRUPT)
+        note_damage(readers, &err);
+    log_event(LOG_DEBUG, "database.checked", "ms=%lld",
+              (long long)(clock_monotonic_ms() - started_ms));
+}
+
+static void *run(void *context)
+{
+    struct readers *readers = context;
+    struct reader_kit kit = {0};
+    struct job_link *link;
+    while ((link = take(readers)) != NULL) {
+        struct ht_error err = {0};
+        enum ht_status status = HT_OK;
+        if (kit.db == NULL)
+            status = db_open_readonly(readers->path, &kit.db, &err);
+        if (status == HT_OK && link->req == NULL)
+            check_file(readers, kit.db);
+        else if (status == HT_OK)
+            link->req->status = answer_in_snapshot(readers, &kit, link);
+        else if (link->req != NULL)
+            link->req->status =
+                ht_fail(&link->req->err, status, "%s", err.text);
+        if (link->req != NULL) {
+            meter_add(METER_READER_ANSWERED, 1);
+            link->req->answer(link->req);
+        }
+        free(link);
+    }
+    replay_free(kit.replay);
+    insight_free(kit.insight);
+    db_close(kit.db);
+    return NULL;
+}
+
+enum ht_status readers_start(const struct readers_options *options,
+                             struct readers **out, struct ht_error *err)
+{
+    struct readers *readers = ht_xcalloc(1, sizeof *readers);
+    readers->options = *options;
+    readers->path = ht_xstrdup(options->path);
+    readers->last = &readers->first;
+    pthread_mutex_init(&readers->lock, NULL);
+    pthread_cond_init(&readers->work, NULL);
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, THREAD_STACK);
+    int failed = 0;
+    for (size_t i = 0; failed == 0 && i < options->threads; i++) {
+        failed = pthread_create(&readers->threads[i], &attr, run, readers);
+        readers->n_threads += failed == 0;
+    }
+    pthread_attr_destroy(&attr);
+    if (failed != 0) {
+        readers_stop(readers);
+        return ht_fail_errno(err, failed, "cannot start a reader thread");
+    }
+    *out = readers;
+    return HT_OK;
+}
+
+void readers_stop(struct readers *readers)
+{
+    if (readers == NULL)
+        return;
+    pthread_mutex_lock(&readers->lock);
+    readers->stopping = true;
+    pthread_cond_broadcast(&readers->work);
+    pthread_mutex_unlock(&readers->lock);
+    for (size_t i = 0; i < readers->n_threads; i++)
+        pthread_join(readers->threads[i], NULL);
+    pthread_mutex_destroy(&readers->lock);
+    pthread_cond_destroy(&readers->work);
+    free(readers->path);
+    free(readers);
+}

@@ -1,0 +1,104 @@
+/* reader.h - the threads that answer questions from snapshots of the
+ * database, so that no question ever waits for or delays the core.
+ *
+ * Each answer sees one snapshot. A list stops after READER_SLICE_MS or a
+ * page and says where to go on, so that no snapshot holds up checkpoints. */
+#ifndef HT_TUNER_READ_READER_H
+#define HT_TUNER_READ_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/base/error.h"
+#include "tuner/core/request.h"
+#include "tuner/db/db.h"
+
+struct insight;
+struct logs;
+struct readers;
+struct replay;
+struct sightings;
+struct sse;
+struct webhook_board;
+
+enum { READER_SLICE_MS = 2000, READERS_MOST = 4 };
+
+/* What the server tells about itself; set once before the first request. */
+struct server_facts {
+    const char *server_id, *http, *report, *control; /* borrowed */
+    const char *folder;                              /* data, borrowed, too */
+    struct sightings *sightings;                     /* borrowed as well */
+    struct webhook_board *webhooks;                  /* and this */
+    int64_t started_ms;                              /* monotonic */
+};
+
+/* What a handler is given; valid during one call. */
+struct reader {
+    struct db *db; /* inside a snapshot */
+    struct logs *logs;
+    struct sse *sse;
+    const struct server_facts *facts;
+    const char *damage;       /* why the server is read-only, NULL: it is not */
+    int64_t deadline_ms;      /* monotonic */
+    struct insight **insight; /* the thread's own, see insight.h */
+    struct replay **replay;   /* the same, see replay.h */
+};
+
+/* Fills req->reply with JSON. On failure `err` is what the asker sees. A long
+ * answer is given in pieces: with req->more set the reply is one of them, and
+ * the handler is called again, in another snapshot, with the req->cursor that
+ * it left. */
+typedef enum ht_status reader_handler(struct reader *reader,
+                                      struct request *req,
+                                      struct ht_error *err);
+
+struct readers_options {
+    const char *path; /* of hypertune.db */
+    struct logs *logs;
+    struct sse *sse;
+    const struct server_facts *facts;
+    size_t threads; /* 1 to READERS_MOST */
+};
+
+/* Starts the threads; each opens its connection with its first question. */
+enum ht_status readers_start(const struct readers_options *options,
+                             struct readers **readers, struct ht_error *err);
+/* Answers what is queued and ends the threads; accepts NULL. */
+void readers_stop(struct readers *readers);
+
+/* Hands over a request; req->answer is called on a reader thread. Any thread.
+ * After readers_stop() began it is answered with HT_UNAVAILABLE. */
+void readers_post(struct readers *readers, struct request *req,
+                  reader_handler *handler);
+
+/* Starts quick_check on a reader. */
+void readers_check(struct readers *readers);
+/* What it, or any answer since, found damaged; or NULL. The text stays valid
+ * until readers_stop(). Any thread. */
+const char *readers_damage(struct readers *readers);
+
+/* True when the slice of this answer is used up. */
+bool reader_is_late(const struct reader *reader);
+
+/* The handlers the route table names. */
+reader_handler read_jobs, read_custom_jobs, read_studies; /* reader_jobs.c */
+reader_handler read_study, read_all_kinds, read_any_kind; /* reader_jobs.c */
+reader_handler read_job;                                  /* reader_job.c */
+reader_handler read_aip_job, read_aip_jobs;               /* reader_aip.c */
+reader_handler read_lookup, read_optimal;                 /* reader_vizier.c */
+reader_handler read_trials, read_trial;                   /* reader_trials.c */
+reader_handler read_metadata;                /* reader_metadata.c */
+reader_handler read_table;                   /* reader_table.c */
+reader_handler read_best, read_logs;         /* reader_trials.c */
+reader_handler read_confirmation;            /* reader_trials.c */
+reader_handler read_measurements;            /* reader_measurements.c */
+reader_handler read_curves;                  /* reader_curves.c */
+reader_handler read_importances, read_slice; /* reader_insight.c */
+reader_handler read_replay, read_preview;    /* reader_replay.c */
+reader_handler read_server, read_runners, read_events; /* reader_facts.c */
+reader_handler read_metrics;                           /* reader_metrics.c */
+reader_handler read_revisions; /* reader_facts.c: seeds a stream */
+reader_handler read_entries;   /* reader_entries.c */
+reader_handler read_spec, read_template, read_draft; /* reader_spec.c */
+
+#endif

@@ -1,0 +1,287 @@
+#include <string.h>
+
+#include "proto/base/clock.h"
+#include "proto/base/limits.h"
+#include "proto/doc/json.h"
+#include "tuner/ask/page.h"
+#include "tuner/ask/trial_context.h"
+#include "tuner/read/reader.h"
+#include "tuner/read/walk.h"
+#include "tuner/search/method.h"
+#include "tuner/search/replay.h"
+
+enum { DEFAULT_COUNT = 5, MOST_COUNT = 100 };
+
+static enum ht_status find_study(struct reader *reader, struct request *req,
+                                 struct study_row *study, struct job **job,
+                                 struct ht_error *err)
+{
+    const enum ht_status status =
+        reader_find_study(reader, req, study, job, err);
+    if (status == HT_OK && study->kind == JOB_CUSTOM)
+        return ht_fail(err, HT_PRECONDITION, "\"%.128s\" searches nothing",
+                       study->name);
+    return status;
+}
+
+/* --- proving --- */
+
+/* The trials of one page, and the newest answer for a whole batch of them. */
+struct proving {
+    struct reader *reader;
+    struct request *req;
+    struct replay *replay;
+    struct trial_list trials;
+    struct why_origin *origins; /* of each */
+    bool *told;                 /* whether there is one */
+    struct replay_question question;
+    struct replay_answer answer;
+};
+
+static int64_t batch_begin(const struct why_origin *origin)
+{
+    return origin->ordinal - origin->batch;
+}
+
+/* For this point and those of its batch before it. */
+static struct search_question asked_by(const struct why_origin *origin)
+{
+    return (struct search_question){.ordinal = batch_begin(origin),
+                                    .n = (size_t)origin->batch + 1,
+                                    .context = origin->context};
+}
+
+static bool asks_alike(const struct replay_question *question,
+                       const struct why_origin *origin)
+{
+    const struct search_question *asked = &question->asked;
+    return asked->n > 0 && question->revision == origin->revision &&
+           asked->ordinal == batch_begin(origin) &&
+           question->max_trials == origin->max_trials &&
+           trial_context_is(asked->context, origin->context);
+}
+
+/* The question that gave trial `at` its point, as long as the trials of this
+ * page need its batch: a part of that would prove nothing. */
+static struct replay_question question_of(const struct proving *now, size_t at)
+{
+    const struct why_origin *origin = &now->origins[at];
+    struct replay_question question = {.revision = origin->revision,
+                                       .max_trials = origin->max_trials,
+                                       .asked = asked_by(origin),
+                                       .deadline_ms = INT64_MAX};
+    for (size_t i = at; i < now->trials.n; i++) {
+        const size_t needed = (size_t)now->origins[i].batch + 1;
+        if (now->told[i] && asks_alike(&question, &now->origins[i]) &&
+            question.asked.n < needed)
+            question.asked.n = needed;
+    }
+    return question;
+}
+
+static enum ht_status ask(struct proving *now, size_t at, struct ht_error *err)
+{
+    const struct why_origin *origin = &now->origins[at];
+    if (asks_alike(&now->question, origin) &&
+        (size_t)origin->batch < now->question.asked.n)
+        return HT_OK;
+    now->question = question_of(now, at);
+    return replay_ask(now->replay, now->reader->db, now->req->arena,
+                      &now->question, &now->answer, err);
+}
+
+static enum ht_status prove(struct proving *now, size_t at, cJSON *item,
+                            struct ht_error *err)
+{
+    const struct trial_row *trial = &now->trials.rows[at];
+    json_add_int_text(item, "trial", trial->id);
+    if (!now->told[at]) {
+        json_add_string(item, "verdict", "UNKNOWN");
+        json_add_string(item, "reason", "what it was made from was not kept");
+        return HT_OK;
+    }
+    const enum ht_status status = ask(now, at, err);
+    if (status != HT_OK)
+        return status;
+    if (!now->answer.faithful) {
+        json_add_string(item, "verdict", "UNKNOWN");
+        json_add_string(item, "reason",
+                        "a trial that was known then was deleted or retried");
+        return HT_OK;
+    }
+    const struct suggestions *found = &now->answer.found;
+    const size_t batch = (size_t)now->origins[at].batch;
+    const char *again = batch < found->n ? found->items[batch].params : "null";
+    const bool same = strcmp(again, trial->params) == 0;
+    json_add_string(item, "verdict", same ? "SAME" : "DIFFERS");
+    cJSON_AddItemToObject(item, "params", cJSON_CreateRaw(trial->params));
+    if (!same)
+        cJSON_AddItemToObject(item, "again", cJSON_CreateRaw(again));
+    return HT_OK;
+}
+
+/* Trials of which the search chose nothing prove nothing. */
+static bool was_suggested(const struct trial_row *trial)
+{
+    return trial->confirms == 0 &&
+           (!trial->chosen_by_person || trial->why[0] != '\0');
+}
+
+static void read_origins(struct proving *now)
+{
+    struct arena *arena = now->req->arena;
+    now->origins = arena_alloc(arena, now->trials.n + 1, sizeof *now->origins);
+    now->told = arena_alloc(arena, now->trials.n + 1, sizeof *now->told);
+    for (size_t i = 0; i < now->trials.n; i++)
+        now->told[i] =
+            was_suggested(&now->trials.rows[i]) &&
+            why_read(arena, now->trials.rows[i].why, &now->origins[i]);
+}
+
+/* One at least, then as many as fit into a slice of time. */
+static enum ht_status prove_all(struct proving *now, const struct page *page,
+                                struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    cJSON *object = cJSON_CreateObject();
+    cJSON *list = json_add_array(object, "trials");
+    size_t i = 0;
+    for (; status == HT_OK && i < now->trials.n; i++) {
+        if (i > 0 && reader_is_late(now->reader))
+            break;
+        if (was_suggested(&now->trials.rows[i]))
+            status = prove(now, i, json_push_object(list), err);
+    }
+    const bool more = i < now->trials.n || now->trials.n == page->size;
+    if (status == HT_OK && more)
+        json_add_int_text(object, "nextPageToken", now->trials.rows[i - 1].id);
+    if (status == HT_OK)
+        json_print(object, &now->req->reply);
+    else
+        cJSON_Delete(object);
+    return status;
+}
+
+enum ht_status read_replay(struct reader *reader, struct request *req,
+                           struct ht_error *err)
+{
+    static const struct number_range ids = {1, INT32_MAX, 1};
+    struct proving now = {.reader = reader, .req = req};
+    struct study_row study;
+    struct job *job;
+    struct page page;
+    int64_t from;
+    enum ht_status status = page_read(req, &page, err);
+    if (status == HT_OK)
+        status = page_number(req, "from", &ids, &from, err);
+    if (status == HT_OK)
+        status = find_study(reader, req, &study, &job, err);
+    if (status == HT_OK)
+        status = db_trial_list(reader->db, req->arena, study.id,
+                               page.token > 0 ? page.token : from - 1,
+                               page.size, &now.trials, err);
+    if (status != HT_OK)
+        return status;
+    now.replay = replay_of(reader->replay, study.id, NULL);
+    read_origins(&now);
+    return prove_all(&now, &page, err);
+}
+
+/* --- looking ahead --- */
+
+static enum ht_status find_algorithm(const struct request *req,
+                                     const struct algorithm **algorithm,
+                                     struct ht_error *err)
+{
+    const char *name = request_query(req, "algorithm");
+    *algorithm = NULL;
+    if (name == NULL)
+        return HT_OK;
+    *algorithm = search_method_by_name(name);
+    return *algorithm != NULL
+               ? HT_OK
+               : ht_fail(err, HT_INVALID, "algorithm: there is no \"%.64s\"",
+                         name);
+}
+
+/* From now on, or from where trial `from` was chosen. */
+static enum ht_status find_moment(struct reader *reader, struct request *req,
+                                  const struct study_row *study,
+                                  const struct job *job,
+                                  struct replay_question *question,
+                                  struct ht_error *err)
+{
+    const char *from = request_query(req, "from");
+    struct trial_row trial = {0};
+    struct why_origin origin;
+    *question = (struct replay_question){
+        .revision = study->revision,
+        .max_trials = job->max_trials,
+        .asked = {.ordinal = study_trials_made(study)}};
+    if (from == NULL)
+        return HT_OK;
+    const enum ht_status status =
+        reader_find_trial(reader, req, study, from, &trial, err);
+    if (status != HT_OK)
+        return status;
+    if (!was_suggested(&trial) || !why_read(req->arena, trial.why, &origin))
+        return ht_fail(err, HT_PRECONDITION,
+                       "what trial %lld was made from is not known",
+                       (long long)trial.id);
+    *question = (struct replay_question){.revision = origin.revision,
+                                         .max_trials = origin.max_trials,
+                                         .asked = asked_by(&origin)};
+    return HT_OK;
+}
+
+static void show_points(struct request *req, const struct algorithm *algorithm,
+                        const struct job *job, const struct suggestions *found)
+{
+    cJSON *object = cJSON_CreateObject();
+    json_add_string(object, "algorithm",
+                    (algorithm != NULL ? algorithm : search_method(job))->name);
+    cJSON *list = json_add_array(object, "suggestions");
+    for (size_t i = 0; i < found->n; i++) {
+        cJSON *item = json_push_object(list);
+        cJSON_AddItemToObject(item, "params",
+                              cJSON_CreateRaw(found->items[i].params));
+        cJSON_AddItemToObject(item, "why",
+                              cJSON_CreateRaw(found->items[i].why));
+    }
+    json_print(object, &req->reply);
+}
+
+enum ht_status read_preview(struct reader *reader, struct request *req,
+                            struct ht_error *err)
+{
+    static const struct number_range counts = {1, MOST_COUNT, DEFAULT_COUNT};
+    const struct algorithm *algorithm = NULL;
+    struct replay_question question;
+    struct replay_answer answer = {0};
+    struct study_row study;
+    struct job *job;
+    int64_t count;
+    enum ht_status status = find_algorithm(req, &algorithm, err);
+    if (status == HT_OK)
+        status = page_number(req, "count", &counts, &count, err);
+    if (status == HT_OK)
+        status = find_study(reader, req, &study, &job, err);
+    if (status == HT_OK)
+        status = find_moment(reader, req, &study, job, &question, err);
+    if (status != HT_OK)
+        return status;
+    if (job->space.open) {
+        show_points(req, algorithm, job, &answer.found);
+        return HT_OK; /* clients choose the points */
+    }
+    question.asked.n = (size_t)count;
+    question.deadline_ms = reader->deadline_ms;
+    status = replay_ask(replay_of(reader->replay, study.id, algorithm),
+                        reader->db, req->arena, &question, &answer, err);
+    if (status == HT_OK && !answer.faithful)
+        return ht_fail(err, HT_PRECONDITION,
+                       "a trial that was known then was deleted or retried");
+    if (status == HT_OK)
+        show_points(req, algorithm, job, &answer.found);
+    return status;
+}

@@ -1,0 +1,140 @@
+#include "tuner/read/reader.h"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "proto/base/clock.h"
+#include "proto/doc/json.h"
+#include "tuner/ask/page.h"
+#include "tuner/base/webhook_board.h"
+#include "tuner/http/sse.h"
+#include "tuner/runners/last_seen.h"
+#include "tuner/view/view.h"
+
+/* --- the server --- */
+
+static int64_t size_of(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 ? (int64_t)info.st_size : 0;
+}
+
+/* Left out where the system does not tell. */
+static void add_disk(cJSON *object, struct arena *arena, const char *folder)
+{
+    struct statvfs info;
+    json_add_string(object, "folder", folder);
+    json_add_int(
+        object, "databaseBytes",
+        size_of(arena_printf(arena, "%s/hypertune.db", folder)) +
+            size_of(arena_printf(arena, "%s/hypertune.db-wal", folder)));
+    if (statvfs(folder, &info) != 0)
+        return;
+    cJSON *disk = json_add_object(object, "disk");
+    json_add_int(disk, "freeBytes",
+                 (int64_t)(info.f_bavail * (uint64_t)info.f_frsize));
+    json_add_int(disk, "totalBytes",
+                 (int64_t)(info.f_blocks * (uint64_t)info.f_frsize));
+}
+
+enum ht_status read_server(struct reader *reader, struct request *req,
+                           struct ht_error *err)
+{
+    const struct server_facts *facts = reader->facts;
+    int64_t open;
+    enum ht_status status = db_study_open_count(reader->db, &open, err);
+    if (status != HT_OK)
+        return status;
+    cJSON *object = cJSON_CreateObject();
+    json_add_string(object, "version", HT_VERSION);
+    json_add_string(object, "server", facts->server_id);
+    json_add_string(object, "http", facts->http);
+    json_add_string(object, "report", facts->report);
+    json_add_string(object, "control", facts->control);
+    json_add_int(object, "uptimeMs", clock_monotonic_ms() - facts->started_ms);
+    json_add_int(object, "studies", open);
+    json_add_bool(object, "readOnly", reader->damage != NULL);
+    if (reader->damage != NULL)
+        json_add_string(object, "readOnlyReason", reader->damage);
+    add_disk(object, req->arena, facts->folder);
+    webhook_board_write(facts->webhooks, req->arena, object);
+    json_print(object, &req->reply);
+    return HT_OK;
+}
+
+enum ht_status read_runners(struct reader *reader, struct request *req,
+                            struct ht_error *err)
+{
+    struct runner_list list;
+    enum ht_status status = db_runner_list(reader->db, req->arena, &list, err);
+    text_puts(&req->reply, "{\"runners\":[");
+    for (size_t i = 0; status == HT_OK && i < list.n; i++) {
+        int64_t busy;
+        status = db_runner_busy(reader->db, list.rows[i].id, &busy, err);
+        if (status != HT_OK)
+            break;
+        const int64_t seen_ms =
+            sightings_last(reader->facts->sightings, list.rows[i].id);
+        if (seen_ms > 0)
+            list.rows[i].seen_ms = seen_ms;
+        if (i > 0)
+            text_puts(&req->reply, ",");
+        json_print(view_runner(&list.rows[i], busy), &req->reply);
+    }
+    text_puts(&req->reply, "]}");
+    return status;
+}
+
+enum ht_status read_events(struct reader *reader, struct request *req,
+                           struct ht_error *err)
+{
+    static const struct number_range revisions = {0, INT64_MAX, 0};
+    static const struct number_range limits = {1, PAGE_MOST, PAGE_MOST};
+    int64_t since, limit;
+    struct study_row study;
+    struct event_list list;
+    enum ht_status status = page_number(req, "since", &revisions, &since, err);
+    if (status == HT_OK)
+        status = page_number(req, "limit", &limits, &limit, err);
+    if (status == HT_OK)
+        status = db_study_find(reader->db, req->arena, &req->scope, req->study,
+                               &study, err);
+    if (status == HT_OK)
+        status = db_event_list(reader->db, req->arena, study.id, since,
+                               (size_t)limit, &list, err);
+    if (status != HT_OK)
+        return status;
+    text_printf(&req->reply, "{\"revision\":%lld,\"events\":[",
+                (long long)study.revision);
+    for (size_t i = 0; i < list.n; i++) {
+        if (i > 0)
+            text_puts(&req->reply, ",");
+        json_print(view_event(&list.rows[i]), &req->reply);
+    }
+    text_puts(&req->reply, "]}");
+    return HT_OK;
+}
+
+/* What happened before this server started is only in the database. */
+enum ht_status read_revisions(struct reader *reader, struct request *req,
+                              struct ht_error *err)
+{
+    enum { BATCH = 200 };
+    static const struct study_scope everything = {0};
+    struct study_list list;
+    int64_t before = 0;
+    (void)req;
+    do {
+        struct arena *arena = arena_new();
+        enum ht_status status = db_study_list(reader->db, arena, &everything,
+                                              before, BATCH, &list, err);
+        for (size_t i = 0; status == HT_OK && i < list.n; i++) {
+            before = list.rows[i].id;
+            sse_publish(reader->sse, before, list.rows[i].revision);
+        }
+        arena_free(arena);
+        if (status != HT_OK)
+            return status;
+    } while (list.n == BATCH);
+    return HT_OK;
+}

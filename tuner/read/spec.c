@@ -1,0 +1,280 @@
+#include "tuner/read/reader.h"
+
+#include <string.h>
+
+#include "proto/doc/json.h"
+#include "proto/doc/yaml_write.h"
+#include "proto/form/native.h"
+#include "proto/form/plan.h"
+#include "proto/job/metrics_file.h"
+#include "tuner/base/webhook_board.h"
+
+enum { EXAMPLES = 3 }; /* commands of a plan */
+
+static const char template_folder[] = "/path/to/your/code";
+
+/* The project and location that what is written here is created in. */
+static const char place[] = "local";
+
+static void add_text(cJSON *object, const char *name, struct text *text)
+{
+    json_add_string(object, name, text->data != NULL ? text->data : "");
+    text_free(text);
+}
+
+/* --- the spec of a study --- */
+
+static void add_omitted(cJSON *object, const struct diag *losses)
+{
+    cJSON *list = json_add_array(object, "omitted");
+    const struct diag_item *item = losses->first;
+    for (; item != NULL; item = item->next) {
+        cJSON *one = json_push_object(list);
+        json_add_string(one, "path", item->path);
+        json_add_string(one, "message", item->text);
+    }
+}
+
+/* Takes the tree over. */
+static void reply_spec(struct request *req, const char *form, cJSON *tree,
+                       const struct diag *losses)
+{
+    struct diag diag;
+    struct text json = {0}, yaml = {0};
+    json_print(tree, &json);
+    diag_init(&diag, req->arena, "spec", json.data, json.len);
+    const struct node *root =
+        node_read_long_json(req->arena, json.data, json.len, &diag);
+    yaml_write(root, &yaml);
+    cJSON *object = cJSON_CreateObject();
+    json_add_string(object, "form", form);
+    cJSON_AddItemToObject(object, "spec", json_of_node(root));
+    add_text(object, "yaml", &yaml);
+    add_omitted(object, losses);
+    json_print(object, &req->reply);
+    text_free(&json);
+}
+
+enum ht_status read_spec(struct reader *reader, struct request *req,
+                         struct ht_error *err)
+{
+    const char *form = request_query(req, "form");
+    struct study_row study;
+    struct diag losses;
+    struct job *job;
+    cJSON *tree;
+    diag_init(&losses, req->arena, "spec", NULL, 0);
+    form = form != NULL ? form : "native";
+    enum ht_status status = db_study_find(reader->db, req->arena, &req->scope,
+                                          req->study, &study, err);
+    if (status == HT_OK)
+        status = job_parse(req->arena, study.spec, &job, err);
+    if (status == HT_OK)
+        status = job_write_form(job, form, &losses, &tree, err);
+    if (status == HT_OK)
+        reply_spec(req, form, tree, &losses);
+    return status;
+}
+
+/* --- a spec to begin with --- */
+
+enum ht_status read_template(struct reader *reader, struct request *req,
+                             struct ht_error *err)
+{
+    struct text yaml = {0};
+    (void)reader;
+    (void)err;
+    job_native_template("[python3, train.py]", template_folder, &yaml);
+    cJSON *object = cJSON_CreateObject();
+    add_text(object, "yaml", &yaml);
+    json_print(object, &req->reply);
+    return HT_OK;
+}
+
+/* --- what is being written --- */
+
+/* What a shell that submits a file would have added must be said. */
+static void check_alone(const struct node *root, const struct job *job,
+                        struct diag *diag)
+{
+    const struct node *workdir = node_find(root, "workdir");
+    const int line = workdir != NULL ? workdir->line : 0;
+    const int column = workdir != NULL ? workdir->column : 0;
+    const bool runs = job->n_pools > 0 && !job_needs_images(job);
+    if (job->name == NULL && job->display == NULL) {
+        diag_error(diag, 0, 0, "name", "is missing");
+        diag_hint(diag, "there is no file that it could be named after");
+    }
+    if (runs && (job->workdir == NULL || job->workdir[0] != '/')) {
+        diag_error(diag, line, column, "workdir",
+                   job->workdir == NULL ? "is missing"
+                                        : "must be an absolute path");
+        diag_hint(diag, job->own_workdir
+                            ? "each trial has a copy of a folder of the "
+                              "machine that runs it: workdir: {own: /FOLDER}"
+                            : "commands run in a folder of the machine that "
+                              "runs them: say which");
+    }
+    if (runs && job->workdir != NULL &&
+        strcmp(job->workdir, template_folder) == 0)
+        diag_warning(diag, line, column, "workdir",
+                     "is the template's still: say where your code is");
+    if (job->pass_env.n > 0)
+        diag_warning(diag, 0, 0, "passEnv",
+                     "passes on nothing: no shell submits this spec");
+}
+
+/* Where a spec of any form says the name, or NULL. */
+static const struct node *find_name(const struct node *root, const char **path)
+{
+    const struct node *own = node_find(root, "hypertune");
+    if (own != NULL) {
+        *path = "hypertune.name";
+        return node_find(own, "name");
+    }
+    *path = node_find(root, "jobId") != NULL ? "jobId" : "name";
+    return node_find(root, *path);
+}
+
+static enum ht_status check_name(struct reader *reader, const struct node *root,
+                                 const struct job *job, struct diag *diag,
+                                 struct ht_error *err)
+{
+    bool taken = false;
+    enum ht_status status = HT_OK;
+    if (job->name != NULL)
+        status = db_study_name_taken(reader->db, place, place, job->name,
+                                     &taken, err);
+    if (status != HT_OK || !taken)
+        return status;
+    const char *path;
+    const struct node *name = find_name(root, &path);
+    diag_error(diag, name != NULL ? name->line : 0,
+               name != NULL ? name->column : 0, path,
+               "there is a study of that name");
+    diag_hint(diag, "call this one otherwise, or delete the other");
+    return HT_OK;
+}
+
+static void add_findings(cJSON *object, const struct diag *diag)
+{
+    cJSON *list = json_add_array(object, "findings");
+    const struct diag_item *item = diag->first;
+    for (; item != NULL; item = item->next) {
+        cJSON *one = json_push_object(list);
+        json_add_string(one, "severity",
+                        item->kind == DIAG_ERROR ? "ERROR" : "WARNING");
+        json_add_int(one, "line", item->line);
+        json_add_int(one, "column", item->column);
+        json_add_string(one, "path", item->path);
+        json_add_string(one, "message", item->text);
+        json_add_string(one, "hint", item->hint != NULL ? item->hint : "");
+    }
+}
+
+static void add_parameters(cJSON *plan, const struct space *space)
+{
+    cJSON *list = json_add_array(plan, "parameters");
+    for (size_t i = 0; i < space->n; i++) {
+        struct text range = {0}, when = {0};
+        cJSON *one = json_push_object(list);
+        job_plan_range(&space->params[i], &range);
+        job_plan_condition(space, &space->params[i], &when);
+        json_add_string(one, "name", space->params[i].name);
+        json_add_string(one, "type", job_plan_type(space->params[i].type));
+        add_text(one, "range", &range);
+        add_text(one, "when", &when);
+    }
+}
+
+static void add_examples(cJSON *plan, struct arena *arena,
+                         const struct job *job)
+{
+    struct strings lines[EXAMPLES];
+    const size_t n = job->kind == JOB_CUSTOM ? 1 : EXAMPLES;
+    cJSON *list = json_add_array(plan, "examples");
+    if (job->n_pools == 0)
+        return;
+    job_plan_examples(arena, job, n, lines);
+    for (size_t i = 0; i < n; i++) {
+        cJSON *words = cJSON_CreateArray();
+        cJSON_AddItemToArray(list, words);
+        for (size_t k = 0; k < lines[i].n; k++)
+            json_push_string(words, lines[i].items[k]);
+    }
+}
+
+static void add_plan(cJSON *object, struct arena *arena, const struct job *job)
+{
+    struct text goal = {0}, safety = {0}, search = {0};
+    cJSON *plan = json_add_object(object, "plan");
+    json_add_string(plan, "name", job->name != NULL ? job->name : job->display);
+    if (job->kind != JOB_CUSTOM) {
+        job_plan_goals(job, false, &goal);
+        job_plan_goals(job, true, &safety);
+        job_plan_search(job, &search);
+        add_text(plan, "goal", &goal);
+        add_text(plan, "safety", &safety);
+        add_text(plan, "search", &search);
+        add_parameters(plan, &job->space);
+    }
+    add_examples(plan, arena, job);
+    if (job->n_pools > 0 && job->pools[0].image != NULL)
+        json_add_string(plan, "image", job->pools[0].image);
+    else if (job->workdir != NULL)
+        json_add_string(plan, "folder", job->workdir);
+}
+
+static const char *collection_of(enum job_kind kind)
+{
+    switch (kind) {
+    case JOB_TUNING:
+        return "hyperparameterTuningJobs";
+    case JOB_STUDY:
+        return "studies";
+    case JOB_CUSTOM:
+        return "customJobs";
+    }
+    return "";
+}
+
+/* What creates it: a POST of the resource to its collection. */
+static void add_job(cJSON *object, struct arena *arena, const struct job *job)
+{
+    add_plan(object, arena, job);
+    json_add_string(object, "collection",
+                    arena_printf(arena, "/v1/projects/%s/locations/%s/%s",
+                                 place, place, collection_of(job->kind)));
+    cJSON_AddItemToObject(object, "resource", job_write_vertex(job));
+}
+
+enum ht_status read_draft(struct reader *reader, struct request *req,
+                          struct ht_error *err)
+{
+    const char *text = node_get_string(req->body, "text", NULL);
+    enum ht_status status = HT_OK;
+    struct job *job = NULL;
+    struct diag diag;
+    if (text == NULL)
+        return ht_fail(err, HT_INVALID,
+                       "the body must be {\"text\":\"a spec\"}");
+    diag_init(&diag, req->arena, "spec", text, strlen(text));
+    const struct node *root = node_read(req->arena, text, strlen(text), &diag);
+    if (root != NULL)
+        job = job_read(root, &diag);
+    if (job != NULL) {
+        check_alone(root, job, &diag);
+        metrics_file_check(root, job, &diag);
+        webhook_board_check(reader->facts->webhooks, job, "", &diag, &diag);
+        status = check_name(reader, root, job, &diag, err);
+    }
+    if (status != HT_OK)
+        return status;
+    cJSON *object = cJSON_CreateObject();
+    json_add_bool(object, "ok", diag.errors == 0);
+    add_findings(object, &diag);
+    if (job != NULL && diag.errors == 0)
+        add_job(object, req->arena, job);
+    json_print(object, &req->reply);
+    return HT_OK;
+}

@@ -1,0 +1,284 @@
+#include "tuner/read/reader.h"
+
+#include <string.h>
+
+#include "proto/doc/json.h"
+#include "tuner/ask/trial_body.h"
+#include "tuner/logs/logs.h"
+#include "tuner/read/walk.h"
+#include "tuner/search/confirm.h"
+#include "tuner/search/pareto_trials.h"
+#include "tuner/view/view.h"
+
+enum ht_status reader_find_study(struct reader *reader, struct request *req,
+                                 struct study_row *study, struct job **job,
+                                 struct ht_error *err)
+{
+    enum ht_status status = db_study_find(reader->db, req->arena, &req->scope,
+                                          req->study, study, err);
+    return status == HT_OK ? job_parse(req->arena, study->spec, job, err)
+                           : status;
+}
+
+enum ht_status reader_find_trial(struct reader *reader, struct request *req,
+                                 const struct study_row *study,
+                                 const char *text, struct trial_row *trial,
+                                 struct ht_error *err)
+{
+    int64_t id = 0;
+    for (const char *at = text; id >= 0 && *at != '\0'; at++)
+        id = *at >= '0' && *at <= '9' && id < INT32_MAX ? id * 10 + (*at - '0')
+                                                        : -1;
+    if (id <= 0)
+        return ht_fail(err, HT_NOT_FOUND, "\"%.64s\" is no trial id", text);
+    return db_trial_get(reader->db, req->arena, study->id, id, trial, err);
+}
+
+enum ht_status read_trials(struct reader *reader, struct request *req,
+                           struct ht_error *err)
+{
+    /* Those of Vertex, then what only we tell apart. */
+    static const char *const states[] = {
+        "REQUESTED", "ACTIVE", "STOPPING",  "SUCCEEDED", "INFEASIBLE",
+        "STOPPED",   "FAILED", "CANCELLED", "PAUSED",    "STATE_UNSPECIFIED",
+        NULL};
+    static const struct filter_field fields[] = {{"state", FILTER_NAME, states},
+                                                 {NULL, FILTER_TEXT, NULL}};
+    struct trial_walk walk = {.reader = reader, .req = req};
+    bool more;
+    struct ht_error why;
+    page_read(req, &walk.page, err);
+    enum ht_status status = filter_read(
+        req->arena, request_query(req, "filter"), fields, &walk.filter, &why);
+    page_violation(req, "filter", status, &why);
+    status = trial_body_check(req, err);
+    if (status == HT_OK)
+        status = reader_find_study(reader, req, &walk.study, &walk.job, err);
+    if (status != HT_OK)
+        return status;
+    text_puts(&req->reply, "{\"trials\":[");
+    status = trial_walk_run(&walk, &more, err);
+    if (status == HT_OK)
+        page_end(req, more ? walk.last : 0);
+    return status;
+}
+
+enum ht_status read_trial(struct reader *reader, struct request *req,
+                          struct ht_error *err)
+{
+    struct study_row study;
+    struct trial_row trial;
+    struct job *job;
+    cJSON *item;
+    enum ht_status status = reader_find_study(reader, req, &study, &job, err);
+    if (status == HT_OK)
+        status =
+            reader_find_trial(reader, req, &study, req->trial, &trial, err);
+    if (status == HT_OK)
+        status = view_trial(reader->db, req->arena, &study, job, &trial, true,
+                            &item, err);
+    if (status == HT_OK)
+        json_print(item, &req->reply);
+    return status;
+}
+
+/* Why there is no best trial yet, in the words of `hypertune best`. */
+static enum ht_status no_best(struct reader *reader,
+                              const struct study_row *study,
+                              const struct job *job, struct ht_error *err)
+{
+    struct trial_counts counts;
+    enum ht_status status =
+        db_trial_counts(reader->db, study->id, &counts, err);
+    if (status != HT_OK)
+        return status;
+    const int64_t ended = counts.of[TRIAL_SUCCEEDED] + counts.of[TRIAL_STOPPED];
+    if (ended > 0 && job_objectives(job) < job->n_metrics)
+        return ht_fail(err, HT_NOT_FOUND,
+                       "study \"%s\" has no trial within its bounds (%lld "
+                       "succeeded outside)",
+                       study->name, (long long)ended);
+    int64_t running = trial_counts_all(&counts, TRIAL_ACTIVE) +
+                      trial_counts_all(&counts, TRIAL_STOPPING);
+    int64_t waiting = trial_counts_all(&counts, TRIAL_REQUESTED);
+    if (running + waiting > 0)
+        return ht_fail(err, HT_NOT_FOUND,
+                       "study \"%s\" has no succeeded trial yet (%lld running, "
+                       "%lld waiting)",
+                       study->name, (long long)running, (long long)waiting);
+    return ht_fail(err, HT_NOT_FOUND,
+                   "study \"%s\" has no succeeded trial (%s: %s)", study->name,
+                   study_state_name(study->state), study->reason);
+}
+
+/* Whether the best trial is as good as it looks. */
+static enum ht_status add_confirmation(struct reader *reader,
+                                       struct request *req,
+                                       const struct study_row *study,
+                                       const struct job *job, cJSON *trial,
+                                       struct ht_error *err)
+{
+    cJSON *view;
+    const enum ht_status status =
+        confirm_view(reader->db, req->arena, study, job, &view, err);
+    if (status == HT_NOT_FOUND) /* deleted since */
+        return HT_OK;
+    if (status == HT_OK)
+        cJSON_AddItemToObject(
+            cJSON_GetObjectItemCaseSensitive(trial, "hypertune"),
+            "confirmation", view);
+    return status;
+}
+
+enum ht_status read_best(struct reader *reader, struct request *req,
+                         struct ht_error *err)
+{
+    struct study_row study;
+    struct trial_row best;
+    struct job *job;
+    cJSON *item;
+    enum ht_status status = reader_find_study(reader, req, &study, &job, err);
+    if (status != HT_OK)
+        return status;
+    if (job->n_metrics == 0)
+        return ht_fail(err, HT_NOT_FOUND,
+                       "\"%.128s\" has no objective, so no trial is its best",
+                       study.name);
+    status = front_best(reader->db, req->arena, study.id, job, &best, err);
+    if (status == HT_NOT_FOUND)
+        return no_best(reader, &study, job, err);
+    if (status == HT_OK)
+        status = view_trial(reader->db, req->arena, &study, job, &best, false,
+                            &item, err);
+    if (status == HT_OK && study.confirmations > 0)
+        status = add_confirmation(reader, req, &study, job, item, err);
+    if (status == HT_OK)
+        json_print(item, &req->reply);
+    return status;
+}
+
+enum ht_status read_confirmation(struct reader *reader, struct request *req,
+                                 struct ht_error *err)
+{
+    struct study_row study;
+    struct job *job;
+    cJSON *view;
+    enum ht_status status = reader_find_study(reader, req, &study, &job, err);
+    if (status == HT_OK)
+        status = confirm_view(reader->db, req->arena, &study, job, &view, err);
+    if (status == HT_OK)
+        json_print(view, &req->reply);
+    return status;
+}
+
+/* --- logs --- */
+
+enum { LOG_DEFAULT = 64 * 1024, LOG_MOST = 1024 * 1024 };
+
+struct log_question {
+    struct log_key key;
+    int64_t offset, limit;
+    bool attempt_ended;
+};
+
+static enum ht_status read_window(struct request *req,
+                                  struct log_question *question,
+                                  struct ht_error *err)
+{
+    static const struct number_range offsets = {0, INT64_MAX, 0};
+    static const struct number_range limits = {1, LOG_MOST, LOG_DEFAULT};
+    static const struct number_range tails = {1, LOG_MOST, 0};
+    int64_t tail = 0;
+    enum ht_status status =
+        page_number(req, "offset", &offsets, &question->offset, err);
+    if (status == HT_OK)
+        status = page_number(req, "limit", &limits, &question->limit, err);
+    if (status == HT_OK)
+        status = page_number(req, "tail", &tails, &tail, err);
+    if (status == HT_OK && tail > 0) {
+        question->offset = -tail;
+        question->limit = tail;
+    }
+    return status;
+}
+
+static enum ht_status choose_attempt(struct reader *reader, struct request *req,
+                                     const struct trial_row *trial,
+                                     struct log_question *question,
+                                     struct ht_error *err)
+{
+    const struct number_range range = {1, INT32_MAX, trial->attempt};
+    struct attempt_list list;
+    enum ht_status status =
+        page_number(req, "attempt", &range, &question->key.attempt, err);
+    if (status == HT_OK)
+        status = db_attempt_list(reader->db, req->arena, trial->study,
+                                 trial->id, &list, err);
+    if (status != HT_OK)
+        return status;
+    for (size_t i = 0; i < list.n; i++) {
+        if (list.rows[i].n != question->key.attempt)
+            continue;
+        question->attempt_ended = list.rows[i].state == ATTEMPT_ENDED;
+        return HT_OK;
+    }
+    return list.n == 0
+               ? ht_fail(err, HT_NOT_FOUND, "trial %lld has not started yet",
+                         (long long)trial->id)
+               : ht_fail(err, HT_NOT_FOUND, "trial %lld has no attempt %lld",
+                         (long long)trial->id,
+                         (long long)question->key.attempt);
+}
+
+static enum ht_status find_log(struct reader *reader, struct request *req,
+                               struct log_question *question,
+                               struct ht_error *err)
+{
+    struct study_row study;
+    struct trial_row trial = {0};
+    const char *replica = request_query(req, "replica");
+    const char *stream = request_query(req, "stream");
+    question->key.replica = replica != NULL ? replica : "master-0";
+    question->key.stream = stream != NULL ? stream : "stdout";
+    if (!logs_has_stream(question->key.stream))
+        return ht_fail(err, HT_INVALID, "stream is stdout, stderr or runner");
+    enum ht_status status = read_window(req, question, err);
+    if (status == HT_OK)
+        status = db_study_find(reader->db, req->arena, &req->scope, req->study,
+                               &study, err);
+    if (status == HT_OK)
+        status =
+            reader_find_trial(reader, req, &study, req->trial, &trial, err);
+    if (status != HT_OK)
+        return status;
+    question->key.study = study.id;
+    question->key.trial = trial.id;
+    return choose_attempt(reader, req, &trial, question, err);
+}
+
+enum ht_status read_logs(struct reader *reader, struct request *req,
+                         struct ht_error *err)
+{
+    struct log_question question = {0};
+    struct log_slice slice = {0}, behind = {0};
+    enum ht_status status = find_log(reader, req, &question, err);
+    if (status == HT_OK)
+        status =
+            logs_read(reader->logs, req->arena, &question.key, question.offset,
+                      (size_t)question.limit, &slice, err);
+    if (status == HT_OK)
+        status = logs_read(reader->logs, req->arena, &question.key, slice.next,
+                           1, &behind, err);
+    if (status != HT_OK)
+        return status;
+    cJSON *object = cJSON_CreateObject();
+    json_add_int(object, "attempt", question.key.attempt);
+    json_add_string(object, "replica", question.key.replica);
+    json_add_string(object, "stream", question.key.stream);
+    json_add_string(object, "data", slice.data);
+    json_add_int(object, "offset", slice.offset);
+    json_add_int(object, "next", slice.next);
+    json_add_bool(object, "ended", question.attempt_ended && behind.len == 0);
+    json_print(object, &req->reply);
+    return HT_OK;
+}

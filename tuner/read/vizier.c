@@ -1,0 +1,84 @@
+#include "proto/doc/json.h"
+#include "tuner/ask/trial_body.h"
+#include "tuner/read/reader.h"
+#include "tuner/search/pareto_trials.h"
+#include "tuner/view/view.h"
+
+/* --- lookup --- */
+
+static const struct field lookup_fields[] = {
+    {.name = "displayName", .read = field_text}, {0}};
+
+enum ht_status read_lookup(struct reader *reader, struct request *req,
+                           struct ht_error *err)
+{
+    const char *display = NULL;
+    struct study_row study;
+    cJSON *view;
+    enum ht_status status = trial_body_read(req, lookup_fields, &display, err);
+    if (status == HT_OK && display == NULL) {
+        diag_error(trial_body_reader(req).diag, 0, 0, "displayName",
+                   "is missing");
+        status = trial_body_check(req, err);
+    }
+    if (status == HT_OK)
+        status = db_study_by_display(reader->db, req->arena, &req->scope,
+                                     display, &study, err);
+    if (status == HT_OK)
+        status = view_study(reader->db, req->arena, &study, &view, err);
+    if (status == HT_OK)
+        json_print(view, &req->reply);
+    return status;
+}
+
+/* --- listOptimalTrials --- */
+
+/* A study and its job, as a request names it. */
+struct asked {
+    struct study_row study;
+    struct job *job;
+};
+
+static enum ht_status write_trials(struct reader *reader, struct request *req,
+                                   const struct asked *asked,
+                                   const struct id_list *ids,
+                                   struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < ids->n; i++) {
+        struct trial_row trial;
+        cJSON *view;
+        status = db_trial_get(reader->db, req->arena, asked->study.id,
+                              ids->ids[i], &trial, err);
+        if (status == HT_OK)
+            status = view_trial(reader->db, req->arena, &asked->study,
+                                asked->job, &trial, false, &view, err);
+        if (status != HT_OK)
+            break;
+        text_puts(&req->reply, i > 0 ? "," : "");
+        json_print(view, &req->reply);
+    }
+    return status;
+}
+
+enum ht_status read_optimal(struct reader *reader, struct request *req,
+                            struct ht_error *err)
+{
+    struct asked asked;
+    struct id_list ids = {0};
+    enum ht_status status = trial_body_none(req, err);
+    if (status == HT_OK)
+        status = db_study_find(reader->db, req->arena, &req->scope, req->study,
+                               &asked.study, err);
+    if (status == HT_OK)
+        status = job_parse(req->arena, asked.study.spec, &asked.job, err);
+    if (status == HT_OK && asked.job->n_metrics > 0)
+        status = front_list(reader->db, req->arena, asked.study.id, asked.job,
+                            &ids, err);
+    if (status != HT_OK)
+        return status;
+    text_puts(&req->reply, "{\"optimalTrials\":[");
+    status = write_trials(reader, req, &asked, &ids, err);
+    text_puts(&req->reply, "]}");
+    return status;
+}

@@ -1,0 +1,351 @@
+#include "tuner/runners/can_run.h"
+
+#include <string.h>
+
+#include "tuner/runners/gpu_count.h"
+#include "tuner/runners/machine_types.h"
+
+#define GIB (1024.0 * 1024 * 1024)
+
+/* --- one runner --- */
+
+static bool is_below(const char *path, size_t len, const char *root)
+{
+    size_t root_len = strlen(root);
+    while (root_len > 0 && root[root_len - 1] == '/')
+        root_len--;
+    return len >= root_len && memcmp(path, root, root_len) == 0 &&
+           (len == root_len || path[root_len] == '/');
+}
+
+/* HOST of HOST:TARGET[:ro] lies below one of the roots, as it is written; where
+ * links lead is for the runner to see. */
+static bool is_volume_allowed(const struct strings *roots, const char *volume)
+{
+    const size_t len = strcspn(volume, ":");
+    for (size_t i = 0; i < roots->n; i++) {
+        if (is_below(volume, len, roots->items[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool may(const struct runner_rules *rules, const char *name)
+{
+    return runner_rules_have(&rules->allow, name);
+}
+
+static bool allows_volumes(struct arena *arena,
+                           const struct runner_rules *rules,
+                           const struct job *job, struct fitting_lack *lack)
+{
+    for (size_t i = 0; i < job->volumes.n; i++) {
+        const char *volume = job->volumes.items[i];
+        if (is_volume_allowed(&rules->volume_roots, volume))
+            continue;
+        *lack = (struct fitting_lack){
+            arena_printf(arena, "hypertune.volumes[%zu]", i),
+            arena_printf(arena,
+                         "%.*s lies below no --volume-root of the runner",
+                         (int)strcspn(volume, ":"), volume)};
+        return false;
+    }
+    return true;
+}
+
+static bool allows_options(const struct runner_rules *rules,
+                           const struct container_options *options,
+                           struct fitting_lack *lack)
+{
+    const char *network = options->network;
+    const bool host = network != NULL && strcmp(network, "host") == 0;
+    const bool other = network != NULL && !host && strcmp(network, "none") != 0;
+    const struct {
+        bool asked;
+        const char *rule;
+        struct fitting_lack lack;
+    } wishes[] = {
+        {host,
+         "host-network",
+         {"hypertune.container.network",
+          "the host's network needs a runner with --allow host-network"}},
+        {other,
+         "networks",
+         {"hypertune.container.network",
+          "an existing network needs a runner with --allow networks"}},
+        {options->privileged,
+         "privileged",
+         {"hypertune.container.privileged",
+          "needs a runner with --allow privileged"}},
+        {options->host_pid,
+         "host-pid",
+         {"hypertune.container.hostPid",
+          "needs a runner with --allow host-pid"}},
+    };
+    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+        if (!wishes[i].asked || may(rules, wishes[i].rule))
+            continue;
+        *lack = wishes[i].lack;
+        return false;
+    }
+    return true;
+}
+
+bool fitting_allows(struct arena *arena, const struct runner_rules *rules,
+                    const struct job *job, struct fitting_lack *lack)
+{
+    const bool images = job_needs_images(job);
+    if (images != rules->images) {
+        *lack = (struct fitting_lack){
+            "", images ? "its trials run in images, and no runner does that: "
+                         "start one with --engine docker"
+                       : "its trials run commands, and all runners run "
+                         "images: start one with --engine process"};
+        return false;
+    }
+    return !images || (allows_options(rules, &job->container, lack) &&
+                       allows_volumes(arena, rules, job, lack));
+}
+
+static bool has_credentials(const struct runner_rules *rules,
+                            const struct job *job)
+{
+    const char *account = job->service_account;
+    return runner_rules_have(&rules->credentials,
+                             account != NULL ? account : "default");
+}
+
+bool fitting_leaves(struct core *core, struct arena *arena,
+                    const struct memory_runner *runner, const struct job *job)
+{
+    struct fitting_lack lack;
+    const struct memory_runner *other = memory_runners(core_memory(core));
+    if (job->service_account == NULL || has_credentials(&runner->rules, job))
+        return false;
+    for (; other != NULL; other = other->next) {
+        if (other->online && has_credentials(&other->rules, job) &&
+            fitting_allows(arena, &other->rules, job, &lack) &&
+            gpus_needed(core, job) <= other->gpus)
+            return true;
+    }
+    return false;
+}
+
+/* --- all that are there --- */
+
+struct checking {
+    struct core *core;
+    struct arena *arena;
+    const struct job *job;
+    struct diag *errors, *warnings;
+};
+
+static const struct memory_runner *next_fit(const struct checking *now,
+                                            const struct memory_runner *from)
+{
+    const bool images = job_needs_images(now->job);
+    while (from != NULL && (!from->online || from->rules.images != images))
+        from = from->next;
+    return from;
+}
+
+static const struct memory_runner *first_fit(const struct checking *now)
+{
+    return next_fit(now, memory_runners(core_memory(now->core)));
+}
+
+/* The first runner's refusal stands for all when all refuse. */
+static void check_rules(const struct checking *now)
+{
+    struct fitting_lack first = {0}, lack = {0};
+    const struct memory_runner *runner = first_fit(now);
+    for (; runner != NULL; runner = next_fit(now, runner->next)) {
+        if (fitting_allows(now->arena, &runner->rules, now->job, &lack))
+            return;
+        if (first.text == NULL)
+            first = lack;
+    }
+    if (first.text != NULL)
+        diag_error(now->errors, 0, 0, first.field, "%s", first.text);
+}
+
+static void check_kind(const struct checking *now)
+{
+    struct fitting_lack lack = {0};
+    const struct runner_rules opposite = {.images =
+                                              !job_needs_images(now->job)};
+    bool any;
+    (void)memory_slots(core_memory(now->core), &any);
+    if (any && first_fit(now) == NULL &&
+        !fitting_allows(now->arena, &opposite, now->job, &lack))
+        diag_warning(now->warnings, 0, 0, lack.field, "%s", lack.text);
+}
+
+static bool has_secret(const struct checking *now, const struct secret *secret)
+{
+    const struct memory_runner *runner = first_fit(now);
+    for (; runner != NULL; runner = next_fit(now, runner->next)) {
+        const struct runner_rules *rules = &runner->rules;
+        if (secret->file != NULL
+                ? runner_rules_have(&rules->secrets, secret->file)
+                : runner_rules_have(&rules->secret_variables, secret->env))
+            return true;
+    }
+    return false;
+}
+
+static void check_secrets(const struct checking *now)
+{
+    for (size_t i = 0; first_fit(now) != NULL && i < now->job->n_secrets; i++) {
+        const struct secret *secret = &now->job->secrets[i];
+        if (has_secret(now, secret))
+            continue;
+        const char *path =
+            arena_printf(now->arena, "hypertune.secrets.%s", secret->name);
+        if (secret->file != NULL)
+            diag_error(now->errors, 0, 0, path,
+                       "no runner has a secret file %.64s (--secrets DIR)",
+                       secret->file);
+        else
+            diag_error(now->errors, 0, 0, path,
+                       "no runner has the variable HYPERTUNE_SECRET_%.64s",
+                       secret->env);
+    }
+}
+
+static void check_gpus(const struct checking *now)
+{
+    const int64_t needed = gpus_needed(now->core, now->job);
+    const struct gpus_known known = gpus_count(core_memory(now->core));
+    if (first_fit(now) != NULL && needed > known.most)
+        diag_warning(now->warnings, 0, 0, "",
+                     "each trial needs %lld GPU%s, no runner has more than "
+                     "%lld: it waits for one that has",
+                     (long long)needed, needed == 1 ? "" : "s",
+                     (long long)known.most);
+}
+
+/* The largest machine is what a wish can come true on. */
+static struct machine largest(const struct checking *now)
+{
+    struct machine most = {0};
+    const struct memory_runner *runner = first_fit(now);
+    for (; runner != NULL; runner = next_fit(now, runner->next)) {
+        if (runner->rules.cpus > most.cpus)
+            most.cpus = runner->rules.cpus;
+        if (runner->rules.memory > most.memory)
+            most.memory = runner->rules.memory;
+    }
+    return most;
+}
+
+static void check_machine(const struct checking *now, const struct pool *pool)
+{
+    struct machine type;
+    const struct machine most = largest(now);
+    const char *name = pool->machine;
+    if (!machines_find(core_machines(now->core), name, &type)) {
+        diag_warning(now->warnings, 0, 0, "",
+                     "machine type %.64s of the %s is not known here and "
+                     "limits nothing; machines.json in the server's data "
+                     "folder can name it",
+                     name, pool->type);
+        return;
+    }
+    if (job_needs_images(now->job) && most.cpus > 0 &&
+        (type.cpus > most.cpus || type.memory > most.memory))
+        diag_warning(now->warnings, 0, 0, "",
+                     "machine type %.64s of the %s has %g cores and %.4g GiB, "
+                     "the largest runner %g and %.4g: trials get what there "
+                     "is",
+                     name, pool->type, type.cpus, (double)type.memory / GIB,
+                     most.cpus, (double)most.memory / GIB);
+}
+
+static bool is_among(const struct pairs *pairs, const char *variable)
+{
+    for (size_t i = 0; i < pairs->n; i++) {
+        if (strcmp(pairs->items[i].name, variable) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_named(const struct job *job, const char *variable)
+{
+    for (size_t i = 0; i < job->n_secrets; i++) {
+        if (strcmp(job->secrets[i].name, variable) == 0)
+            return true;
+    }
+    for (size_t i = 0; i < job->n_pools; i++) {
+        if (is_among(&job->pools[i].env, variable))
+            return true;
+    }
+    return is_among(&job->captured_env, variable); /* what passEnv names */
+}
+
+static const char credentials_variable[] = "GOOGLE_APPLICATION_CREDENTIALS";
+
+static bool has_account(const struct checking *now)
+{
+    const struct memory_runner *runner = first_fit(now);
+    while (runner != NULL && !has_credentials(&runner->rules, now->job))
+        runner = next_fit(now, runner->next);
+    return runner != NULL;
+}
+
+/* No error: old job files name accounts that mean nothing here. */
+static void check_account(const struct checking *now)
+{
+    const struct job *job = now->job;
+    if (job->service_account == NULL || first_fit(now) == NULL ||
+        is_named(job, credentials_variable) || has_account(now))
+        return;
+    diag_warning(now->warnings, 0, 0,
+                 job->kind == JOB_CUSTOM ? "jobSpec.serviceAccount"
+                                         : "trialJobSpec.serviceAccount",
+                 "no runner has credentials of %.128s (--credentials DIR): "
+                 "trials run without",
+                 job->service_account);
+}
+
+static void check_gcs(const struct checking *now)
+{
+    const bool images = job_needs_images(now->job);
+    const struct memory_runner *runner = first_fit(now);
+    if (runner == NULL || !job_mentions_gcs(now->job) ||
+        is_named(now->job, credentials_variable) || has_account(now))
+        return;
+    for (; runner != NULL; runner = next_fit(now, runner->next)) {
+        if ((now->job->rewrite_gcs && runner->rules.gcs) ||
+            (!images && runner->rules.gcs_credentials))
+            return;
+    }
+    diag_warning(now->warnings, 0, 0, "",
+                 "gs:// is passed to trials as it is, and they have no "
+                 "credentials for it: give a runner some (--credentials), or "
+                 "trials GOOGLE_APPLICATION_CREDENTIALS, or set rewriteGs with "
+                 "a runner's --gcs-root");
+}
+
+void fitting_check(struct core *core, const struct job *job,
+                   struct diag *errors, struct diag *warnings)
+{
+    const struct checking now = {.core = core,
+                                 .arena = errors->arena,
+                                 .job = job,
+                                 .errors = errors,
+                                 .warnings = warnings};
+    if (job->kind == JOB_STUDY)
+        return;
+    check_kind(&now);
+    check_rules(&now);
+    check_secrets(&now);
+    check_gpus(&now);
+    for (size_t i = 0; i < job->n_pools; i++) {
+        if (job->pools[i].machine != NULL)
+            check_machine(&now, &job->pools[i]);
+    }
+    check_account(&now);
+    check_gcs(&now);
+}

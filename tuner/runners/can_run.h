@@ -1,0 +1,36 @@
+/* fitting.h - which runners can run a job, and what to tell a person when none
+ * can. Core thread. */
+#ifndef HT_TUNER_RUNNERS_CAN_RUN_H
+#define HT_TUNER_RUNNERS_CAN_RUN_H
+
+#include <stdbool.h>
+
+#include "proto/base/arena.h"
+#include "proto/doc/diag.h"
+#include "proto/job/job.h"
+#include "tuner/core/core.h"
+#include "tuner/core/live.h"
+#include "tuner/core/runner_rules.h"
+
+struct fitting_lack {
+    const char *field; /* path in the job as it is sent */
+    const char *text;  /* what is wrong, in the arena or constant */
+};
+
+/* Whether a runner with these rules may run the job's attempts; else *lack
+ * says why. GPUs and secrets come and go and are not looked at. */
+bool fitting_allows(struct arena *arena, const struct runner_rules *rules,
+                    const struct job *job, struct fitting_lack *lack);
+
+/* Whether the runner leaves the job's attempts to another one that is there,
+ * may run them and has the credentials that they are to have. */
+bool fitting_leaves(struct core *core, struct arena *arena,
+                    const struct memory_runner *runner, const struct job *job);
+
+/* Looks at a job that is being created, against the runners that are there.
+ * What each runner of its kind forbids is an error; what a runner that is
+ * still to come may offer is a warning. */
+void fitting_check(struct core *core, const struct job *job,
+                   struct diag *errors, struct diag *warnings);
+
+#endif

@@ -1,0 +1,21 @@
+/* sightings.h - when each runner was last heard.
+ *
+ * The database knows when a runner came and went; that one still speaks is no
+ * reason to write. The core notes it here, and any thread may ask. */
+#ifndef HT_TUNER_RUNNERS_LAST_SEEN_H
+#define HT_TUNER_RUNNERS_LAST_SEEN_H
+
+#include <stdint.h>
+
+struct sightings;
+
+struct sightings *sightings_new(void);
+void sightings_free(struct sightings *sightings); /* accepts NULL */
+
+/* The runner with that id spoke at this wall time. Any thread. */
+void sightings_note(struct sightings *sightings, const char *runner,
+                    int64_t wall_ms);
+/* When it last did; 0: not since the server started. Any thread. */
+int64_t sightings_last(struct sightings *sightings, const char *runner);
+
+#endif

@@ -1,0 +1,338 @@
+#include "tuner/runners/machine_types.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proto/base/text.h"
+#include "proto/doc/diag.h"
+#include "proto/doc/node.h"
+#include "tuner/base/log.h"
+
+enum { LOOK_MS = 1000, MOST_BYTES = 1024 * 1024, MOST_SIZES = 14 };
+
+#define GIB (1024.0 * 1024 * 1024)
+
+/* ---- what Google documents ---- */
+
+/* PREFIX-N: N cores with so many GiB each. Source: Compute Engine, "Machine
+ * families resource and comparison guide", for the types that AI Platform
+ * Training and Vertex AI custom training list. */
+static const struct family {
+    const char *prefix;
+    double gib; /* for each core */
+    int sizes[MOST_SIZES];
+} families[] = {
+    {"n1-standard-", 3.75, {1, 2, 4, 8, 16, 32, 64, 96}},
+    {"n1-highmem-", 6.5, {2, 4, 8, 16, 32, 64, 96}},
+    {"n1-highcpu-", 0.9, {2, 4, 8, 16, 32, 64, 96}},
+    {"e2-standard-", 4, {2, 4, 8, 16, 32}},
+    {"e2-highmem-", 8, {2, 4, 8, 16}},
+    {"e2-highcpu-", 1, {2, 4, 8, 16, 32}},
+    {"n2-standard-", 4, {2, 4, 8, 16, 32, 48, 64, 80, 96, 128}},
+    {"n2-highmem-", 8, {2, 4, 8, 16, 32, 48, 64, 80, 96}},
+    {"n2-highcpu-", 1, {2, 4, 8, 16, 32, 48, 64, 80, 96}},
+    {"n2d-standard-", 4, {2, 4, 8, 16, 32, 48, 64, 80, 96, 128, 224}},
+    {"n2d-highmem-", 8, {2, 4, 8, 16, 32, 48, 64, 80, 96}},
+    {"n2d-highcpu-", 1, {2, 4, 8, 16, 32, 48, 64, 80, 96, 128, 224}},
+    {"c2-standard-", 4, {4, 8, 16, 30, 60}},
+    {"c2d-standard-", 4, {2, 4, 8, 16, 32, 56, 112}},
+    {"c2d-highmem-", 8, {2, 4, 8, 16, 32, 56, 112}},
+    {"c2d-highcpu-", 2, {2, 4, 8, 16, 32, 56, 112}},
+};
+
+/* Types that follow no such rule. The second part are AI Platform Training's
+ * own names; the service documents them as about the n1 type of this size. */
+static const struct {
+    const char *name;
+    double cpus, gib;
+    int gpus;
+} singles[] = {
+    {"n2-highmem-128", 128, 864, 0},
+    {"m1-megamem-96", 96, 1433.6, 0},
+    {"m1-ultramem-40", 40, 961, 0},
+    {"m1-ultramem-80", 80, 1922, 0},
+    {"m1-ultramem-160", 160, 3844, 0},
+    {"a2-highgpu-1g", 12, 85, 1},
+    {"a2-highgpu-2g", 24, 170, 2},
+    {"a2-highgpu-4g", 48, 340, 4},
+    {"a2-highgpu-8g", 96, 680, 8},
+    {"a2-megagpu-16g", 96, 1360, 16},
+    {"a2-ultragpu-1g", 12, 170, 1},
+    {"a2-ultragpu-2g", 24, 340, 2},
+    {"a2-ultragpu-4g", 48, 680, 4},
+    {"a2-ultragpu-8g", 96, 1360, 8},
+    {"a3-highgpu-8g", 208, 1872, 8},
+    {"g2-standard-4", 4, 16, 1},
+    {"g2-standard-8", 8, 32, 1},
+    {"g2-standard-12", 12, 48, 1},
+    {"g2-standard-16", 16, 64, 1},
+    {"g2-standard-24", 24, 96, 2},
+    {"g2-standard-32", 32, 128, 1},
+    {"g2-standard-48", 48, 192, 4},
+    {"g2-standard-96", 96, 384, 8},
+
+    {"standard", 4, 15, 0},
+    {"large_model", 8, 52, 0},
+    {"complex_model_s", 8, 7.2, 0},
+    {"complex_model_m", 16, 14.4, 0},
+    {"complex_model_l", 32, 28.8, 0},
+    {"standard_gpu", 8, 30, 1},
+    {"complex_model_m_gpu", 16, 60, 4},
+    {"complex_model_l_gpu", 32, 120, 8},
+    {"standard_p100", 8, 30, 1},
+    {"complex_model_m_p100", 16, 60, 4},
+    {"standard_v100", 8, 30, 1},
+    {"large_model_v100", 8, 52, 1},
+    {"complex_model_m_v100", 16, 60, 4},
+    {"complex_model_l_v100", 32, 120, 8},
+};
+
+static bool find_single(const char *name, struct machine *machine)
+{
+    for (size_t i = 0; i < sizeof singles / sizeof *singles; i++) {
+        if (strcmp(singles[i].name, name) != 0)
+            continue;
+        *machine = (struct machine){
+            singles[i].cpus, (int64_t)(singles[i].gib * GIB), singles[i].gpus};
+        return true;
+    }
+    return false;
+}
+
+static bool find_family(const char *name, struct machine *machine)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        const size_t len = strlen(families[i].prefix);
+        if (strncmp(name, families[i].prefix, len) != 0)
+            continue;
+        for (size_t k = 0; k < MOST_SIZES && families[i].sizes[k] > 0; k++) {
+            char size[16];
+            snprintf(size, sizeof size, "%d", families[i].sizes[k]);
+            if (strcmp(name + len, size) != 0)
+                continue;
+            const double cpus = families[i].sizes[k];
+            *machine = (struct machine){
+                cpus, (int64_t)(cpus * families[i].gib * GIB), 0};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the admin's file ---- */
+
+struct own { /* one type of the file */
+    const char *name;
+    struct machine machine;
+};
+
+struct machines {
+    char *path;
+    struct arena *arena; /* of the last good content */
+    size_t n;
+    struct own *own;
+    int64_t look_at_ms; /* monotonic */
+    struct timespec changed;
+    off_t size;
+};
+
+struct machines *machines_new(const char *data_dir)
+{
+    struct machines *machines = ht_xcalloc(1, sizeof *machines);
+    struct text path = {0};
+    text_printf(&path, "%s/machines.json", data_dir);
+    machines->path = path.data;
+    machines->arena = arena_new();
+    return machines;
+}
+
+void machines_free(struct machines *machines)
+{
+    if (machines == NULL)
+        return;
+    arena_free(machines->arena);
+    free(machines->path);
+    free(machines);
+}
+
+static bool read_memory(const struct node *node, int64_t *bytes)
+{
+    static const struct {
+        const char *name;
+        double bytes;
+    } units[] = {{"Ki", 1024}, {"Mi", 1024.0 * 1024},
+                 {"Gi", GIB},  {"Ti", 1024 * GIB},
+                 {"K", 1e3},   {"M", 1e6},
+                 {"G", 1e9},   {"T", 1e12},
+                 {"", 1}};
+    const char *text = node_string(node);
+    if (text == NULL)
+        return node_int64(node, bytes) && *bytes >= 0;
+    char *end;
+    const double n = strtod(text, &end);
+    for (size_t i = 0; end > text && i < sizeof units / sizeof *units; i++) {
+        if (strcmp(end, units[i].name) != 0)
+            continue;
+        const double value = n * units[i].bytes;
+        if (!(value >= 0 && value < 9e18))
+            return false;
+        *bytes = (int64_t)value;
+        return true;
+    }
+    return false;
+}
+
+static bool read_type(const struct node *node, struct own *own)
+{
+    enum { MOST_CPUS = 100000, MOST_GPUS = 1024 };
+    struct machine *machine = &own->machine;
+    own->name = node->key;
+    if (node->kind != NODE_MAP)
+        return false;
+    for (const struct node *item = node->first; item; item = item->next) {
+        bool fine = false;
+        if (strcmp(item->key, "cpus") == 0)
+            fine = node_double(item, &machine->cpus) && machine->cpus >= 0 &&
+                   machine->cpus <= MOST_CPUS;
+        else if (strcmp(item->key, "memory") == 0)
+            fine = read_memory(item, &machine->memory);
+        else if (strcmp(item->key, "gpus") == 0)
+            fine = node_int64(item, &machine->gpus) && machine->gpus >= 0 &&
+                   machine->gpus <= MOST_GPUS;
+        if (!fine)
+            return false;
+    }
+    return true;
+}
+
+/* Whole or not at all. */
+static void take(struct machines *machines, struct arena *arena,
+                 const struct node *root)
+{
+    struct own *own = arena_alloc(arena, root->count + 1, sizeof *own);
+    size_t n = 0;
+    for (const struct node *item = root->first; item; item = item->next) {
+        if (!read_type(item, &own[n++])) {
+            log_event(LOG_ERROR, "machines.wrong",
+                      "file=%s line=%d type=\"%.64s\" reason=\"has other than "
+                      "cpus, memory, gpus, or one is out of range\"",
+                      machines->path, item->line, item->key);
+            arena_free(arena);
+            return;
+        }
+    }
+    arena_free(machines->arena);
+    machines->arena = arena;
+    machines->own = own;
+    machines->n = n;
+    log_event(LOG_INFO, "machines.read", "file=%s types=%zu", machines->path,
+              n);
+}
+
+static void parse(struct machines *machines, const char *bytes, size_t len)
+{
+    struct arena *arena = arena_new();
+    struct diag diag;
+    const char *text = arena_strndup(arena, bytes, len);
+    diag_init(&diag, arena, "machines.json", text, len);
+    const struct node *root = node_read_json(arena, text, len, &diag);
+    if (root != NULL && root->kind == NODE_MAP) {
+        take(machines, arena, root);
+        return;
+    }
+    log_event(LOG_ERROR, "machines.wrong", "file=%s line=%d reason=\"%s\"",
+              machines->path, diag.first != NULL ? diag.first->line : 1,
+              diag.first != NULL ? diag.first->text : "is no JSON object");
+    arena_free(arena);
+}
+
+static void read_file(struct machines *machines, int fd)
+{
+    char *bytes = ht_xcalloc(MOST_BYTES + 1, 1);
+    size_t len = 0;
+    ssize_t n = 1;
+    while (len < MOST_BYTES && n > 0) {
+        n = read(fd, bytes + len, MOST_BYTES - len);
+        len += n > 0 ? (size_t)n : 0;
+    }
+    if (n < 0)
+        log_event(LOG_ERROR, "machines.wrong", "file=%s reason=\"%s\"",
+                  machines->path, strerror(errno));
+    else
+        parse(machines, bytes, len);
+    free(bytes);
+}
+
+static void forget(struct machines *machines)
+{
+    arena_reset(machines->arena);
+    machines->own = NULL;
+    machines->n = 0;
+    machines->size = 0;
+    machines->changed = (struct timespec){0};
+}
+
+void machines_refresh(struct machines *machines, int64_t now_ms)
+{
+    if (now_ms < machines->look_at_ms)
+        return;
+    machines->look_at_ms = now_ms + LOOK_MS;
+    struct stat info;
+    const int fd =
+        open(machines->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+        if (fd >= 0)
+            close(fd);
+        else if (errno == ENOENT)
+            forget(machines);
+        return;
+    }
+    if (info.st_size != machines->size ||
+        info.st_mtim.tv_sec != machines->changed.tv_sec ||
+        info.st_mtim.tv_nsec != machines->changed.tv_nsec) {
+        machines->size = info.st_size;
+        machines->changed = info.st_mtim;
+        read_file(machines, fd);
+    }
+    close(fd);
+}
+
+/* ---- asking ---- */
+
+bool machines_find(const struct machines *machines, const char *name,
+                   struct machine *machine)
+{
+    for (size_t i = 0; machines != NULL && i < machines->n; i++) {
+        if (strcmp(machines->own[i].name, name) != 0)
+            continue;
+        *machine = machines->own[i].machine;
+        return true;
+    }
+    return find_single(name, machine) || find_family(name, machine);
+}
+
+struct machine machines_needs(const struct machines *machines,
+                              const struct job *job, const struct pool *pool)
+{
+    struct machine needs = {
+        .cpus = pool->cpus > 0 ? pool->cpus : job->cpus,
+        .memory =
+            pool->memory_bytes > 0 ? pool->memory_bytes : job->memory_bytes,
+        .gpus = pool->gpus,
+    };
+    struct machine type;
+    if (pool->machine == NULL || !machines_find(machines, pool->machine, &type))
+        return needs;
+    if (needs.cpus <= 0)
+        needs.cpus = type.cpus;
+    if (needs.memory == 0)
+        needs.memory = type.memory;
+    if (needs.gpus == 0 && pool->accelerator == NULL)
+        needs.gpus = type.gpus;
+    return needs;
+}

@@ -1,0 +1,46 @@
+/* machines.h - what the names of machine types stand for.
+ *
+ * Jobs written for Google's services ask for machines by name. Here the name is
+ * a wish: it limits a container to that machine's cores and memory as far as
+ * the runner's machine has them, and its GPUs are asked for unless the job
+ * counts them itself. An admin adds or changes types in DATA/machines.json:
+ *
+ *     {"n1-standard-4": {"cpus": 2, "memory": "8Gi"},
+ *      "office": {"cpus": 16, "memory": "64Gi", "gpus": 1}}
+ *
+ * One thread. */
+#ifndef HT_TUNER_RUNNERS_MACHINE_TYPES_H
+#define HT_TUNER_RUNNERS_MACHINE_TYPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/job/job.h"
+
+struct machine {
+    double cpus;    /* 0: no limit */
+    int64_t memory; /* bytes, 0: no limit */
+    int64_t gpus;
+};
+
+struct machines;
+
+/* The file need not exist. */
+struct machines *machines_new(const char *data_dir);
+void machines_free(struct machines *machines); /* accepts NULL */
+
+/* Reads the file again when it has changed; looks at most once a second. What
+ * is wrong with it is logged, and the last good content stays. */
+void machines_refresh(struct machines *machines, int64_t now_ms);
+
+/* False when nobody knows the type. `machines` NULL: only what Google
+ * documents, on any thread. */
+bool machines_find(const struct machines *machines, const char *name,
+                   struct machine *machine);
+
+/* What each replica of the pool asks for: what the pool says, else the job,
+ * else its machine type. */
+struct machine machines_needs(const struct machines *machines,
+                              const struct job *job, const struct pool *pool);
+
+#endif

@@ -1,0 +1,22 @@
+/* search_method.h - which algorithm a job means. */
+#ifndef HT_TUNER_SEARCH_METHOD_H
+#define HT_TUNER_SEARCH_METHOD_H
+
+#include "algorithms/base/algorithm.h"
+#include "proto/job/job.h"
+
+/* The named one when it is built in, otherwise the server's default. */
+const struct algorithm *search_method(const struct job *job);
+
+/* Writes that choice into the job. A study is stored with it, so that a newer
+ * server with another default goes on searching as the study began. */
+void search_method_resolve(struct job *job);
+
+/* By the name that the API shows ("RANDOM_SEARCH") or that specs have
+ * ("random"); NULL: there is none. */
+const struct algorithm *search_method_by_name(const char *name);
+
+/* What its searches have in common; borrows the job's space. */
+struct setting search_setting(const struct job *job, uint64_t seed);
+
+#endif

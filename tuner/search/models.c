@@ -1,0 +1,190 @@
+#include "tuner/search/models.h"
+
+#include <stdlib.h>
+
+#include "proto/base/limits.h"
+#include "tuner/search/method.h"
+#include "tuner/search/trial_result.h"
+
+enum {
+    PAGE = 500,       /* trials read at a time */
+    LEAST_RESULTS = 3 /* of a model */
+};
+
+struct insight {
+    int64_t study, revision;
+    int64_t seed; /* of the study: where fits begin */
+    struct arena *arena;
+    struct job *job;
+    struct encoding encoding;
+    struct history history;
+    struct goal_model models[SETTING_METRICS];
+    bool tried[SETTING_METRICS]; /* whether a model was made, or none can be */
+    struct importance *importances[SETTING_METRICS]; /* NULL: not asked yet */
+};
+
+static struct insight *new_insight(const struct study_row *study)
+{
+    struct insight *insight = ht_xcalloc(1, sizeof *insight);
+    insight->study = study->id;
+    insight->revision = study->revision;
+    insight->seed = study->seed;
+    insight->arena = arena_new();
+    return insight;
+}
+
+void insight_free(struct insight *insight)
+{
+    if (insight == NULL)
+        return;
+    for (size_t k = 0; k < SETTING_METRICS; k++)
+        if (insight->tried[k])
+            goal_model_fini(&insight->models[k]);
+    history_fini(&insight->history);
+    encoding_fini(&insight->encoding);
+    arena_free(insight->arena);
+    free(insight);
+}
+
+/* ---- reading ---- */
+
+static enum ht_status add_trial(struct insight *insight, struct arena *arena,
+                                const struct trial_row *trial,
+                                struct ht_error *err)
+{
+    const struct space *space = &insight->job->space;
+    struct value *point = arena_alloc(arena, space->n + 1, sizeof *point);
+    double values[SETTING_METRICS];
+    if (!trial_state_is_final(trial->state) || trial->state == TRIAL_CANCELLED)
+        return HT_OK;
+    const enum ht_status status = point_parse(space, trial->params, point, err);
+    if (status != HT_OK)
+        return status;
+    const struct observation seen =
+        result_read(insight->job, trial, point, values);
+    history_add(&insight->history, &seen);
+    return HT_OK;
+}
+
+static enum ht_status read_trials(struct insight *insight, struct db *db,
+                                  struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    struct trial_list page = {.n = PAGE};
+    int64_t after = 0;
+    enum ht_status status = HT_OK;
+    while (status == HT_OK && page.n == PAGE) {
+        arena_reset(arena);
+        status =
+            db_trial_list(db, arena, insight->study, after, PAGE, &page, err);
+        for (size_t i = 0; status == HT_OK && i < page.n; i++) {
+            after = page.rows[i].id;
+            status = add_trial(insight, arena, &page.rows[i], err);
+        }
+    }
+    arena_free(arena);
+    return status;
+}
+
+static enum ht_status fill(struct insight *insight, struct db *db,
+                           const struct study_row *study, struct ht_error *err)
+{
+    const enum ht_status status =
+        job_parse(insight->arena, study->spec, &insight->job, err);
+    if (status != HT_OK)
+        return status;
+    encoding_init(&insight->encoding, &insight->job->space);
+    history_init(&insight->history, &insight->encoding,
+                 insight->job->n_metrics);
+    const struct setting setting =
+        search_setting(insight->job, (uint64_t)study->seed);
+    history_trade(&insight->history, &setting);
+    return read_trials(insight, db, err);
+}
+
+/* Whether no result came or went since the insight was taken. A study that runs
+ * has a new revision with every report. */
+static enum ht_status still_holds(struct insight *kept, struct db *db,
+                                  const struct study_row *study, bool *holds,
+                                  struct ht_error *err)
+{
+    bool changed = false;
+    *holds = kept != NULL && kept->study == study->id;
+    if (!*holds || kept->revision == study->revision)
+        return HT_OK;
+    const enum ht_status status =
+        db_results_changed(db, study->id, kept->revision, &changed, err);
+    *holds = status == HT_OK && !changed;
+    if (*holds)
+        kept->revision = study->revision;
+    return status;
+}
+
+enum ht_status insight_of(struct insight **kept, struct db *db,
+                          const struct study_row *study,
+                          struct insight **insight, struct ht_error *err)
+{
+    bool holds;
+    enum ht_status status = still_holds(*kept, db, study, &holds, err);
+    if (status == HT_OK && !holds) {
+        insight_free(*kept);
+        *kept = new_insight(study);
+        status = fill(*kept, db, study, err);
+    }
+    if (status != HT_OK) {
+        insight_free(*kept);
+        *kept = NULL;
+        return status;
+    }
+    *insight = *kept;
+    return HT_OK;
+}
+
+/* ---- what is in it ---- */
+
+const struct job *insight_job(const struct insight *insight)
+{
+    return insight->job;
+}
+
+const struct encoding *insight_encoding(const struct insight *insight)
+{
+    return &insight->encoding;
+}
+
+const struct history *insight_history(const struct insight *insight)
+{
+    return &insight->history;
+}
+
+const struct goal_model *insight_model(struct insight *insight, size_t metric)
+{
+    const struct history *history = &insight->history;
+    struct goal_model *model = &insight->models[metric];
+    if (!insight->tried[metric] && insight->encoding.dim > 0 &&
+        history_feasible(history, history->n) >= LEAST_RESULTS) {
+        const uint64_t seed = (uint64_t)insight->seed;
+        struct goal_hyper hyper;
+        goal_hyper_init(&hyper, metric,
+                        search_setting(insight->job, seed).noise);
+        insight->tried[metric] = true;
+        goal_model_init(model, history, &hyper, seed, 0);
+    }
+    return model->n > 0 ? model : NULL;
+}
+
+const struct importance *insight_importances(struct insight *insight,
+                                             size_t metric)
+{
+    const uint64_t seed = (uint64_t)insight->seed;
+    struct importance *found = insight->importances[metric];
+    if (found != NULL)
+        return found;
+    found =
+        arena_alloc(insight->arena, insight->encoding.dim + 1, sizeof *found);
+    if (!importance_find(&insight->history, metric,
+                         search_setting(insight->job, seed).noise, seed, found))
+        return NULL;
+    insight->importances[metric] = found;
+    return found;
+}

@@ -1,0 +1,227 @@
+#include "tuner/search/pareto_trials.h"
+
+#include "algorithms/model/pareto.h"
+#include "tuner/db/front.h"
+#include "tuner/search/trial_result.h"
+
+/* --- values --- */
+
+/* The objectives, larger being better; false when a metric is missing or out
+ * of its bounds. */
+static bool read_objectives(const struct job *job, const struct front_row *row,
+                            double objectives[SETTING_METRICS])
+{
+    return result_values(job, &row->objective, row->metrics, objectives) &&
+           result_is_safe(job, objectives);
+}
+
+/* All but one; 0: all. */
+static void add_rows(const struct job *job, const struct front_rows *rows,
+                     int64_t without, struct pareto *front)
+{
+    for (size_t i = 0; i < rows->n; i++) {
+        double objectives[SETTING_METRICS];
+        if (rows->rows[i].id != without &&
+            read_objectives(job, &rows->rows[i], objectives))
+            pareto_add(front, objectives, rows->rows[i].id);
+    }
+}
+
+/* --- reading --- */
+
+/* The marked trial that is best in the first objective. */
+static enum ht_status best_marked(struct db *db, struct arena *arena,
+                                  int64_t study, const struct job *job,
+                                  struct trial_row *best, struct ht_error *err)
+{
+    struct front_rows rows;
+    const enum ht_status status = db_front_marked(db, arena, study, &rows, err);
+    if (status != HT_OK)
+        return status;
+    if (rows.n == 0)
+        return ht_fail(err, HT_NOT_FOUND, "no trial is within the bounds");
+    size_t at = 0;
+    for (size_t i = 1; i < rows.n; i++) {
+        const double value = rows.rows[i].objective;
+        const double than = rows.rows[at].objective;
+        if (job->metrics[0].maximize ? value > than : value < than)
+            at = i;
+    }
+    return db_trial_get(db, arena, study, rows.rows[at].id, best, err);
+}
+
+enum ht_status front_best(struct db *db, struct arena *arena, int64_t study,
+                          const struct job *job, struct trial_row *best,
+                          struct ht_error *err)
+{
+    return job->n_metrics > 1
+               ? best_marked(db, arena, study, job, best, err)
+               : db_trial_best(db, arena, study, job->metrics[0].maximize, best,
+                               err);
+}
+
+static enum ht_status list_one(struct db *db, struct arena *arena,
+                               int64_t study, const struct job *job,
+                               struct id_list *ids, struct ht_error *err)
+{
+    struct trial_row best = {0};
+    const enum ht_status status = front_best(db, arena, study, job, &best, err);
+    if (status != HT_OK && status != HT_NOT_FOUND)
+        return status;
+    int64_t *id = arena_alloc(arena, 1, sizeof *id);
+    *id = best.id;
+    *ids = (struct id_list){.n = status == HT_OK ? 1 : 0, .ids = id};
+    return HT_OK;
+}
+
+enum ht_status front_list(struct db *db, struct arena *arena, int64_t study,
+                          const struct job *job, struct id_list *ids,
+                          struct ht_error *err)
+{
+    struct front_rows rows;
+    if (job_objectives(job) == 1)
+        return list_one(db, arena, study, job, ids, err);
+    const enum ht_status status = db_front_marked(db, arena, study, &rows, err);
+    if (status != HT_OK)
+        return status;
+    int64_t *found = arena_alloc(arena, rows.n + 1, sizeof *found);
+    for (size_t i = 0; i < rows.n; i++)
+        found[i] = rows.rows[i].id;
+    *ids = (struct id_list){.n = rows.n, .ids = found};
+    return HT_OK;
+}
+
+/* --- a trial ends --- */
+
+static enum ht_status note_one(struct db *db, struct arena *arena,
+                               const struct job *job,
+                               const struct trial_row *trial,
+                               struct front_change *change,
+                               struct ht_error *err)
+{
+    struct trial_row best;
+    const bool maximize = job->metrics[0].maximize;
+    const enum ht_status status =
+        db_trial_best(db, arena, trial->study, maximize, &best, err);
+    if (status != HT_OK && status != HT_NOT_FOUND)
+        return status;
+    change->gain = status == HT_NOT_FOUND ||
+                   (maximize ? trial->objective > best.objective
+                             : trial->objective < best.objective);
+    return HT_OK;
+}
+
+static bool holds(const struct pareto *front, int64_t id)
+{
+    size_t i = 0;
+    while (i < front->n && front->ids[i] != id)
+        i++;
+    return i < front->n;
+}
+
+static struct id_list list_beaten(struct arena *arena,
+                                  const struct front_rows *before,
+                                  const struct pareto *front)
+{
+    struct id_list beaten = {
+        .ids = arena_alloc(arena, before->n + 1, sizeof *beaten.ids)};
+    for (size_t i = 0; i < before->n; i++)
+        if (!holds(front, before->rows[i].id))
+            beaten.ids[beaten.n++] = before->rows[i].id;
+    return beaten;
+}
+
+/* Marks the new one; what is no longer in the front loses its mark. */
+static enum ht_status change_marks(struct db *db, const struct trial_row *trial,
+                                   const struct id_list *beaten,
+                                   struct ht_error *err)
+{
+    enum ht_status status =
+        db_front_mark(db, trial->study, trial->id, true, err);
+    for (size_t i = 0; status == HT_OK && i < beaten->n; i++)
+        status = db_front_mark(db, trial->study, beaten->ids[i], false, err);
+    return status;
+}
+
+static enum ht_status note_several(struct db *db, struct arena *arena,
+                                   const struct job *job,
+                                   const struct trial_row *trial,
+                                   struct front_change *change,
+                                   struct ht_error *err)
+{
+    const struct front_row row = {trial->id, trial->objective,
+                                  trial->final_metrics};
+    double objectives[SETTING_METRICS];
+    struct front_rows before;
+    struct pareto front;
+    enum ht_status status =
+        db_front_marked(db, arena, trial->study, &before, err);
+    if (status != HT_OK || !read_objectives(job, &row, objectives))
+        return status;
+    pareto_init(&front, job_objectives(job));
+    add_rows(job, &before, 0, &front);
+    change->gain = !pareto_has(&front, objectives);
+    if (pareto_add(&front, objectives, trial->id)) {
+        change->beaten = list_beaten(arena, &before, &front);
+        status = change_marks(db, trial, &change->beaten, err);
+    }
+    pareto_fini(&front);
+    return status;
+}
+
+enum ht_status front_note(struct db *db, struct arena *arena,
+                          const struct job *job, const struct trial_row *trial,
+                          struct front_change *change, struct ht_error *err)
+{
+    *change = (struct front_change){0};
+    if (!trial->has_objective)
+        return HT_OK;
+    return job->n_metrics > 1 ? note_several(db, arena, job, trial, change, err)
+                              : note_one(db, arena, job, trial, change, err);
+}
+
+/* --- all over again --- */
+
+static enum ht_status find_front(struct db *db, int64_t study, int64_t without,
+                                 const struct job *job, struct pareto *front,
+                                 struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    struct arena *arena = arena_new();
+    struct front_rows page = {.n = DB_FRONT_PAGE};
+    int64_t after = 0;
+    while (status == HT_OK && page.n == DB_FRONT_PAGE) {
+        arena_reset(arena);
+        status = db_front_results(db, arena, study, after, &page, err);
+        if (status != HT_OK || page.n == 0)
+            break;
+        after = page.rows[page.n - 1].id;
+        add_rows(job, &page, without, front);
+    }
+    arena_free(arena);
+    return status;
+}
+
+static enum ht_status mark_study(struct db *db, int64_t study, int64_t without,
+                                 const struct job *job, struct ht_error *err)
+{
+    struct pareto front;
+    pareto_init(&front, job_objectives(job));
+    enum ht_status status = find_front(db, study, without, job, &front, err);
+    if (status == HT_OK)
+        status = db_front_clear(db, study, err);
+    for (size_t i = 0; status == HT_OK && i < front.n; i++)
+        status = db_front_mark(db, study, front.ids[i], true, err);
+    pareto_fini(&front);
+    return status;
+}
+
+enum ht_status front_forget(struct db *db, const struct job *job,
+                            const struct trial_row *trial, struct ht_error *err)
+{
+    bool marked = false;
+    enum ht_status status = HT_OK;
+    if (job->n_metrics > 1)
+        status = db_front_is_marked(db, trial->study, trial->id, &marked, err);
+    return marked ? mark_study(db, trial->study, trial->id, job, err) : status;
+}

@@ -1,0 +1,47 @@
+/* front.h - the trials of a study that no other one beats.
+ *
+ * With one metric that is the best trial, the oldest of equals. With several,
+ * trials within all safety bounds whose objectives no other such trial beats;
+ * they are marked in the database, so that reading them costs what they are,
+ * not what the study has. Trials that repeat others do not count. */
+#ifndef HT_TUNER_SEARCH_PARETO_TRIALS_H
+#define HT_TUNER_SEARCH_PARETO_TRIALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/job/job.h"
+#include "tuner/db/write.h"
+
+/* Any thread. Of several objectives the best one in the first.
+ * HT_NOT_FOUND  no trial has a result, or none is within the bounds */
+enum ht_status front_best(struct db *db, struct arena *arena, int64_t study,
+                          const struct job *job, struct trial_row *best,
+                          struct ht_error *err);
+
+/* Any thread. Ids, oldest first. */
+enum ht_status front_list(struct db *db, struct arena *arena, int64_t study,
+                          const struct job *job, struct id_list *ids,
+                          struct ht_error *err);
+
+struct front_change {
+    bool gain;             /* the trial is better than all before, or it beats
+                              or adds to what nothing beat */
+    struct id_list beaten; /* with several metrics: those that it is better
+                              than, which nothing beat until now */
+};
+
+/* Core thread. Takes in a trial that ends, by its final values, before its row
+ * is saved. The lists are in the arena. */
+enum ht_status front_note(struct db *db, struct arena *arena,
+                          const struct job *job, const struct trial_row *trial,
+                          struct front_change *change, struct ht_error *err);
+
+/* Core thread. The trial's result is taken back; its row is still there. */
+enum ht_status front_forget(struct db *db, const struct job *job,
+                            const struct trial_row *trial,
+                            struct ht_error *err);
+
+#endif

@@ -1,0 +1,577 @@
+#include "tuner/search/study.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/base/algorithm.h"
+#include "proto/base/clock.h"
+#include "proto/base/text.h"
+#include "proto/job/job.h"
+#include "tuner/ask/trial_context.h"
+#include "tuner/search/method.h"
+#include "tuner/search/pending_trials.h"
+#include "tuner/search/points_taken.h"
+#include "tuner/search/reason_json.h"
+#include "tuner/search/trial_result.h"
+#include "tuner/search/warm_start.h"
+
+enum { PAGE = 500 }; /* events read at a time */
+
+/* The trials that the algorithm has seen, by observation. */
+struct observed {
+    size_t n, cap;
+    struct observed_trial {
+        const char *study; /* an earlier one, borrowed; NULL: its own */
+        int64_t id;
+    } * trials; /* owned */
+};
+
+struct search_study {
+    int64_t id;
+    const struct algorithm *chosen; /* NULL: the job's */
+    struct arena *arena;            /* the job, what earlier studies tell */
+    struct job *job;                /* NULL: nothing read yet */
+    const struct algorithm *algorithm;
+    void *state;
+    struct prior_knowledge known;      /* of earlier studies */
+    struct constraint_set constraints; /* of the job */
+    int64_t revision;                  /* newest event that is in here */
+    int64_t until;                     /* newest event that may be */
+    bool lost;            /* something that was known up to then is gone */
+    int64_t newest_trial; /* id */
+    int64_t max_trials;   /* of the job as it is now */
+    int64_t deadline_ms;  /* monotonic, of questions */
+    struct pending_trials pending;
+    struct observed observed;
+    struct point_set taken;
+    struct point_set proposed; /* of the question at hand */
+    struct text scratch;
+};
+
+/* --- life --- */
+
+struct search_study *search_study_new(int64_t id,
+                                      const struct algorithm *algorithm)
+{
+    struct search_study *study = ht_xcalloc(1, sizeof *study);
+    study->id = id;
+    study->chosen = algorithm;
+    study->until = study->deadline_ms = INT64_MAX;
+    study->arena = arena_new();
+    return study;
+}
+
+void search_study_free(struct search_study *study)
+{
+    if (study == NULL)
+        return;
+    if (study->state != NULL)
+        study->algorithm->free(study->state);
+    pending_trials_clear(&study->pending);
+    free(study->observed.trials);
+    point_set_free(&study->taken);
+    point_set_free(&study->proposed);
+    text_free(&study->scratch);
+    arena_free(study->arena);
+    free(study);
+}
+
+/* --- the events --- */
+
+/* Remembers which trial the next observation is of. */
+static void note_observed(struct search_study *study, const char *earlier,
+                          int64_t trial)
+{
+    struct observed *observed = &study->observed;
+    if (observed->n == observed->cap) {
+        observed->cap = observed->cap == 0 ? 64 : 2 * observed->cap;
+        observed->trials = ht_xrealloc(observed->trials, observed->cap,
+                                       sizeof *observed->trials);
+    }
+    observed->trials[observed->n++] = (struct observed_trial){earlier, trial};
+}
+
+/* Before the first event, results of earlier studies that count as own. */
+static enum ht_status take_earlier(struct search_study *study,
+                                   struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < study->known.n_own; i++) {
+        const struct prior_result *result = &study->known.own[i];
+        point_set_add(&study->taken, result->point);
+        note_observed(study, result->study, result->trial);
+        status = study->algorithm->observe(study->state, &result->seen, err);
+    }
+    return status;
+}
+
+/* The space, the metrics and the seed of a study never change. */
+static enum ht_status begin(struct search_study *study, struct db *db,
+                            struct ht_error *err)
+{
+    struct study_row row;
+    enum ht_status status =
+        db_study_get(db, study->arena, study->id, &row, err);
+    if (status == HT_OK)
+        status = job_parse(study->arena, row.spec, &study->job, err);
+    if (status != HT_OK)
+        return status;
+    study->max_trials = study->job->max_trials;
+    study->algorithm =
+        study->chosen != NULL ? study->chosen : search_method(study->job);
+    status = constraint_set_parse(
+        study->arena, &study->job->space, study->job->constraints.n,
+        study->job->constraints.items, &study->constraints, err);
+    if (status != HT_OK)
+        return status;
+    struct setting setting = search_setting(study->job, (uint64_t)row.seed);
+    status =
+        prior_read(db, study->arena, study->id, study->job, &study->known, err);
+    if (status != HT_OK)
+        return status;
+    setting.n_priors = study->known.n_studies;
+    setting.priors = study->known.studies;
+    status = study->algorithm->new (&setting, &study->state, err);
+    return status == HT_OK ? take_earlier(study, err) : status;
+}
+
+/* As if no event had been read yet. What earlier studies teach stays, which
+ * took the longest to learn. */
+static enum ht_status forget(struct search_study *study, struct ht_error *err)
+{
+    study->algorithm->forget(study->state);
+    pending_trials_clear(&study->pending);
+    point_set_clear(&study->taken);
+    study->observed.n = 0;
+    study->revision = study->newest_trial = 0;
+    study->lost = false;
+    return take_earlier(study, err);
+}
+
+static enum ht_status read_max_trials(struct search_study *study, struct db *db,
+                                      struct arena *arena, struct ht_error *err)
+{
+    struct study_row row;
+    struct job *job;
+    enum ht_status status = db_study_get(db, arena, study->id, &row, err);
+    if (status == HT_OK)
+        status = job_parse(arena, row.spec, &job, err);
+    if (status == HT_OK)
+        study->max_trials = job->max_trials;
+    return status;
+}
+
+static enum ht_status observe(struct search_study *study,
+                              const struct trial_row *trial,
+                              const struct value point[], struct ht_error *err)
+{
+    double values[SETTING_METRICS];
+    const struct observation seen =
+        result_read(study->job, trial, point, values);
+    note_observed(study, NULL, trial->id);
+    return study->algorithm->observe(study->state, &seen, err);
+}
+
+enum change {
+    CHANGE_NONE,
+    CHANGE_CREATED,
+    CHANGE_ENDED,
+    CHANGE_REOPENED, /* ended before, runs again */
+    CHANGE_DELETED
+};
+
+/* What is foretold of a paused trial counts while it is paused. */
+static bool may_count(const char *state)
+{
+    static const enum trial_state ends[] = {TRIAL_SUCCEEDED, TRIAL_STOPPED,
+                                            TRIAL_FAILED,    TRIAL_INFEASIBLE,
+                                            TRIAL_CANCELLED, TRIAL_PAUSED};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(state, trial_state_name(ends[i])) == 0)
+            return true;
+    return false;
+}
+
+static enum change change_of(const struct event_row *event)
+{
+    if (strcmp(event->kind, "trial.created") == 0)
+        return CHANGE_CREATED;
+    if (strcmp(event->kind, "trial.deleted") == 0)
+        return CHANGE_DELETED;
+    if (strcmp(event->kind, "trial.moved") != 0)
+        return CHANGE_NONE;
+    if (may_count(event->to))
+        return CHANGE_ENDED;
+    return may_count(event->from) ? CHANGE_REOPENED : CHANGE_NONE;
+}
+
+/* Whether what was known of the trial before no longer holds. */
+static bool takes_back(const struct event_row *event)
+{
+    return change_of(event) == CHANGE_DELETED ||
+           (strcmp(event->kind, "trial.moved") == 0 && may_count(event->from));
+}
+
+/* Whether the trial was deleted or taken up again after the event, as far as
+ * events may be in here. */
+static enum ht_status is_undone(const struct search_study *study, struct db *db,
+                                const struct event_row *event, bool *undone,
+                                struct ht_error *err)
+{
+    *undone = true;
+    return study->until == INT64_MAX
+               ? HT_OK
+               : db_trial_undone(db, event, study->until, undone, err);
+}
+
+/* A paused trial of which nothing is foretold is still out. */
+static enum ht_status count_end(struct search_study *study,
+                                const struct trial_row *trial,
+                                const struct value point[],
+                                struct ht_error *err)
+{
+    if (trial->state == TRIAL_CANCELLED)
+        return HT_OK;
+    if (trial->state != TRIAL_PAUSED || result_is_foretold(study->job, trial))
+        return observe(study, trial, point, err);
+    pending_trials_add(&study->pending, trial->id, point, study->job->space.n);
+    return HT_OK;
+}
+
+static bool went_to(const struct event_row *event, enum trial_state state)
+{
+    return strcmp(event->to, trial_state_name(state)) == 0;
+}
+
+/* The trial has moved on since, which is not to be known yet. Without a result
+ * it was the same then, what was foretold is in the event; a result is gone. */
+static enum ht_status end_as_then(struct search_study *study,
+                                  const struct event_row *event,
+                                  const struct trial_row *trial,
+                                  const struct value point[],
+                                  struct ht_error *err)
+{
+    const bool paused = went_to(event, TRIAL_PAUSED) && event->data[0] != '\0';
+    struct trial_row then = *trial;
+    if (went_to(event, TRIAL_CANCELLED))
+        return HT_OK;
+    if (!paused && !went_to(event, TRIAL_FAILED) &&
+        !went_to(event, TRIAL_INFEASIBLE)) {
+        study->lost = true;
+        return HT_OK;
+    }
+    then.state = paused ? TRIAL_PAUSED : TRIAL_FAILED;
+    then.stop = event->data;
+    then.has_objective = false;
+    then.final_metrics = NULL;
+    then.final_step = 0;
+    return count_end(study, &then, point, err);
+}
+
+/* A result counts while it is its trial's newest move; a cancelled trial has
+ * none. */
+static enum ht_status end_trial(struct search_study *study, struct db *db,
+                                const struct event_row *event,
+                                const struct trial_row *trial,
+                                const struct value point[],
+                                struct ht_error *err)
+{
+    bool undone = true;
+    pending_trials_drop(&study->pending, trial->id);
+    if (trial->revision == event->revision)
+        return count_end(study, trial, point, err);
+    const enum ht_status status = is_undone(study, db, event, &undone, err);
+    return status == HT_OK && !undone
+               ? end_as_then(study, event, trial, point, err)
+               : status;
+}
+
+static void note_trial(struct search_study *study, int64_t id)
+{
+    if (study->newest_trial < id)
+        study->newest_trial = id;
+}
+
+/* As if the trial had never been, unless that is not to be known yet: what is
+ * lost is so until the trial is deleted. */
+static enum ht_status skip_deleted(struct search_study *study, struct db *db,
+                                   const struct event_row *event,
+                                   struct ht_error *err)
+{
+    bool undone = true;
+    const enum ht_status status = is_undone(study, db, event, &undone, err);
+    if (undone)
+        return status;
+    study->lost = true;
+    note_trial(study, event->trial);
+    return HT_OK;
+}
+
+static enum ht_status change_trial(struct search_study *study, struct db *db,
+                                   struct arena *arena,
+                                   const struct event_row *event,
+                                   struct ht_error *err)
+{
+    const struct space *space = &study->job->space;
+    struct value *point = arena_alloc(arena, space->n + 1, sizeof *point);
+    struct trial_row trial;
+    enum ht_status status =
+        db_trial_get(db, arena, study->id, event->trial, &trial, err);
+    if (status == HT_NOT_FOUND)
+        return skip_deleted(study, db, event, err);
+    if (status == HT_OK)
+        status = point_parse(space, trial.params, point, err);
+    if (status != HT_OK)
+        return status;
+    if (change_of(event) == CHANGE_ENDED)
+        return end_trial(study, db, event, &trial, point, err);
+    if (trial.confirms == 0) /* else its point has been believed already */
+        pending_trials_add(&study->pending, trial.id, point, space->n);
+    point_set_add(&study->taken, trial.params);
+    note_trial(study, trial.id);
+    return HT_OK;
+}
+
+/* `forgets` is set when what an earlier transaction read of a trial, one up to
+ * `known`, no longer holds: it was deleted, or what counted taken back. */
+static enum ht_status take_in(struct search_study *study, struct db *db,
+                              const struct event_row *event, int64_t known,
+                              bool *forgets, struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    const enum change change = change_of(event);
+    enum ht_status status = HT_OK;
+    if (takes_back(event))
+        *forgets = *forgets || event->trial <= known;
+    if (change != CHANGE_NONE && change != CHANGE_DELETED)
+        status = change_trial(study, db, arena, event, err);
+    else if (strcmp(event->kind, "study.changed") == 0)
+        status = read_max_trials(study, db, arena, err);
+    study->revision = event->revision;
+    arena_free(arena);
+    return status;
+}
+
+static enum ht_status read_events(struct search_study *study, struct db *db,
+                                  bool *forgets, struct ht_error *err)
+{
+    const int64_t known = study->newest_trial;
+    enum ht_status status = HT_OK;
+    struct arena *arena = arena_new();
+    struct event_list page = {.n = PAGE};
+    bool over = false;
+    while (status == HT_OK && page.n == PAGE && !over) {
+        arena_reset(arena);
+        status = db_event_list(db, arena, study->id, study->revision, PAGE,
+                               &page, err);
+        for (size_t i = 0; status == HT_OK && i < page.n; i++) {
+            over = page.rows[i].revision > study->until;
+            if (over)
+                break;
+            status = take_in(study, db, &page.rows[i], known, forgets, err);
+        }
+    }
+    arena_free(arena);
+    return status;
+}
+
+enum ht_status search_study_catch_up(struct search_study *study, struct db *db,
+                                     struct ht_error *err)
+{
+    bool forgets = false;
+    enum ht_status status = HT_OK;
+    if (study->job == NULL)
+        status = begin(study, db, err);
+    if (status == HT_OK)
+        status = read_events(study, db, &forgets, err);
+    if (status != HT_OK || !forgets)
+        return status;
+    status = forget(study, err);
+    return status == HT_OK ? read_events(study, db, &forgets, err) : status;
+}
+
+enum ht_status search_study_go_to(struct search_study *study, struct db *db,
+                                  int64_t revision, int64_t max_trials,
+                                  bool *faithful, struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    if (study->job != NULL && study->revision > revision)
+        status = forget(study, err);
+    study->until = revision;
+    if (status == HT_OK)
+        status = search_study_catch_up(study, db, err);
+    if (status != HT_OK)
+        return status;
+    study->max_trials = max_trials;
+    *faithful = !study->lost;
+    return HT_OK;
+}
+
+/* --- suggestions --- */
+
+void search_study_hurry(struct search_study *study, int64_t deadline_ms)
+{
+    study->deadline_ms = deadline_ms;
+}
+
+/* One question on its way. */
+struct suggesting {
+    const struct search_question *question;
+    struct trial_context context; /* its own, read */
+    const struct value **pending; /* see list_pending() */
+    struct suggestions made;
+};
+
+static bool is_late(const struct search_study *study)
+{
+    return study->deadline_ms < INT64_MAX &&
+           clock_monotonic_ms() >= study->deadline_ms;
+}
+
+static bool is_taken(void *context, const struct value point[])
+{
+    struct search_study *study = context;
+    text_clear(&study->scratch);
+    point_text(&study->job->space, point, &study->scratch);
+    return point_set_has(&study->taken, study->scratch.data) ||
+           point_set_has(&study->proposed, study->scratch.data);
+}
+
+/* Open trials first, room for the batch's own behind. */
+static const struct value **list_pending(const struct search_study *study,
+                                         size_t more, struct arena *arena)
+{
+    const struct value **pending =
+        arena_alloc(arena, study->pending.n + more, sizeof(struct value *));
+    for (size_t i = 0; i < study->pending.n; i++)
+        pending[i] = study->pending.items[i].point;
+    return pending;
+}
+
+static const int64_t *list_pending_ids(const struct search_study *study,
+                                       struct arena *arena)
+{
+    int64_t *ids = arena_alloc(arena, study->pending.n + 1, sizeof *ids);
+    for (size_t i = 0; i < study->pending.n; i++)
+        ids[i] = study->pending.items[i].id;
+    return ids;
+}
+
+static struct suggestion propose(struct search_study *study,
+                                 const struct value point[],
+                                 const struct reason *reason,
+                                 struct why_origin *origin, struct arena *arena)
+{
+    const struct observed_trial none = {0};
+    const struct observed_trial nearest =
+        reason->has_nearest ? study->observed.trials[reason->nearest] : none;
+    origin->nearest = nearest.id;
+    origin->nearest_study = nearest.study;
+    text_clear(&study->scratch);
+    point_text(&study->job->space, point, &study->scratch);
+    point_set_add(&study->proposed, study->scratch.data);
+    return (struct suggestion){
+        .params = arena_strdup(arena, study->scratch.data),
+        .why = why_text(arena, study->job, reason, origin),
+        .repeats = reason->kind == REASON_REPEATS};
+}
+
+/* One point more; HT_EXHAUSTED when none is left. */
+static enum ht_status suggest_next(struct search_study *study,
+                                   const struct suggesting *now,
+                                   const struct taken *taken,
+                                   struct value point[], struct reason *reason,
+                                   struct ht_error *err)
+{
+    const size_t made = now->made.n;
+    const struct suggest_request request = {
+        .ordinal = (uint64_t)now->question->ordinal + made,
+        .taken = taken,
+        .constraints = study->constraints.n > 0 ? &study->constraints : NULL,
+        .within = now->question->context == NULL ? NULL : &now->context.part,
+        .n_pending = study->pending.n + made,
+        .pending = now->pending,
+        .max_trials = (uint64_t)study->max_trials,
+        .may_repeat =
+            !now->context.untried && study->job->noise != JOB_NOISE_LOW};
+    return study->algorithm->suggest(study->state, &request, point, reason,
+                                     err);
+}
+
+static bool is_never_taken(void *context, const struct value point[])
+{
+    (void)context, (void)point;
+    return false;
+}
+
+/* Whether the constraints leave nothing, tried or not, of what was asked for.
+ */
+static bool is_barren(struct search_study *study, const struct suggesting *now,
+                      struct value point[])
+{
+    static const struct taken none = {.has = is_never_taken};
+    struct reason reason;
+    return now->made.n == 0 && study->constraints.n > 0 &&
+           suggest_next(study, now, &none, point, &reason, NULL) ==
+               HT_EXHAUSTED;
+}
+
+static enum ht_status suggest_all(struct search_study *study,
+                                  struct suggesting *now, struct arena *arena,
+                                  struct ht_error *err)
+{
+    const struct search_question *question = now->question;
+    struct suggestions *made = &now->made;
+    struct why_origin origin = {.revision = study->revision,
+                                .max_trials = study->max_trials,
+                                .context = question->context,
+                                .n_pending = study->pending.n,
+                                .pending = list_pending_ids(study, arena),
+                                .earlier = &study->known.list};
+    while (made->n < question->n && (made->n == 0 || !is_late(study))) {
+        struct value *point =
+            arena_alloc(arena, study->job->space.n + 1, sizeof *point);
+        struct reason reason;
+        struct ht_error fault;
+        const struct taken taken = {.has = is_taken,
+                                    .context = study,
+                                    .n = study->taken.n + study->proposed.n};
+        const enum ht_status status =
+            suggest_next(study, now, &taken, point, &reason, &fault);
+        if (status == HT_EXHAUSTED) {
+            made->exhausted = true;
+            made->barren = is_barren(study, now, point);
+            break;
+        }
+        if (status != HT_OK)
+            return ht_fail(err, status, "%s", fault.text);
+        now->pending[study->pending.n + made->n] = point;
+        origin.ordinal = question->ordinal + (int64_t)made->n;
+        origin.batch = (int64_t)made->n;
+        made->items[made->n++] = propose(study, point, &reason, &origin, arena);
+    }
+    return HT_OK;
+}
+
+enum ht_status search_study_suggest(struct search_study *study,
+                                    const struct search_question *question,
+                                    struct arena *arena,
+                                    struct suggestions *found,
+                                    struct ht_error *err)
+{
+    struct suggesting now = {
+        .question = question,
+        .pending = list_pending(study, question->n, arena),
+        .made = {.study = study->id, .context = question->context}};
+    enum ht_status status = HT_OK;
+    now.made.items = arena_alloc(arena, question->n, sizeof *now.made.items);
+    point_set_clear(&study->proposed);
+    if (question->context != NULL)
+        status = trial_context_parse(arena, &study->job->space,
+                                     question->context, &now.context, err);
+    if (status == HT_OK)
+        status = suggest_all(study, &now, arena, err);
+    if (status == HT_OK)
+        *found = now.made;
+    return status;
+}

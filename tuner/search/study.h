@@ -1,0 +1,56 @@
+/* search_study.h - all that searching one study needs, in a worker's memory:
+ * its space, the algorithm's state, and the points already taken.
+ *
+ * Built from the study's events in their order, so two builds from the same
+ * events are equal however often one paused in between. One thread. */
+#ifndef HT_TUNER_SEARCH_STUDY_H
+#define HT_TUNER_SEARCH_STUDY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "tuner/db/db.h"
+#include "tuner/search/search.h"
+
+struct algorithm;
+struct search_study;
+
+/* Searches with `algorithm`, or the study's own where that is NULL. */
+struct search_study *search_study_new(int64_t id,
+                                      const struct algorithm *algorithm);
+void search_study_free(struct search_study *study); /* accepts NULL */
+
+/* Reads the events since the last time, inside the reader's transaction. A
+ * trial that was deleted or runs again takes its result back: then the state is
+ * built anew, and equals one that never saw it.
+ * After a failure the state is half-built and must be freed. */
+enum ht_status search_study_catch_up(struct search_study *study, struct db *db,
+                                     struct ht_error *err);
+
+/* The study as it was at an earlier moment: after the event `revision`, when so
+ * many trials were allowed (0: no limit). Fastest when moments come in order.
+ * *faithful is false when something that was known then is gone: a trial
+ * deleted since, or a result that a retry has taken back. */
+enum ht_status search_study_go_to(struct search_study *study, struct db *db,
+                                  int64_t revision, int64_t max_trials,
+                                  bool *faithful, struct ht_error *err);
+
+/* From that moment on (monotonic; INT64_MAX, as at first: never) whoever asks
+ * for several points is given those found so far, one at least. */
+void search_study_hurry(struct search_study *study, int64_t deadline_ms);
+
+/* Suggestions number `ordinal` to ordinal+n-1, none taken (but those that
+ * repeat, unless the job says that noise is low) and all distinct; fewer in a
+ * hurry or, with `exhausted`, when the space, or the part with the context's
+ * values, has no more. Texts are in `arena`, the context is borrowed.
+ * They count as taken only once their trials show up in the events. */
+enum ht_status search_study_suggest(struct search_study *study,
+                                    const struct search_question *question,
+                                    struct arena *arena,
+                                    struct suggestions *found,
+                                    struct ht_error *err);
+
+#endif

@@ -1,0 +1,71 @@
+/* prior.h - what results of an earlier study mean in the space of another.
+ *
+ * Parameters are the same when they have the same name and both are numbers or
+ * both are categories; ranges, steps and scales may differ. Metrics are the
+ * same by name. Where the new objective's name is not among the old ones, the
+ * old objective stands for it.
+ *
+ * A result at a point of the new space, no value too many and none missing,
+ * with metrics that are wanted as they were, counts as the new study's own: it
+ * is what measuring the point again would give. Others teach by transfer. A
+ * result whose value the new study could not try is left out: moved into the
+ * range it would tell of a place where nothing was measured. */
+#ifndef HT_TUNER_SEARCH_WARM_START_H
+#define HT_TUNER_SEARCH_WARM_START_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "algorithms/base/algorithm.h"
+#include "proto/base/arena.h"
+#include "proto/job/job.h"
+#include "tuner/db/db.h"
+#include "tuner/db/prior.h"
+
+struct prior_match {
+    const struct job *old, *job; /* borrowed */
+    bool *shared;                /* by parameter of the job */
+    size_t n_shared;
+    bool renamed;    /* the old objective stands for another metric */
+    bool same;       /* the same parameters and objective */
+    bool same_goals; /* the old study has every metric, wanted the same way */
+};
+
+/* How the old job matches the new one; in the arena. */
+struct prior_match prior_match(struct arena *arena, const struct job *old,
+                               const struct job *job);
+
+enum prior_use { PRIOR_LEFT_OUT, PRIOR_TRANSFERRED, PRIOR_OWN };
+
+/* What a trial of the old study is in the new one, whose constraints those are.
+ * What it tells there goes to `seen`, and of one that counts as its own
+ * trial->point is set; both in the arena. */
+enum prior_use prior_judge(struct arena *arena, const struct prior_match *match,
+                           const struct constraint_set *constraints,
+                           struct prior_trial *trial, struct observation *seen);
+
+/* A result of an earlier study that counts as the study's own. */
+struct prior_result {
+    int64_t trial;
+    const char *study; /* the name */
+    const char *point; /* canonical */
+    struct observation seen;
+};
+
+/* What a study knows of earlier ones. */
+struct prior_knowledge {
+    struct prior_list list;
+    size_t n_own;
+    struct prior_result *own; /* study by study, in their order */
+    size_t n_studies;
+    struct prior_study *studies; /* what they teach by transfer */
+};
+
+/* What the study was given of earlier ones when it was created, in the arena.
+ * HT_CORRUPT  it cannot be read */
+enum ht_status prior_read(struct db *db, struct arena *arena, int64_t study,
+                          const struct job *job,
+                          struct prior_knowledge *knowledge,
+                          struct ht_error *err);
+
+#endif

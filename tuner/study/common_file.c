@@ -1,0 +1,172 @@
+#include "tuner/study/common_file.h"
+
+#include <string.h>
+
+#include "proto/job/metrics_file.h"
+#include "tuner/core/live.h"
+#include "tuner/db/write.h"
+
+/* One look at the studies that write a file. */
+struct looking {
+    struct core *core;
+    struct arena *arena;
+    const char *(*find)(struct arena *arena, const struct job *job);
+    const char *path;       /* what it found */
+    struct study_row found; /* the one that is looked at */
+};
+
+static enum ht_status list_live(struct looking *now, enum study_state state,
+                                struct id_list *list, struct ht_error *err)
+{
+    *list = (struct id_list){0};
+    return db_study_ids(core_db(now->core), now->arena, state, list, err);
+}
+
+/* A study whose stored job cannot be read runs nothing. */
+static enum ht_status writes_it(struct looking *now, int64_t id, bool *does,
+                                struct ht_error *err)
+{
+    const struct job *job;
+    const enum ht_status status =
+        db_study_get(core_db(now->core), now->arena, id, &now->found, err);
+    *does = false;
+    if (status != HT_OK ||
+        memory_job(core_memory(now->core), &now->found, &job, NULL) != HT_OK)
+        return status;
+    const char *path = now->find(now->arena, job);
+    *does = path != NULL && strcmp(path, now->path) == 0;
+    return HT_OK;
+}
+
+typedef enum ht_status look(struct looking *now, bool *stop,
+                            struct ht_error *err);
+
+/* Shows the judge each study that lives and writes the file, but for `id`,
+ * until it stops. */
+static enum ht_status each_writer(struct looking *now, int64_t id, look *judge,
+                                  bool *stopped, struct ht_error *err)
+{
+    static const enum study_state live[] = {STUDY_RUNNING, STUDY_PAUSED,
+                                            STUDY_STOPPING, STUDY_CANCELLING};
+    enum ht_status status = HT_OK;
+    *stopped = false;
+    for (size_t s = 0; s < sizeof live / sizeof *live; s++) {
+        struct id_list list;
+        status = list_live(now, live[s], &list, err);
+        for (size_t i = 0; status == HT_OK && !*stopped && i < list.n; i++) {
+            bool does = false;
+            if (list.ids[i] != id)
+                status = writes_it(now, list.ids[i], &does, err);
+            if (status == HT_OK && does)
+                status = judge(now, stopped, err);
+        }
+        if (status != HT_OK || *stopped)
+            return status;
+    }
+    return status;
+}
+
+static enum ht_status any(struct looking *now, bool *stop, struct ht_error *err)
+{
+    (void)now;
+    (void)err;
+    *stop = true;
+    return HT_OK;
+}
+
+/* Trials of two studies would have the same numbers there. */
+static const char *find_outputs(struct arena *arena, const struct job *job)
+{
+    const char *folder = job->output_dir;
+    if (job->kind != JOB_TUNING || folder == NULL || folder[0] != '/')
+        return NULL;
+    char *tidied = arena_strdup(arena, folder);
+    size_t len = strlen(tidied);
+    while (len > 1 && tidied[len - 1] == '/')
+        tidied[--len] = '\0';
+    return tidied;
+}
+
+/* Fills now->path, and now->found with the other study that writes it. */
+static enum ht_status find_other(struct looking *now, int64_t id,
+                                 const struct job *job, bool *taken,
+                                 struct ht_error *err)
+{
+    *taken = false;
+    now->path = now->find(now->arena, job);
+    return now->path == NULL ? HT_OK : each_writer(now, id, any, taken, err);
+}
+
+static enum ht_status check_file(struct looking *now, int64_t id,
+                                 const struct job *job, struct ht_error *err)
+{
+    bool taken;
+    now->find = metrics_file_shared;
+    const enum ht_status status = find_other(now, id, job, &taken, err);
+    return status != HT_OK || !taken
+               ? status
+               : ht_fail(err, HT_PRECONDITION,
+                         "study %.64s writes the same metrics file, %.80s: end "
+                         "it, or write %s",
+                         now->found.name, now->path,
+                         metrics_file_repair(now->arena, job));
+}
+
+static enum ht_status check_outputs(struct looking *now, int64_t id,
+                                    const struct job *job, struct ht_error *err)
+{
+    bool taken;
+    now->find = find_outputs;
+    const enum ht_status status = find_other(now, id, job, &taken, err);
+    return status != HT_OK || !taken
+               ? status
+               : ht_fail(err, HT_PRECONDITION,
+                         "study %.64s has the same outputDir, %.80s: end it, "
+                         "or choose another",
+                         now->found.name, now->path);
+}
+
+enum ht_status common_file_check(struct core *core, int64_t id,
+                                 const struct job *job, struct ht_error *err)
+{
+    struct looking now = {.core = core, .arena = arena_new()};
+    enum ht_status status = check_file(&now, id, job, err);
+    if (status == HT_OK)
+        status = check_outputs(&now, id, job, err);
+    arena_free(now.arena);
+    return status;
+}
+
+static enum ht_status runs(struct looking *now, bool *stop,
+                           struct ht_error *err)
+{
+    struct trial_counts counts;
+    const enum ht_status status =
+        db_trial_counts(core_db(now->core), now->found.id, &counts, err);
+    if (status == HT_OK)
+        *stop = trial_counts_all(&counts, TRIAL_ACTIVE) +
+                    trial_counts_all(&counts, TRIAL_STOPPING) >
+                0;
+    return status;
+}
+
+enum ht_status common_file_is_free(struct core *core, int64_t id,
+                                   const struct job *job, bool *is_free,
+                                   struct ht_error *err)
+{
+    struct looking now = {
+        .core = core, .arena = arena_new(), .find = metrics_file_shared};
+    bool busy = false;
+    enum ht_status status = HT_OK;
+    now.path = metrics_file_shared(now.arena, job);
+    if (now.path != NULL) {
+        now.found.id = id;
+        status = runs(&now, &busy, err);
+    }
+    if (now.path != NULL && status == HT_OK && !busy)
+        status = each_writer(&now, id, runs, &busy, err);
+    if (status == HT_OK)
+        *is_free = !busy;
+    arena_free(now.arena);
+    return status;
+}

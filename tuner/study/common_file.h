@@ -1,0 +1,27 @@
+/* common_file.h - what all trials of a study write: no two studies that live
+ * may have the same metrics file or outputDir, and no two trials run on one
+ * file. Core thread. */
+#ifndef HT_TUNER_STUDY_COMMON_FILE_H
+#define HT_TUNER_STUDY_COMMON_FILE_H
+
+#include <stdbool.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/job/job.h"
+#include "tuner/core/core.h"
+#include "tuner/db/rows.h"
+
+/* Whether the study `id` (0: one that is to be made) may live with this job.
+ * HT_PRECONDITION  another study that has not ended writes the same file
+ *                  or folder */
+enum ht_status common_file_check(struct core *core, int64_t id,
+                                 const struct job *job, struct ht_error *err);
+
+/* Whether a trial may start: where trials have one file, none of any study may
+ * be running on it, whatever the studies' own limits are. */
+enum ht_status common_file_is_free(struct core *core, int64_t id,
+                                   const struct job *job, bool *is_free,
+                                   struct ht_error *err);
+
+#endif

@@ -1,0 +1,172 @@
+#include "tuner/study/end.h"
+
+#include "proto/base/limits.h"
+#include "tuner/core/live.h"
+#include "tuner/db/write.h"
+#include "tuner/study/common_file.h"
+#include "tuner/study/moves.h"
+#include "tuner/study/running_time.h"
+#include "tuner/study/trial.h"
+
+/* An end by plan of a job that asked for it. */
+static bool lets_finish(struct core *core, const struct study_row *row)
+{
+    const struct job *job;
+    return row->state == STUDY_STOPPING && row->ends_as == STUDY_SUCCEEDED &&
+           !study_only_confirms(row) &&
+           memory_job(core_memory(core), row, &job, NULL) == HT_OK &&
+           job->until.let_finish;
+}
+
+static enum ht_status end_open_trials(struct core *core, struct arena *arena,
+                                      const struct study_row *row,
+                                      struct ht_error *err)
+{
+    const bool spares = lets_finish(core, row);
+    struct trial_list open, paused;
+    enum ht_status status = db_trial_open(core_db(core), arena, row->id,
+                                          HT_MAX_PARALLEL, &open, err);
+    for (size_t i = 0; status == HT_OK && i < open.n; i++)
+        if (!spares || open.rows[i].state != TRIAL_ACTIVE)
+            status = trial_end(core, arena, &open.rows[i], row->reason, err);
+    if (status == HT_OK)
+        status = db_trial_paused(core_db(core), arena, row->id, HT_MAX_PARALLEL,
+                                 &paused, err);
+    for (size_t i = 0; status == HT_OK && i < paused.n; i++)
+        status = trial_end(core, arena, &paused.rows[i], row->reason, err);
+    return status;
+}
+
+/* A study may end before it was looked at since its first trial has begun. */
+static enum ht_status note_start(struct core *core, struct study_row *row,
+                                 struct ht_error *err)
+{
+    struct trial_counts counts;
+    if (row->started_ms > 0)
+        return HT_OK;
+    const enum ht_status status =
+        db_trial_counts(core_db(core), row->id, &counts, err);
+    if (status == HT_OK && counts.of[TRIAL_ACTIVE] > 0)
+        row->started_ms = core_wall_ms(core);
+    return status;
+}
+
+enum ht_status study_begin_end(struct core *core, struct arena *arena,
+                               struct study_row *row, enum study_state as,
+                               const char *reason, struct ht_error *err)
+{
+    if (study_only_confirms(row)) { /* as it had ended before */
+        as = row->ends_as;
+        reason = row->ended;
+    }
+    if (row->kind == JOB_STUDY) {
+        row->ended = "";
+        return state_move_study(core, row, as, reason, err);
+    }
+    const enum study_state via =
+        as == STUDY_CANCELLED ? STUDY_CANCELLING : STUDY_STOPPING;
+    row->ends_as = as;
+    enum ht_status status = note_start(core, row, err);
+    if (status == HT_OK)
+        status = state_move_study(core, row, via, reason, err);
+    return status == HT_OK ? end_open_trials(core, arena, row, err) : status;
+}
+
+static enum ht_status save_changed(struct core *core, struct study_row *row,
+                                   const char *reason, struct ht_error *err)
+{
+    row->reason = reason;
+    struct event_row event = {.study = row->id,
+                              .kind = "study.changed",
+                              .from = "",
+                              .to = "",
+                              .reason = reason,
+                              .data = ""};
+    const enum ht_status status = state_event(core, &event, err);
+    return status == HT_OK ? db_study_save(core_db(core), row, err) : status;
+}
+
+enum ht_status study_hasten_end(struct core *core, struct arena *arena,
+                                struct study_row *row, const char *reason,
+                                struct ht_error *err)
+{
+    if (!lets_finish(core, row))
+        return HT_OK;
+    row->ends_as = STUDY_STOPPED;
+    const enum ht_status status = save_changed(core, row, reason, err);
+    return status == HT_OK ? end_open_trials(core, arena, row, err) : status;
+}
+
+static enum ht_status close_study(struct settling *now,
+                                  const struct ending *end,
+                                  struct ht_error *err)
+{
+    struct ending outcome = *end;
+    const enum ht_status status = study_resolve_end(now, &outcome, err);
+    now->row.ended = "";
+    return status == HT_OK ? state_move_study(now->core, &now->row, outcome.as,
+                                              outcome.reason, err)
+                           : status;
+}
+
+enum ht_status study_finish(struct settling *now, struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    if (study_open_trials(&now->counts) > 0) {
+        status = end_open_trials(now->core, now->arena, &now->row, err);
+        if (status == HT_OK) /* all of them may have been waiting */
+            status = db_trial_counts(core_db(now->core), now->row.id,
+                                     &now->counts, err);
+    }
+    if (status != HT_OK || study_open_trials(&now->counts) > 0)
+        return status;
+    const struct ending end = {now->row.ends_as, now->row.reason};
+    return close_study(now, &end, err);
+}
+
+enum ht_status study_end(struct settling *now, const struct ending *end,
+                         struct ht_error *err)
+{
+    if (now->row.kind == JOB_STUDY || study_open_trials(&now->counts) == 0)
+        return close_study(now, end, err);
+    const enum ht_status status = study_begin_end(
+        now->core, now->arena, &now->row, end->as, end->reason, err);
+    return status == HT_OK ? study_finish(now, err) : status;
+}
+
+/* What has ended may meanwhile have left its metrics file to another. */
+static enum ht_status check_file(struct core *core, const struct study_row *row,
+                                 struct ht_error *err)
+{
+    const struct job *job;
+    const enum ht_status status = memory_job(core_memory(core), row, &job, err);
+    return status == HT_OK ? common_file_check(core, row->id, job, err)
+                           : status;
+}
+
+enum ht_status study_reopen(struct core *core, struct study_row *row,
+                            const char *reason, struct ht_error *err)
+{
+    enum ht_status status = check_file(core, row, err);
+    if (status == HT_OK)
+        status = progress_restart(core, row, err);
+    if (status != HT_OK)
+        return status;
+    row->ended = "";
+    core_wake(core);
+    return study_state_is_final(row->state)
+               ? state_move_study(core, row, STUDY_RUNNING, reason, err)
+               : save_changed(core, row, reason, err);
+}
+
+enum ht_status study_confirm_on(struct core *core, struct study_row *row,
+                                const char *reason, struct ht_error *err)
+{
+    const enum ht_status status = check_file(core, row, err);
+    if (status != HT_OK)
+        return status;
+    row->ends_as = row->state;
+    row->ended = row->reason;
+    core_wake(core);
+    return state_move_study(core, row, STUDY_RUNNING, reason, err);
+}

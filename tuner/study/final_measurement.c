@@ -1,0 +1,166 @@
+#include "tuner/study/final_measurement.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "proto/base/text.h"
+#include "proto/doc/node.h"
+#include "tuner/core/live.h"
+#include "tuner/db/write.h"
+#include "tuner/study/metric_doctor.h"
+#include "tuner/study/report_batch.h"
+#include "tuner/study/trial.h"
+
+enum { LOOKED_AT = 100 }; /* records read for the names that did come */
+
+/* "ended without reporting accuracy; saw: acuracy; ..." */
+static enum ht_status why_missing(struct core *core, struct arena *arena,
+                                  struct deciding *now, const char *metric,
+                                  struct ht_error *err)
+{
+    const struct attempt_row *attempt = &now->pair->attempt;
+    struct symptoms symptoms = {.job = now->job,
+                                .metric = metric,
+                                .master = report_batch_master(arena, now->job),
+                                .evidence = now->evidence};
+    const enum ht_status status =
+        db_measurement_list(core_db(core), arena, attempt->study,
+                            attempt->trial, LOOKED_AT, &symptoms.records, err);
+    if (status != HT_OK)
+        return status;
+    const struct diagnosis diagnosis = doctor_examine(arena, &symptoms);
+    now->final =
+        (struct final){.why = diagnosis.reason, .doctor = diagnosis.json};
+    return db_attempt_set_doctor(core_db(core), attempt, diagnosis.json, err);
+}
+
+static void say_not_finite(struct arena *arena, struct deciding *now,
+                           const char *metric, double value)
+{
+    char text[TEXT_DOUBLE_BYTES];
+    now->final =
+        (struct final){.why = arena_printf(arena, "%s was %s at step %lld",
+                                           metric, text_of_double(text, value),
+                                           (long long)now->final.step)};
+}
+
+static enum ht_status choose(struct core *core, struct arena *arena,
+                             struct deciding *now, struct ht_error *err)
+{
+    struct attempt_scores scores;
+    const enum ht_status status =
+        db_scores_get(core_db(core), arena, &now->pair->attempt, &scores, err);
+    if (status != HT_OK)
+        return status;
+    const char *objective = now->job->metrics[0].name;
+    if (scores.last.metrics == NULL)
+        return why_missing(core, arena, now, objective, err);
+    const bool best =
+        now->job->selection == SELECT_BEST && scores.best.metrics != NULL;
+    const struct measurement_row *chosen = best ? &scores.best : &scores.last;
+    const double value =
+        report_metrics_value(arena, chosen->metrics, objective);
+    now->final.step = chosen->step;
+    if (!isfinite(value)) {
+        say_not_finite(arena, now, objective, value);
+        return HT_OK;
+    }
+    now->final = (struct final){.found = true,
+                                .objective = value,
+                                .step = chosen->step,
+                                .metrics = chosen->metrics};
+    return HT_OK;
+}
+
+/* --- the other metrics --- */
+
+/* The chosen record, with room for what it lacks. */
+struct completing {
+    struct replica_key key;
+    size_t n;
+    struct report_metric *metrics;
+};
+
+static void read_chosen(struct arena *arena, const struct deciding *now,
+                        struct completing *record)
+{
+    const struct attempt_row *attempt = &now->pair->attempt;
+    const char *text = now->final.metrics;
+    struct diag diag;
+    diag_init(&diag, arena, "metrics", text, strlen(text));
+    const struct node *map = node_read_json(arena, text, strlen(text), &diag);
+    record->key =
+        (struct replica_key){.study = attempt->study,
+                             .trial = attempt->trial,
+                             .attempt = attempt->n,
+                             .replica = report_batch_master(arena, now->job)};
+    record->n = 0;
+    record->metrics = arena_alloc(arena, map->count + now->job->n_metrics,
+                                  sizeof *record->metrics);
+    for (const struct node *item = map->first; item != NULL; item = item->next)
+        record->metrics[record->n++] = (struct report_metric){
+            item->key, node_get_double(map, item->key, NAN)};
+}
+
+/* Trainers may report one metric a record: what the chosen one lacks is looked
+ * for in the others. */
+static enum ht_status find_metric(struct core *core, const struct deciding *now,
+                                  const char *metric, struct completing *record,
+                                  const struct report_metric **value,
+                                  struct ht_error *err)
+{
+    size_t i = 0;
+    bool found = true;
+    enum ht_status status = HT_OK;
+    while (i < record->n && strcmp(record->metrics[i].name, metric) != 0)
+        i++;
+    if (i == record->n) {
+        const struct metric_question question = {record->key, metric,
+                                                 now->final.step};
+        status = db_measurement_value(core_db(core), &question,
+                                      &record->metrics[i].value, &found, err);
+        record->metrics[i].name = metric;
+        record->n += found ? 1 : 0;
+    }
+    *value = found ? &record->metrics[i] : NULL;
+    return status;
+}
+
+static enum ht_status complete(struct core *core, struct arena *arena,
+                               struct deciding *now, struct ht_error *err)
+{
+    struct completing record;
+    const struct job *job = now->job;
+    read_chosen(arena, now, &record);
+    for (size_t i = 1; i < job->n_metrics; i++) {
+        const char *name = job->metrics[i].name;
+        const struct report_metric *metric;
+        const enum ht_status status =
+            find_metric(core, now, name, &record, &metric, err);
+        if (status != HT_OK)
+            return status;
+        if (metric == NULL)
+            return why_missing(core, arena, now, name, err);
+        if (!isfinite(metric->value)) {
+            say_not_finite(arena, now, name, metric->value);
+            return HT_OK;
+        }
+    }
+    now->final.metrics = report_metrics_text(arena, record.n, record.metrics);
+    return HT_OK;
+}
+
+enum ht_status final_prepare(struct core *core, struct arena *arena,
+                             struct deciding *now, struct ht_error *err)
+{
+    enum ht_status status = db_study_get(
+        core_db(core), arena, now->pair->trial.study, &now->study, err);
+    if (status == HT_OK)
+        status = memory_job(core_memory(core), &now->study, &now->job, err);
+    if (status != HT_OK || now->job->n_metrics == 0)
+        return status;
+    status = choose(core, arena, now, err);
+    return status == HT_OK && now->final.found && now->job->n_metrics > 1
+               ? complete(core, arena, now, err)
+               : status;
+}

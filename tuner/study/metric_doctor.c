@@ -1,0 +1,288 @@
+#include "tuner/study/metric_doctor.h"
+
+#include <string.h>
+
+#include "proto/base/text.h"
+#include "proto/doc/json.h"
+#include "proto/doc/similar_name.h"
+#include "tuner/base/reason.h"
+
+enum {
+    MOST_NAMES = 16, /* of metrics that came, each replica's its own */
+    MOST_HINTS = 8,
+    NAMES_SHOWN = 8, /* in the reason */
+    NAME_SHOWN = 64  /* bytes of each there */
+};
+
+struct sighting { /* of a metric */
+    const char *name;
+    int64_t count; /* 0: only the heading of a column */
+    const char *first, *last;
+    const char *file; /* "": not known */
+    int64_t line;
+    const char *replica;
+};
+
+struct doctor {
+    struct arena *arena;
+    const struct symptoms *symptoms;
+    size_t n_seen, n_hints;
+    struct sighting seen[MOST_NAMES];
+    const char *hints[MOST_HINTS];
+};
+
+/* ---- what came ---- */
+
+static void add_seen(struct doctor *doctor, struct sighting sighting)
+{
+    for (size_t i = 0; i < doctor->n_seen; i++)
+        if (strcmp(doctor->seen[i].name, sighting.name) == 0 &&
+            strcmp(doctor->seen[i].replica, sighting.replica) == 0)
+            return;
+    if (doctor->n_seen < MOST_NAMES)
+        doctor->seen[doctor->n_seen++] = sighting;
+}
+
+static void see_evidence(struct doctor *doctor)
+{
+    const struct node *names = node_find(doctor->symptoms->evidence, "names");
+    const struct node *item =
+        names != NULL && names->kind == NODE_LIST ? names->first : NULL;
+    for (; item != NULL; item = item->next)
+        add_seen(doctor, (struct sighting){
+                             .name = node_get_string(item, "name", ""),
+                             .count = node_get_int(item, "count", 0),
+                             .first = node_get_string(item, "first", ""),
+                             .last = node_get_string(item, "last", ""),
+                             .file = node_get_string(item, "file", ""),
+                             .line = node_get_int(item, "line", 0),
+                             .replica = node_get_string(item, "replica", "")});
+}
+
+static void see_records(struct doctor *doctor)
+{
+    const struct measurement_list *list = &doctor->symptoms->records;
+    for (size_t i = 0; i < list->n; i++) {
+        const char *metrics = list->rows[i].metrics;
+        struct diag diag;
+        diag_init(&diag, doctor->arena, "metrics", metrics, strlen(metrics));
+        const struct node *map =
+            node_read_json(doctor->arena, metrics, strlen(metrics), &diag);
+        const struct node *item = map == NULL ? NULL : map->first;
+        for (; item != NULL; item = item->next)
+            add_seen(doctor,
+                     (struct sighting){.name = item->key,
+                                       .count = 1,
+                                       .first = "",
+                                       .last = "",
+                                       .file = "",
+                                       .replica = list->rows[i].replica});
+    }
+}
+
+/* ---- what may help ---- */
+
+static void add_hint(struct doctor *doctor, const char *hint)
+{
+    if (doctor->n_hints < MOST_HINTS)
+        doctor->hints[doctor->n_hints++] = hint;
+}
+
+static void hint_replicas(struct doctor *doctor)
+{
+    const char *metric = doctor->symptoms->metric;
+    for (size_t i = 0; i < doctor->n_seen; i++) {
+        const struct sighting *seen = &doctor->seen[i];
+        if (seen->count > 0 && strcmp(seen->name, metric) == 0 &&
+            strcmp(seen->replica, doctor->symptoms->master) != 0) {
+            add_hint(doctor, arena_printf(doctor->arena,
+                                          "%.64s reported %s, but only the "
+                                          "reports of %s count",
+                                          seen->replica, metric,
+                                          doctor->symptoms->master));
+            return;
+        }
+    }
+}
+
+static const struct sighting *find_nearest(const struct doctor *doctor)
+{
+    const struct sighting *nearest = NULL;
+    enum likeness best = LIKENESS_NONE;
+    for (size_t i = 0; i < doctor->n_seen; i++) {
+        const struct sighting *seen = &doctor->seen[i];
+        const enum likeness like =
+            likeness_of(doctor->symptoms->metric, seen->name);
+        if (like > best && strcmp(seen->name, doctor->symptoms->metric) != 0) {
+            best = like;
+            nearest = seen;
+        }
+    }
+    return nearest;
+}
+
+static void hint_nearest(struct doctor *doctor, const struct sighting *nearest)
+{
+    if (nearest == NULL)
+        return;
+    const char *place =
+        nearest->file[0] == '\0'
+            ? ""
+            : arena_printf(doctor->arena, " (%s, line %lld)", nearest->file,
+                           (long long)nearest->line);
+    add_hint(doctor, arena_printf(doctor->arena, "%.64s%s may be meant",
+                                  nearest->name, place));
+}
+
+static void hint_file(struct doctor *doctor)
+{
+    const struct node *file = node_find(doctor->symptoms->evidence, "file");
+    const char *path = doctor->symptoms->job->metrics_file;
+    const char *columns = "";
+    if (path == NULL)
+        return;
+    if (file != NULL) {
+        add_hint(doctor,
+                 arena_printf(doctor->arena, "the metrics file %s is %.16s",
+                              path, node_get_string(file, "state", "")));
+        return;
+    }
+    for (size_t i = 0; i < doctor->n_seen; i++)
+        if (doctor->seen[i].count == 0)
+            columns = arena_printf(doctor->arena, "%s%s%.64s", columns,
+                                   columns[0] == '\0' ? "" : ", ",
+                                   doctor->seen[i].name);
+    if (columns[0] != '\0')
+        add_hint(doctor, arena_printf(doctor->arena, "%s has %s but no %s",
+                                      path, columns, doctor->symptoms->metric));
+}
+
+/* The line's words as a pattern of `metrics: {stdout: ...}`. */
+static const char *pattern_of(struct doctor *doctor, const char *before)
+{
+    struct text text = {0};
+    for (; *before != '\0'; before++) {
+        if (*before == '{' || *before == '}')
+            text_append(&text, before, 1);
+        text_append(&text, before, 1);
+    }
+    text_printf(&text, "{%s}", doctor->symptoms->metric);
+    const char *pattern = arena_strndup(doctor->arena, text.data, text.len);
+    text_free(&text);
+    return pattern;
+}
+
+static void hint_line(struct doctor *doctor)
+{
+    const struct node *line = node_find(doctor->symptoms->evidence, "line");
+    if (line == NULL)
+        return;
+    const char *stream = node_get_string(line, "stream", "");
+    const bool readable = strcmp(stream, "stdout") == 0;
+    add_hint(doctor,
+             arena_printf(doctor->arena, "line %lld of %.16s looks like it: %s",
+                          (long long)node_get_int(line, "line", 0), stream,
+                          node_get_string(line, "text", "")));
+    add_hint(doctor,
+             readable
+                 ? arena_printf(
+                       doctor->arena,
+                       "such lines are read with the pattern: %s",
+                       pattern_of(doctor, node_get_string(line, "before", "")))
+                 : "patterns read stdout alone: print it there");
+}
+
+static void hint_patterns(struct doctor *doctor)
+{
+    const struct strings *patterns = &doctor->symptoms->job->stdout_patterns;
+    bool matched = doctor->symptoms->evidence == NULL;
+    for (size_t i = 0; i < doctor->n_seen; i++)
+        matched = matched || strcmp(doctor->seen[i].file, "stdout") == 0;
+    if (!matched && patterns->n > 0)
+        add_hint(doctor,
+                 arena_printf(doctor->arena, "no line of stdout matches %s%s",
+                              patterns->items[0],
+                              patterns->n > 1 ? " or another pattern" : ""));
+}
+
+static void hint_elsewhere(struct doctor *doctor)
+{
+    const char *path =
+        node_get_string(doctor->symptoms->evidence, "elsewhere", "");
+    if (path[0] != '\0')
+        add_hint(doctor, arena_printf(doctor->arena,
+                                      "%.64s was written meanwhile: the "
+                                      "trial's own file is "
+                                      "CLOUD_ML_HP_METRIC_FILE",
+                                      path));
+}
+
+/* ---- the words ---- */
+
+static const char *reason_of(const struct doctor *doctor)
+{
+    const char *text = arena_printf(doctor->arena, "ended without reporting %s",
+                                    doctor->symptoms->metric);
+    size_t shown = 0;
+    for (size_t i = 0; i < doctor->n_seen && shown < NAMES_SHOWN; i++) {
+        const struct sighting *seen = &doctor->seen[i];
+        if (seen->count == 0 ||
+            strcmp(seen->name, doctor->symptoms->metric) == 0)
+            continue;
+        text = arena_printf(doctor->arena, "%s%s%.*s", text,
+                            shown++ == 0 ? "; saw: " : ", ", NAME_SHOWN,
+                            seen->name);
+    }
+    if (doctor->n_hints > 0)
+        text = arena_printf(doctor->arena, "%s; %s", text, doctor->hints[0]);
+    return reason_cut(doctor->arena, text);
+}
+
+static void add_sighting(cJSON *array, const struct sighting *seen)
+{
+    cJSON *item = json_push_object(array);
+    json_add_string(item, "name", seen->name);
+    json_add_string(item, "replica", seen->replica);
+    if (seen->file[0] == '\0')
+        return;
+    json_add_int(item, "count", seen->count);
+    if (seen->count > 0) {
+        json_add_string(item, "first", seen->first);
+        json_add_string(item, "last", seen->last);
+    }
+    json_add_string(item, "file", seen->file);
+    json_add_int(item, "line", seen->line);
+}
+
+static const char *json_of(const struct doctor *doctor,
+                           const struct sighting *nearest)
+{
+    cJSON *object = cJSON_CreateObject();
+    json_add_string(object, "metric", doctor->symptoms->metric);
+    if (nearest != NULL)
+        json_add_string(object, "nearest", nearest->name);
+    cJSON *seen = json_add_array(object, "seen");
+    for (size_t i = 0; i < doctor->n_seen; i++)
+        add_sighting(seen, &doctor->seen[i]);
+    cJSON *hints = json_add_array(object, "hints");
+    for (size_t i = 0; i < doctor->n_hints; i++)
+        json_push_string(hints, doctor->hints[i]);
+    return json_text(doctor->arena, object);
+}
+
+struct diagnosis doctor_examine(struct arena *arena,
+                                const struct symptoms *symptoms)
+{
+    struct doctor doctor = {.arena = arena, .symptoms = symptoms};
+    see_evidence(&doctor);
+    see_records(&doctor);
+    const struct sighting *nearest = find_nearest(&doctor);
+    hint_replicas(&doctor);
+    hint_nearest(&doctor, nearest);
+    hint_file(&doctor);
+    hint_line(&doctor);
+    hint_patterns(&doctor);
+    hint_elsewhere(&doctor);
+    return (struct diagnosis){.reason = reason_of(&doctor),
+                              .json = json_of(&doctor, nearest)};
+}

@@ -1,0 +1,30 @@
+/* doctor.h - why a trial has no objective: what was seen instead, where, and
+ * what may help, in words for people. */
+#ifndef HT_TUNER_STUDY_METRIC_DOCTOR_H
+#define HT_TUNER_STUDY_METRIC_DOCTOR_H
+
+#include "proto/base/arena.h"
+#include "proto/doc/node.h"
+#include "proto/job/job.h"
+#include "tuner/db/db.h"
+
+struct symptoms {
+    const struct job *job;
+    const char *metric; /* the one that did not come */
+    const char *master; /* name of the replica whose reports count */
+    struct measurement_list records; /* some that did come, of any replica */
+    const struct node *evidence; /* the runner's, see proto/README.md section 4;
+                                    or NULL */
+};
+
+struct diagnosis {      /* in the arena */
+    const char *reason; /* "ended without reporting accuracy; saw: acuracy;
+                           acuracy (output.metrics, line 3) may be meant" */
+    const char *json;   /* the same with all that was seen: "doctor" of an
+                           attempt,   docs/http.md */
+};
+
+struct diagnosis doctor_examine(struct arena *arena,
+                                const struct symptoms *symptoms);
+
+#endif

@@ -1,0 +1,214 @@
+#include "tuner/study/moves.h"
+
+#include <stddef.h>
+
+#include "tuner/base/meter.h"
+#include "tuner/core/core.h"
+#include "tuner/db/write.h"
+#include "tuner/study/suggestion_stock.h"
+
+#define TO(state) (1u << (state))
+
+static const unsigned study_moves[] = {
+    [STUDY_RUNNING] = TO(STUDY_PAUSED) | TO(STUDY_STOPPING) |
+                      TO(STUDY_CANCELLING) | TO(STUDY_SUCCEEDED) |
+                      TO(STUDY_STOPPED) | TO(STUDY_FAILED) |
+                      TO(STUDY_CANCELLED) | TO(STUDY_DELETING),
+    [STUDY_PAUSED] = TO(STUDY_RUNNING) | TO(STUDY_STOPPING) |
+                     TO(STUDY_CANCELLING) | TO(STUDY_SUCCEEDED) |
+                     TO(STUDY_STOPPED) | TO(STUDY_FAILED) |
+                     TO(STUDY_CANCELLED) | TO(STUDY_DELETING),
+    [STUDY_STOPPING] = TO(STUDY_CANCELLING) | TO(STUDY_SUCCEEDED) |
+                       TO(STUDY_STOPPED) | TO(STUDY_FAILED) |
+                       TO(STUDY_DELETING),
+    [STUDY_CANCELLING] = TO(STUDY_CANCELLED) | TO(STUDY_DELETING),
+    [STUDY_SUCCEEDED] = TO(STUDY_RUNNING) | TO(STUDY_DELETING),
+    [STUDY_STOPPED] = TO(STUDY_RUNNING) | TO(STUDY_DELETING),
+    [STUDY_FAILED] = TO(STUDY_RUNNING) | TO(STUDY_DELETING),
+    [STUDY_CANCELLED] = TO(STUDY_DELETING),
+    [STUDY_DELETING] = 0,
+};
+
+static const unsigned trial_moves[] = {
+    [TRIAL_PREPARED] = TO(TRIAL_REQUESTED) | TO(TRIAL_CANCELLED),
+    /* At once SUCCEEDED or INFEASIBLE: it came with its result. STOPPED: it
+     * waited to go on from a rung, with what it was worth there. */
+    [TRIAL_REQUESTED] = TO(TRIAL_ACTIVE) | TO(TRIAL_SUCCEEDED) |
+                        TO(TRIAL_STOPPED) | TO(TRIAL_INFEASIBLE) |
+                        TO(TRIAL_CANCELLED),
+    [TRIAL_ACTIVE] = TO(TRIAL_REQUESTED) | TO(TRIAL_STOPPING) |
+                     TO(TRIAL_SUCCEEDED) | TO(TRIAL_STOPPED) |
+                     TO(TRIAL_FAILED) | TO(TRIAL_INFEASIBLE) |
+                     TO(TRIAL_CANCELLED),
+    [TRIAL_STOPPING] = TO(TRIAL_SUCCEEDED) | TO(TRIAL_STOPPED) |
+                       TO(TRIAL_INFEASIBLE) | TO(TRIAL_CANCELLED) |
+                       TO(TRIAL_PAUSED),
+    [TRIAL_SUCCEEDED] = 0,
+    /* Without success it may be tried again. */
+    [TRIAL_STOPPED] = TO(TRIAL_REQUESTED),
+    [TRIAL_FAILED] = TO(TRIAL_REQUESTED),
+    [TRIAL_INFEASIBLE] = TO(TRIAL_REQUESTED),
+    [TRIAL_CANCELLED] = TO(TRIAL_REQUESTED),
+    [TRIAL_PAUSED] =
+        TO(TRIAL_REQUESTED) | TO(TRIAL_STOPPED) | TO(TRIAL_CANCELLED),
+};
+
+static const unsigned attempt_moves[] = {
+    [ATTEMPT_STARTING] =
+        TO(ATTEMPT_RUNNING) | TO(ATTEMPT_DRAINING) | TO(ATTEMPT_ENDED),
+    [ATTEMPT_RUNNING] = TO(ATTEMPT_DRAINING) | TO(ATTEMPT_ENDED),
+    [ATTEMPT_DRAINING] = TO(ATTEMPT_ENDED),
+    [ATTEMPT_ENDED] = 0,
+};
+
+bool state_study_may(enum study_state from, enum study_state to)
+{
+    return (study_moves[from] & TO(to)) != 0;
+}
+
+bool state_trial_may(enum trial_state from, enum trial_state to)
+{
+    return (trial_moves[from] & TO(to)) != 0;
+}
+
+bool state_attempt_may(enum attempt_state from, enum attempt_state to)
+{
+    return (attempt_moves[from] & TO(to)) != 0;
+}
+
+enum ht_status state_event(struct core *core, struct event_row *event,
+                           struct ht_error *err)
+{
+    struct db *db = core_db(core);
+    event->time_ms = core_wall_ms(core);
+    event->actor = core_actor(core);
+    enum ht_status status = db_study_add_revision(
+        db, event->study, &event->time_ms, &event->revision, err);
+    if (status == HT_OK)
+        status = db_event_insert(db, event, err);
+    if (status != HT_OK)
+        return status;
+    core_note_revision(core, event->study, event->revision);
+    return HT_OK;
+}
+
+enum ht_status state_move_study(struct core *core, struct study_row *row,
+                                enum study_state to, const char *reason,
+                                struct ht_error *err)
+{
+    if (!state_study_may(row->state, to))
+        return ht_fail(err, HT_INTERNAL, "study %lld cannot go from %s to %s",
+                       (long long)row->id, study_state_name(row->state),
+                       study_state_name(to));
+    struct event_row event = {.study = row->id,
+                              .kind = "study.moved",
+                              .from = study_state_name(row->state),
+                              .to = study_state_name(to),
+                              .reason = reason,
+                              .data = ""};
+    enum ht_status status = state_event(core, &event, err);
+    if (status != HT_OK)
+        return status;
+    row->state = to;
+    row->reason = reason;
+    row->revision = event.revision;
+    if (to == STUDY_DELETING)
+        core_note_revision(core, row->id, REVISION_DELETED);
+    else
+        row->ended_ms = study_state_is_final(to) ? event.time_ms : 0;
+    core_wake(core); /* who waits for suggestions may wait in vain now */
+    core_touch(core, row->id);
+    return db_study_save(core_db(core), row, err);
+}
+
+/* What is foretold of a paused trial counts until it goes on, and is replaced
+ * then; who asks what was known at an earlier time finds it here. */
+static const char *told_later(const struct trial_row *row, enum trial_state to)
+{
+    return to == TRIAL_PAUSED && row->stop != NULL ? row->stop : "";
+}
+
+enum ht_status state_move_trial(struct core *core, struct trial_row *row,
+                                enum trial_state to, const char *reason,
+                                struct ht_error *err)
+{
+    if (!state_trial_may(row->state, to))
+        return ht_fail(err, HT_INTERNAL, "trial %lld cannot go from %s to %s",
+                       (long long)row->id, trial_state_name(row->state),
+                       trial_state_name(to));
+    struct event_row event = {.study = row->study,
+                              .kind = "trial.moved",
+                              .trial = row->id,
+                              .attempt = row->attempt,
+                              .from = trial_state_name(row->state),
+                              .to = trial_state_name(to),
+                              .reason = reason,
+                              .data = told_later(row, to)};
+    struct db *db = core_db(core);
+    enum ht_status status = state_event(core, &event, err);
+    if (status == HT_OK)
+        status = db_trial_count(db, row, row->state, -1, err);
+    if (status == HT_OK)
+        status = db_trial_count(db, row, to, 1, err);
+    if (status != HT_OK)
+        return status;
+    if (trial_state_is_final(row->state) || trial_state_is_final(to))
+        offer_outdate(core, row->study);
+    row->state = to;
+    row->reason = reason;
+    row->revision = event.revision;
+    if (to == TRIAL_ACTIVE && row->started_ms == 0)
+        row->started_ms = event.time_ms;
+    if (trial_state_is_final(to))
+        row->ended_ms = event.time_ms;
+    core_touch(core, row->study);
+    return db_trial_save(db, row, err);
+}
+
+static void apply_count(struct core *core, const void *data)
+{
+    const enum meter_count *count = data;
+    (void)core;
+    meter_add(*count, 1);
+}
+
+static void count_attempt(struct core *core, const struct attempt_row *row,
+                          enum attempt_state to)
+{
+    const bool ends = to == ATTEMPT_ENDED && row->outcome != OUTCOME_NONE;
+    const enum meter_count count =
+        ends ? (enum meter_count)(METER_ATTEMPTS_SUCCEEDED + row->outcome -
+                                  OUTCOME_SUCCEEDED)
+             : METER_ATTEMPTS_STARTED;
+    if (ends || to == ATTEMPT_RUNNING)
+        core_defer(core, apply_count, &count, sizeof count);
+}
+
+enum ht_status state_move_attempt(struct core *core, struct attempt_row *row,
+                                  enum attempt_state to, const char *reason,
+                                  struct ht_error *err)
+{
+    if (!state_attempt_may(row->state, to))
+        return ht_fail(err, HT_INTERNAL, "attempt %lld cannot go from %s to %s",
+                       (long long)row->n, attempt_state_name(row->state),
+                       attempt_state_name(to));
+    struct event_row event = {.study = row->study,
+                              .kind = "attempt.moved",
+                              .trial = row->trial,
+                              .attempt = row->n,
+                              .from = attempt_state_name(row->state),
+                              .to = attempt_state_name(to),
+                              .reason = reason,
+                              .data = ""};
+    const enum ht_status status = state_event(core, &event, err);
+    if (status != HT_OK)
+        return status;
+    count_attempt(core, row, to);
+    row->state = to;
+    row->reason = reason;
+    if (to == ATTEMPT_RUNNING)
+        row->started_ms = event.time_ms;
+    if (to >= ATTEMPT_DRAINING && row->ended_ms == 0)
+        row->ended_ms = event.time_ms;
+    return db_attempt_save(core_db(core), row, err);
+}

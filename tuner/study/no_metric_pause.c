@@ -1,0 +1,119 @@
+#include "tuner/study/no_metric_pause.h"
+
+#include "tuner/base/reason.h"
+#include "tuner/db/write.h"
+#include "tuner/study/end_rules.h"
+#include "tuner/study/moves.h"
+#include "tuner/study/trial.h"
+
+static int64_t most_of(const struct job *job)
+{
+    return job->parallel < SILENCE_MOST ? job->parallel : SILENCE_MOST;
+}
+
+bool silence_paused(const struct study_row *study)
+{
+    return study->state == STUDY_PAUSED &&
+           study->unreported_in_row == SILENCE_HELD;
+}
+
+static enum ht_status save(struct core *core, struct study_row *row,
+                           int64_t silent, struct ht_error *err)
+{
+    row->unreported_in_row = silent;
+    return db_study_set_unreported(core_db(core), row->id, silent, err);
+}
+
+/* Whether trials are left that a pause would save. */
+static enum ht_status has_more(struct core *core, const struct study_row *row,
+                               const struct job *job, bool *more,
+                               struct ht_error *err)
+{
+    struct trial_counts counts;
+    const enum ht_status status =
+        db_trial_counts(core_db(core), row->id, &counts, err);
+    if (status != HT_OK)
+        return status;
+    int64_t begun = 0;
+    for (int state = 0; state < TRIAL_STATES; state++)
+        if (state != TRIAL_PREPARED && state != TRIAL_REQUESTED)
+            begun += trial_counts_all(&counts, (enum trial_state)state);
+    *more = begun < job->max_trials;
+    return HT_OK;
+}
+
+static enum ht_status hold(struct core *core, struct arena *arena,
+                           const struct deciding *now, struct study_row *row,
+                           int64_t silent, struct ht_error *err)
+{
+    const enum ht_status status = save(core, row, SILENCE_HELD, err);
+    if (status != HT_OK)
+        return status;
+    const char *reason =
+        silent == 1
+            ? reason_make(arena, "paused, as the first trial %s",
+                          now->final.why)
+            : reason_make(arena, "paused, as the first %lld trials all %s",
+                          (long long)silent, now->final.why);
+    return state_move_study(core, row, STUDY_PAUSED, reason, err);
+}
+
+/* What ends while a study is paused, by whomever, is not counted. */
+static enum ht_status note(struct core *core, struct arena *arena,
+                           const struct deciding *now, struct study_row *row,
+                           struct ht_error *err)
+{
+    bool more = false;
+    if (row->state != STUDY_RUNNING || row->unreported_in_row == SILENCE_HELD ||
+        now->job->metric_doctor != DOCTOR_PAUSE)
+        return HT_OK;
+    const int64_t silent = row->unreported_in_row + 1;
+    const enum ht_status status = has_more(core, row, now->job, &more, err);
+    if (status != HT_OK)
+        return status;
+    return more && silent >= most_of(now->job)
+               ? hold(core, arena, now, row, silent, err)
+               : save(core, row, silent, err);
+}
+
+static enum ht_status hear(struct core *core, struct arena *arena,
+                           const struct deciding *now, struct study_row *row,
+                           struct ht_error *err)
+{
+    const bool was_paused = silence_paused(row);
+    const enum ht_status status = save(core, row, SILENCE_KNOWN, err);
+    if (status != HT_OK || !was_paused)
+        return status;
+    core_wake(core);
+    return state_move_study(core, row, STUDY_RUNNING,
+                            reason_make(arena, "trial %lld reported %s",
+                                        (long long)now->pair->trial.id,
+                                        now->job->metrics[0].name),
+                            err);
+}
+
+enum ht_status silence_heed(struct core *core, struct arena *arena,
+                            const struct deciding *now, struct ht_error *err)
+{
+    const struct trial_row *trial = &now->pair->trial;
+    const bool silent =
+        trial->state == TRIAL_INFEASIBLE && now->final.doctor != NULL;
+    struct study_row row;
+    if (now->job->n_metrics == 0 || (!silent && !trial->has_objective))
+        return HT_OK;
+    const enum ht_status status =
+        db_study_get(core_db(core), arena, trial->study, &row, err);
+    if (status != HT_OK || row.unreported_in_row == SILENCE_KNOWN)
+        return status;
+    return silent ? note(core, arena, now, &row, err)
+                  : hear(core, arena, now, &row, err);
+}
+
+enum ht_status silence_accept(struct core *core, const struct study_row *study,
+                              struct ht_error *err)
+{
+    return study->unreported_in_row == SILENCE_HELD
+               ? db_study_set_unreported(core_db(core), study->id,
+                                         SILENCE_KNOWN, err)
+               : HT_OK;
+}

@@ -1,0 +1,64 @@
+/* report_batch.h - the records of one message on their way into the tables.
+ *
+ * What many records share (counts of their writers, the candidates for the
+ * final measurement, the newest values of the trial) is read once, kept up to
+ * date in memory and written once at the end. */
+#ifndef HT_TUNER_STUDY_REPORT_BATCH_H
+#define HT_TUNER_STUDY_REPORT_BATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/doc/node.h"
+#include "proto/job/job.h"
+#include "proto/job/report.h"
+#include "tuner/db/write.h"
+#include "tuner/study/trial.h"
+
+struct report_batch {
+    /* from the caller */
+    struct db *db;
+    struct arena *arena;
+    struct trial_pair *pair;
+    const struct job *job;
+    struct replica_key key;
+
+    /* kept */
+    bool is_master;
+    int64_t records; /* stored for the replica, over all writers */
+    size_t n_writers;
+    struct writer_row *writers; /* those named in the message */
+    struct attempt_scores scores;
+    double best;         /* the objective of scores.best, when there is one */
+    int64_t latest_step; /* of the trial's newest record, when there is one */
+    bool moved_scores, moved_latest;
+};
+
+enum ht_status report_batch_begin(struct report_batch *batch,
+                                  struct ht_error *err);
+/* Stores one record unless its key is known.
+ * HT_INVALID  it is no record; its number in the list is named */
+enum ht_status report_batch_add(struct report_batch *batch,
+                                const struct node *node, struct ht_error *err);
+/* Writes the shared rows; pair->trial has the newest values afterwards. */
+enum ht_status report_batch_end(struct report_batch *batch,
+                                struct ht_error *err);
+
+/* The replica whose reports count. */
+const char *report_batch_master(struct arena *arena, const struct job *job);
+
+/* A metric of such a JSON object; NaN without it. */
+double report_metrics_value(struct arena *arena, const char *metrics,
+                            const char *name);
+
+/* At least one metric as the JSON object that rows hold. */
+const char *report_metrics_text(struct arena *arena, size_t n,
+                                const struct report_metric metrics[]);
+
+/* A writer as it is written on the wire: 16 hex digits. */
+void report_batch_writer_text(char text[17], uint64_t writer);
+
+#endif

@@ -1,0 +1,155 @@
+#include "tuner/study/rungs.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+
+#include "proto/base/text.h"
+#include "tuner/db/rungs.h"
+#include "tuner/db/write.h"
+#include "tuner/search/method.h"
+#include "tuner/study/trial_pause.h"
+
+/* --- noting --- */
+
+static const char *goals_text(struct arena *arena, const struct job *job,
+                              const double goals[])
+{
+    struct text text = {0};
+    for (size_t k = 0; k < job->n_metrics; k++) {
+        text_puts(&text, k == 0 ? "[" : ",");
+        if (isfinite(goals[k]))
+            text_double(&text, goals[k]);
+        else
+            text_puts(&text, "null");
+    }
+    text_puts(&text, "]");
+    const char *copy = arena_strdup(arena, text.data);
+    text_free(&text);
+    return copy;
+}
+
+enum ht_status rungs_note(struct core *core, struct arena *arena,
+                          struct trial_row *trial,
+                          const struct stop_verdict *verdict,
+                          struct ht_error *err)
+{
+    const struct job *job;
+    if (verdict->rung < 0)
+        return HT_OK;
+    enum ht_status status = core_job(core, trial->study, &job, err);
+    if (status != HT_OK)
+        return status;
+    const struct rung_row row = {.study = trial->study,
+                                 .trial = trial->id,
+                                 .rung = verdict->rung,
+                                 .at = verdict->at,
+                                 .goals =
+                                     goals_text(arena, job, verdict->goals)};
+    status = db_rung_set(core_db(core), &row, err);
+    trial->rungs_passed = verdict->rung + (verdict->action == STOP_GO_ON);
+    core_touch(core, trial->study); /* others may belong to the best now */
+    return status == HT_OK
+               ? db_trial_set_rungs_passed(core_db(core), trial, err)
+               : status;
+}
+
+enum ht_status rungs_forget(struct core *core, struct trial_row *trial,
+                            struct ht_error *err)
+{
+    trial->rungs_passed = 0;
+    trial->pausing = false;
+    trial->stop = "";
+    return db_rung_clear(core_db(core), trial->study, trial->id, err);
+}
+
+/* --- promotion --- */
+
+static const double *read_goals(struct arena *arena, const struct job *job,
+                                const char *text)
+{
+    double *goals = arena_alloc(arena, SETTING_METRICS, sizeof *goals);
+    cJSON *list = cJSON_Parse(text);
+    const cJSON *item = list == NULL ? NULL : list->child;
+    for (size_t k = 0; k < job->n_metrics; k++) {
+        goals[k] =
+            item != NULL && cJSON_IsNumber(item) ? item->valuedouble : NAN;
+        item = item == NULL ? NULL : item->next;
+    }
+    cJSON_Delete(list);
+    return goals;
+}
+
+static struct stop_curve read_curve(struct settling *now,
+                                    const struct climber *climber)
+{
+    struct stop_point *points =
+        arena_alloc(now->arena, climber->n, sizeof *points);
+    for (size_t i = 0; i < climber->n; i++)
+        points[i] = (struct stop_point){
+            climber->rungs[i].at,
+            read_goals(now->arena, now->job, climber->rungs[i].goals)};
+    return (struct stop_curve){.ordinal = (uint64_t)climber->ordinal,
+                               .passed = climber->rungs_passed,
+                               .paused = climber->state == TRIAL_PAUSED,
+                               .n = climber->n,
+                               .points = points};
+}
+
+static int64_t room_of(const struct settling *now)
+{
+    return now->row.state == STUDY_RUNNING && now->counts.of[TRIAL_PAUSED] > 0
+               ? now->job->parallel - study_busy_trials(&now->counts)
+               : 0;
+}
+
+/* Whether nobody else will come to the rungs. */
+static bool is_last(const struct settling *now)
+{
+    return study_busy_trials(&now->counts) == 0 && study_wanted(now) == 0;
+}
+
+static enum ht_status promote(struct settling *now, int64_t id,
+                              struct ht_error *err)
+{
+    struct trial_row trial;
+    struct db *db = core_db(now->core);
+    enum ht_status status =
+        db_trial_get(db, now->arena, now->row.id, id, &trial, err);
+    if (status == HT_OK)
+        status = trial_promote(now->core, now->arena, &trial, err);
+    if (status == HT_OK)
+        status = db_trial_counts(db, now->row.id, &now->counts, err);
+    return status;
+}
+
+enum ht_status rungs_promote(struct settling *now, struct ht_error *err)
+{
+    const struct stop_rule *rule = stop_rule_find(now->job->early_stop.rule);
+    struct climber_list climbers;
+    if (room_of(now) <= 0 || rule == NULL || rule->promote == NULL)
+        return HT_OK;
+    enum ht_status status = db_rung_climbers(core_db(now->core), now->arena,
+                                             now->row.id, &climbers, err);
+    if (status != HT_OK)
+        return status;
+    struct stop_curve *curves =
+        arena_alloc(now->arena, climbers.n + 1, sizeof *curves);
+    for (size_t i = 0; i < climbers.n; i++)
+        curves[i] = read_curve(now, &climbers.rows[i]);
+    const struct setting setting =
+        search_setting(now->job, (uint64_t)now->row.seed);
+    const struct stop_study study = {.setting = &setting,
+                                     .options = &now->job->early_stop,
+                                     .n = climbers.n,
+                                     .curves = curves};
+    size_t chosen;
+    while (status == HT_OK && room_of(now) > 0 &&
+           rule->promote(&study, is_last(now), &chosen)) {
+        curves[chosen].paused = false;
+        status = promote(now, climbers.rows[chosen].trial, err);
+    }
+    /* The row has a new revision. */
+    return status == HT_OK ? db_study_get(core_db(now->core), now->arena,
+                                          now->row.id, &now->row, err)
+                           : status;
+}

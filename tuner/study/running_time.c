@@ -1,0 +1,69 @@
+#include "tuner/study/running_time.h"
+
+#include <stddef.h>
+
+#include "tuner/core/live.h"
+#include "tuner/db/write.h"
+
+enum { SAVE_USED_MS = 1000 }; /* running time is written no more often */
+
+/* --- running time --- */
+
+struct mark {
+    int64_t study, at_ms, used_ms;
+};
+
+static void apply_mark(struct core *core, const void *data)
+{
+    const struct mark *mark = data;
+    struct memory_study *memory = memory_study(core_memory(core), mark->study);
+    memory->clock_mark_ms = mark->at_ms;
+    memory->clock_used_ms = mark->used_ms;
+}
+
+int64_t progress_used_ms(struct core *core, const struct study_row *study)
+{
+    const struct memory_study *memory =
+        memory_study(core_memory(core), study->id);
+    if (memory->clock_mark_ms == 0)
+        return study->used_ms;
+    return memory->clock_used_ms + core_now_ms(core) - memory->clock_mark_ms;
+}
+
+enum ht_status progress_count(struct core *core, const struct study_row *study,
+                              struct ht_error *err)
+{
+    const bool counts =
+        study->state == STUDY_RUNNING && !study_only_confirms(study);
+    const bool counted =
+        memory_study(core_memory(core), study->id)->clock_mark_ms > 0;
+    const int64_t used_ms = progress_used_ms(core, study);
+    const int64_t gained = used_ms - study->used_ms;
+    const bool save = gained >= SAVE_USED_MS || (gained > 0 && !counts);
+    if (save || counted != counts) {
+        const struct mark mark = {study->id, counts ? core_now_ms(core) : 0,
+                                  used_ms};
+        core_defer(core, apply_mark, &mark, sizeof mark);
+    }
+    return save ? db_study_set_used(core_db(core), study->id, used_ms, err)
+                : HT_OK;
+}
+
+/* --- gain --- */
+
+enum ht_status progress_note(struct core *core, const struct study_row *study,
+                             bool gain, struct ht_error *err)
+{
+    return db_study_set_progress(
+        core_db(core), study->id, gain ? 0 : study->stale_trials + 1,
+        gain ? progress_used_ms(core, study) : study->gain_ms, err);
+}
+
+enum ht_status progress_restart(struct core *core, struct study_row *study,
+                                struct ht_error *err)
+{
+    study->stale_trials = 0;
+    study->gain_ms = progress_used_ms(core, study);
+    return db_study_set_progress(core_db(core), study->id, 0, study->gain_ms,
+                                 err);
+}

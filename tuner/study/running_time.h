@@ -1,0 +1,33 @@
+/* progress.h - how long a study has run, and when it last got better.
+ *
+ * Running time is time in the state RUNNING, on the monotonic clock; a jump of
+ * the wall clock does not change it. Core thread. */
+#ifndef HT_TUNER_STUDY_RUNNING_TIME_H
+#define HT_TUNER_STUDY_RUNNING_TIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/base/error.h"
+#include "tuner/core/core.h"
+#include "tuner/db/rows.h"
+
+/* Running time up to now. */
+int64_t progress_used_ms(struct core *core, const struct study_row *study);
+
+/* Starts, goes on with, or stands the clock, as the study's state wants it, and
+ * writes the running time now and then: what a crash may lose is the part since
+ * the last write. */
+enum ht_status progress_count(struct core *core, const struct study_row *study,
+                              struct ht_error *err);
+
+/* Notes that a trial ends, with a gain or without (front.h). */
+enum ht_status progress_note(struct core *core, const struct study_row *study,
+                             bool gain, struct ht_error *err);
+
+/* Whatever counts time or trials without gain starts anew, for a study that
+ * goes on after its end. */
+enum ht_status progress_restart(struct core *core, struct study_row *study,
+                                struct ht_error *err);
+
+#endif

@@ -1,0 +1,357 @@
+#include "tuner/study/settle.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "tuner/core/live.h"
+#include "tuner/db/write.h"
+#include "tuner/runners/can_run.h"
+#include "tuner/runners/gpu_count.h"
+#include "tuner/study/cannot_start_pause.h"
+#include "tuner/study/end.h"
+#include "tuner/study/end_rules.h"
+#include "tuner/study/no_metric_pause.h"
+#include "tuner/study/rungs.h"
+#include "tuner/study/running_time.h"
+#include "tuner/study/suggestion_stock.h"
+
+enum {
+    RETRY_MS = 1000, /* before something that failed is tried again */
+    ERASE_ROWS = 1000,
+    ASK_AT_ONCE = 64 /* suggestions in one question to a worker */
+};
+
+/* --- memory of a study, changed after the commit --- */
+
+struct look_at {
+    int64_t study, at_ms;
+};
+
+static void apply_look_at(struct core *core, const void *data)
+{
+    const struct look_at *look = data;
+    memory_study(core_memory(core), look->study)->look_at_ms = look->at_ms;
+}
+
+static void look_at(struct core *core, int64_t study, int64_t at_ms)
+{
+    const struct look_at look = {study, at_ms};
+    core_defer(core, apply_look_at, &look, sizeof look);
+}
+
+static void apply_fresh(struct core *core, const void *data)
+{
+    const int64_t *study = data;
+    memory_study(core_memory(core), *study)->stale = false;
+}
+
+struct question {
+    int64_t study;
+    struct search_question asked;
+};
+
+static void apply_ask(struct core *core, const void *data)
+{
+    const struct question *question = data;
+    struct memory_study *memory =
+        memory_study(core_memory(core), question->study);
+    if (memory->asking)
+        return;
+    memory->asking = true;
+    memory->asked_news = memory->news;
+    search_ask(core_search(core), question->study, &question->asked);
+}
+
+static void apply_drop(struct core *core, const void *data)
+{
+    const int64_t *study = data;
+    memory_drop_study(core_memory(core), *study);
+}
+
+static void apply_deleted(struct core *core, const void *data)
+{
+    const int64_t *study = data;
+    const struct core_options *options = core_options_of(core);
+    memory_drop_study(core_memory(core), *study);
+    if (options->on_deleted != NULL)
+        options->on_deleted(options->context, *study);
+}
+
+/* --- wanting trials --- */
+
+void study_ask(struct core *core, const struct study_row *row, int64_t n,
+               const char *context)
+{
+    const struct memory_study *memory =
+        memory_study(core_memory(core), row->id);
+    if (n == 0 || memory->asking || memory->ask_after_ms > core_now_ms(core))
+        return;
+    const struct question question = {
+        .study = row->id,
+        .asked = {.ordinal = study_trials_made(row),
+                  .n = (size_t)(n < ASK_AT_ONCE ? n : ASK_AT_ONCE),
+                  .context = context}};
+    core_defer(core, apply_ask, &question, sizeof question);
+}
+
+/* Clients ask by themselves, or will; those whose question failed ask again.
+ */
+static void want_trials(struct settling *now)
+{
+    const struct memory_study *memory =
+        memory_study(core_memory(now->core), now->row.id);
+    if (now->row.kind != JOB_STUDY)
+        study_ask(now->core, &now->row, study_wanted(now), NULL);
+    else if (memory->ask_after_ms > 0 && !memory->asking)
+        core_wake(now->core);
+    else if (offer_is_due(now))
+        study_ask(now->core, &now->row, 1, NULL);
+}
+
+/* NULL when a runner that is there may run the trials. */
+static const char *refusal_of_all(struct settling *now)
+{
+    struct fitting_lack lack = {0};
+    const struct memory_runner *runner = memory_runners(core_memory(now->core));
+    for (; runner != NULL; runner = runner->next)
+        if (runner->online &&
+            fitting_allows(now->arena, &runner->rules, now->job, &lack))
+            return NULL;
+    return lack.text;
+}
+
+/* What waiting trials wait for. */
+static const char *wanted_reason(struct settling *now, int64_t slots)
+{
+    const char *refusal = refusal_of_all(now);
+    if (refusal != NULL)
+        return refusal;
+    const int64_t needed = gpus_needed(now->core, now->job);
+    const struct gpus_known gpus = gpus_count(core_memory(now->core));
+    if (needed > gpus.most)
+        return arena_printf(
+            now->arena, "each needs %lld GPU%s, no runner has more than %lld",
+            (long long)needed, needed == 1 ? "" : "s", (long long)gpus.most);
+    if (needed > 0)
+        return arena_printf(now->arena, "%lld slots, %lld GPU%s",
+                            (long long)slots, (long long)gpus.all,
+                            gpus.all == 1 ? "" : "s");
+    return arena_printf(now->arena, "%lld slots", (long long)slots);
+}
+
+/* Clients are given confirmations like any other trial, once they ask. */
+static const char *clients_reason(struct settling *now, int64_t active)
+{
+    const int64_t confirming = now->counts.confirming[TRIAL_REQUESTED];
+    const char *reason = active == 0
+                             ? "waits for clients"
+                             : arena_printf(now->arena, "clients evaluate %lld",
+                                            (long long)active);
+    return confirming == 0
+               ? reason
+               : arena_printf(now->arena, "%s, %lld run%s to confirm wait%s",
+                              reason, (long long)confirming,
+                              confirming == 1 ? "" : "s",
+                              confirming == 1 ? "s" : "");
+}
+
+static const char *running_reason(struct settling *now)
+{
+    const int64_t active = trial_counts_all(&now->counts, TRIAL_ACTIVE) +
+                           trial_counts_all(&now->counts, TRIAL_STOPPING);
+    const int64_t waiting = trial_counts_all(&now->counts, TRIAL_REQUESTED);
+    bool any;
+    const int64_t slots = memory_slots(core_memory(now->core), &any);
+    if (refusal_paused(&now->row) || silence_paused(&now->row))
+        return now->row.reason;
+    if (now->row.state == STUDY_PAUSED)
+        return active == 0 ? "paused"
+                           : arena_printf(now->arena, "paused, %lld still run",
+                                          (long long)active);
+    if (now->row.kind == JOB_STUDY)
+        return clients_reason(now, active);
+    if (!any)
+        return "no runner is connected";
+    if (active + waiting == 0)
+        return "the next trials are being chosen";
+    if (waiting == 0)
+        return arena_printf(now->arena, "%lld of %lld run", (long long)active,
+                            (long long)active);
+    return arena_printf(now->arena, "%lld of %lld wait: %s", (long long)waiting,
+                        (long long)active + (long long)waiting,
+                        wanted_reason(now, slots));
+}
+
+/* Whether the first attempt has run since this was looked at. */
+static enum ht_status begins_now(struct settling *now, bool *begins,
+                                 struct ht_error *err)
+{
+    *begins = false;
+    if (now->row.first_run_used_ms > 0 || now->row.kind == JOB_STUDY)
+        return HT_OK;
+    return db_study_has_run(core_db(now->core), now->row.id, begins, err);
+}
+
+/* Kept true on the row without an event: it follows from moves that have one,
+ * and from runners coming and going. */
+static enum ht_status save_reason(struct settling *now, struct ht_error *err)
+{
+    const char *reason = running_reason(now);
+    const bool starts =
+        now->row.started_ms == 0 && now->counts.of[TRIAL_ACTIVE] > 0;
+    bool begins;
+    const enum ht_status status = begins_now(now, &begins, err);
+    if (status != HT_OK ||
+        (!starts && !begins && strcmp(reason, now->row.reason) == 0))
+        return status;
+    now->row.reason = reason;
+    if (starts)
+        now->row.started_ms = core_wall_ms(now->core);
+    if (begins)
+        now->row.first_run_used_ms = now->used_ms > 0 ? now->used_ms : 1;
+    return db_study_save(core_db(now->core), &now->row, err);
+}
+
+/* --- settling --- */
+
+static int64_t next_look(const struct settling *now)
+{
+    const struct memory_study *memory =
+        memory_study(core_memory(now->core), now->row.id);
+    const int64_t asks = memory->ask_after_ms;
+    const int64_t due = offer_due_ms(now), end = study_next_end_ms(now);
+    const int64_t next = due > core_now_ms(now->core) && due < end ? due : end;
+    const bool wants = study_wanted(now) > 0 || now->row.kind == JOB_STUDY;
+    return wants && asks > core_now_ms(now->core) && asks < next ? asks : next;
+}
+
+static enum ht_status go_on(struct settling *now, struct ht_error *err)
+{
+    struct ending end = {0};
+    enum ht_status status = rungs_promote(now, err);
+    if (status == HT_OK)
+        status = study_find_end(now, &end, err);
+    if (status != HT_OK)
+        return status;
+    if (end.reason != NULL)
+        return study_end(now, &end, err);
+    want_trials(now);
+    return save_reason(now, err);
+}
+
+static enum ht_status erase(struct settling *now, struct ht_error *err)
+{
+    bool left;
+    const enum ht_status status =
+        db_study_erase(core_db(now->core), now->row.id, ERASE_ROWS, &left, err);
+    if (status != HT_OK)
+        return status;
+    if (left)
+        look_at(now->core, now->row.id, core_now_ms(now->core));
+    else
+        core_defer(now->core, apply_deleted, &now->row.id, sizeof now->row.id);
+    return HT_OK;
+}
+
+/* What ends needs no job, so a study whose spec is damaged can be ended. */
+static enum ht_status settle_open(struct settling *now, struct ht_error *err)
+{
+    const bool ending =
+        now->row.state == STUDY_STOPPING || now->row.state == STUDY_CANCELLING;
+    enum ht_status status = study_look(now, err);
+    if (status == HT_OK || (ending && status == HT_CORRUPT))
+        status = progress_count(now->core, &now->row, err);
+    if (status == HT_OK)
+        status = ending ? study_finish(now, err) : go_on(now, err);
+    if (status == HT_OK)
+        look_at(now->core, now->row.id, next_look(now));
+    return status;
+}
+
+static enum ht_status settle(struct settling *now, int64_t study,
+                             struct ht_error *err)
+{
+    const enum ht_status status =
+        db_study_get(core_db(now->core), now->arena, study, &now->row, err);
+    if (status != HT_OK)
+        return status;
+    if (now->row.state == STUDY_DELETING)
+        return erase(now, err);
+    if (study_state_is_final(now->row.state)) {
+        core_defer(now->core, apply_drop, &now->row.id, sizeof now->row.id);
+        return HT_OK;
+    }
+    return settle_open(now, err);
+}
+
+enum ht_status study_settle(struct core *core, int64_t study,
+                            struct ht_error *err)
+{
+    struct settling now = {.core = core, .arena = arena_new()};
+    const enum ht_status status = settle(&now, study, err);
+    arena_free(now.arena);
+    return status;
+}
+
+void study_ask_later(struct core *core, int64_t study)
+{
+    struct memory_study *memory = memory_study(core_memory(core), study);
+    memory->asking = false;
+    memory->ask_after_ms = core_now_ms(core) + RETRY_MS;
+    memory->look_at_ms = memory->ask_after_ms;
+}
+
+/* --- start and tick --- */
+
+enum ht_status study_recover(struct core *core, struct ht_error *err)
+{
+    static const enum study_state states[] = {STUDY_RUNNING, STUDY_PAUSED,
+                                              STUDY_STOPPING, STUDY_CANCELLING,
+                                              STUDY_DELETING};
+    struct arena *arena = arena_new();
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < sizeof states / sizeof *states;
+         i++) {
+        struct id_list list = {0};
+        status = db_study_ids(core_db(core), arena, states[i], &list, err);
+        for (size_t j = 0; j < list.n; j++)
+            memory_study(core_memory(core), list.ids[j])->look_at_ms =
+                core_now_ms(core);
+    }
+    arena_free(arena);
+    return status;
+}
+
+static void visit_due(void *context, struct memory_study *study)
+{
+    struct core *core = context;
+    if (!study->stale && study->look_at_ms > core_now_ms(core))
+        return;
+    /* Settling well sets its own time; this one holds when it fails. */
+    look_at(core, study->id, core_now_ms(core) + RETRY_MS);
+    core_defer(core, apply_fresh, &study->id, sizeof study->id);
+    core_touch(core, study->id);
+}
+
+enum ht_status study_tick(struct core *core, struct ht_error *err)
+{
+    (void)err;
+    memory_each_study(core_memory(core), visit_due, core);
+    return HT_OK;
+}
+
+static void visit_earliest(void *context, struct memory_study *study)
+{
+    int64_t *next = context;
+    const int64_t at_ms = study->stale ? 0 : study->look_at_ms;
+    if (at_ms < *next)
+        *next = at_ms;
+}
+
+int64_t study_deadline(struct core *core)
+{
+    int64_t next = MEMORY_NEVER;
+    memory_each_study(core_memory(core), visit_earliest, &next);
+    return next;
+}

@@ -1,0 +1,103 @@
+#include "tuner/api/vizier.h"
+#include "tuner/core/live.h"
+#include "tuner/db/write.h"
+#include "tuner/study/end_rules.h"
+#include "tuner/study/moves.h"
+#include "tuner/study/settle.h"
+#include "tuner/study/suggestion_stock.h"
+#include "tuner/study/trial_create.h"
+
+static enum ht_status create_trial(struct core *core, struct study_row *study,
+                                   const struct suggestion *suggestion,
+                                   bool *created, struct ht_error *err)
+{
+    struct trial_row trial = {.state = TRIAL_REQUESTED,
+                              .params = suggestion->params,
+                              .replicate =
+                                  suggestion->repeats ? TRIAL_AGAIN : 0,
+                              .why = suggestion->why,
+                              .reason = "waits for a slot",
+                              .client = ""};
+    return trial_create(core, study, &trial, created, err);
+}
+
+static enum ht_status note_exhausted(struct core *core, struct study_row *row,
+                                     struct ht_error *err)
+{
+    row->exhausted = true;
+    struct event_row event = {.study = row->id,
+                              .kind = "study.changed",
+                              .from = "",
+                              .to = "",
+                              .reason = "every point of the space is taken",
+                              .data = ""};
+    const enum ht_status status = state_event(core, &event, err);
+    return status == HT_OK ? db_study_save(core_db(core), row, err) : status;
+}
+
+static enum ht_status make_trials(struct settling *now,
+                                  const struct suggestions *found, size_t *used,
+                                  struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    int64_t room = study_wanted(now);
+    for (; status == HT_OK && *used < found->n && room > 0; ++*used) {
+        bool created = false;
+        status = create_trial(now->core, &now->row, &found->items[*used],
+                              &created, err);
+        room -= created;
+    }
+    return status;
+}
+
+static enum ht_status accept(struct settling *now,
+                             const struct suggestions *found,
+                             struct ht_error *err)
+{
+    struct core *core = now->core;
+    size_t used = 0;
+    enum ht_status status = HT_OK;
+    if (now->row.kind == JOB_STUDY || found->context != NULL)
+        offer_put(core, found);
+    else
+        status = make_trials(now, found, &used, err);
+    if (status == HT_OK && found->exhausted && found->context == NULL &&
+        used == found->n && now->row.state == STUDY_RUNNING)
+        status = note_exhausted(core, &now->row, err);
+    core_wake(core);
+    core_touch(core, now->row.id);
+    return status;
+}
+
+static enum ht_status accept_in(struct settling *now,
+                                const struct suggestions *found,
+                                struct ht_error *err)
+{
+    enum ht_status status = db_study_get(core_db(now->core), now->arena,
+                                         found->study, &now->row, err);
+    if (status == HT_NOT_FOUND)
+        return HT_OK;
+    if (status == HT_OK)
+        status = memory_job(core_memory(now->core), &now->row, &now->job, err);
+    if (status == HT_OK)
+        status = db_trial_counts(core_db(now->core), found->study, &now->counts,
+                                 err);
+    return status == HT_OK ? accept(now, found, err) : status;
+}
+
+enum ht_status study_accept(struct core *core, const struct suggestions *found,
+                            struct ht_error *err)
+{
+    struct memory_study *memory = memory_study(core_memory(core), found->study);
+    memory->asking = false;
+    memory->ask_after_ms = 0;
+    if (found->failed) {
+        study_ask_later(core, found->study);
+        core_wake(core);
+        return HT_OK;
+    }
+    struct settling now = {.core = core, .arena = arena_new()};
+    const enum ht_status status = accept_in(&now, found, err);
+    arena_free(now.arena);
+    return status;
+}

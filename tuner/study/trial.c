@@ -1,0 +1,447 @@
+#include "tuner/study/trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/clock.h"
+#include "proto/base/limits.h"
+#include "proto/doc/json.h"
+#include "tuner/ask/trial_body.h"
+#include "tuner/base/reason.h"
+#include "tuner/core/core.h"
+#include "tuner/core/live.h"
+#include "tuner/db/write.h"
+#include "tuner/search/pareto_trials.h"
+#include "tuner/study/cannot_start_pause.h"
+#include "tuner/study/final_measurement.h"
+#include "tuner/study/moves.h"
+#include "tuner/study/no_metric_pause.h"
+#include "tuner/study/outputs.h"
+#include "tuner/study/running_time.h"
+#include "tuner/study/trial_pause.h"
+#include "tuner/view/view.h"
+
+enum { LONGEST_RETRY_MS = 60000 };
+
+/* --- memory of a trial, changed after the commit --- */
+
+struct retry {
+    int64_t study, trial, at_ms;
+};
+
+static void apply_retry(struct core *core, const void *data)
+{
+    const struct retry *retry = data;
+    memory_trial(core_memory(core), retry->study, retry->trial)->retry_at_ms =
+        retry->at_ms;
+}
+
+static void apply_forget(struct core *core, const void *data)
+{
+    const struct trial_name *gone = data;
+    struct memory *memory = core_memory(core);
+    const struct memory_trial *trial =
+        memory_find_trial(memory, gone->study, gone->trial);
+    if (trial != NULL && trial->awaited)
+        core_wake(core); /* there will be no verdict */
+    memory_drop_trial(memory, gone->study, gone->trial);
+}
+
+void trial_forget(struct core *core, const struct trial_row *trial)
+{
+    const struct trial_name gone = {trial->study, trial->id, 0};
+    core_defer(core, apply_forget, &gone, sizeof gone);
+}
+
+/* --- finding --- */
+
+enum ht_status trial_find(struct core *core, struct arena *arena,
+                          const struct trial_name *name, const char *runner,
+                          struct trial_pair *pair, struct ht_error *err)
+{
+    struct db *db = core_db(core);
+    struct trial_pair found;
+    enum ht_status status =
+        db_attempt_get(db, arena, name, &found.attempt, err);
+    if (status == HT_OK)
+        status = db_trial_get(db, arena, name->study, name->trial, &found.trial,
+                              err);
+    if (status != HT_OK)
+        return status;
+    if (strcmp(found.attempt.runner, runner) != 0)
+        return ht_fail(err, HT_DENIED, "the attempt runs at another runner");
+    if (found.attempt.state == ATTEMPT_ENDED ||
+        found.attempt.n != found.trial.attempt)
+        return ht_fail(err, HT_NOT_FOUND, "the attempt has ended");
+    *pair = found;
+    return HT_OK;
+}
+
+/* --- the end of a trial --- */
+
+enum ht_status trial_conclude(struct core *core, struct arena *arena,
+                              struct deciding *now, enum trial_state to,
+                              const char *reason, struct ht_error *err)
+{
+    struct trial_row *trial = &now->pair->trial;
+    const bool counts = trial->confirms == 0 && now->job->n_metrics > 0;
+    struct front_change change = {0};
+    enum ht_status status = HT_OK;
+    trial->has_objective = now->final.found;
+    trial->objective = now->final.objective;
+    trial->final_step = now->final.step;
+    trial->final_metrics = now->final.metrics;
+    if (counts)
+        status =
+            front_note(core_db(core), arena, now->job, trial, &change, err);
+    if (status == HT_OK)
+        status = outputs_note_beaten(core, trial->study, now->job,
+                                     &change.beaten, err);
+    if (status == HT_OK && counts)
+        status = progress_note(core, &now->study, change.gain, err);
+    return status == HT_OK ? state_move_trial(core, trial, to, reason, err)
+                           : status;
+}
+
+/* The attempt that the result came from is the one winner the trial will ever
+ * have. */
+static enum ht_status conclude(struct core *core, struct arena *arena,
+                               struct deciding *now, enum trial_state to,
+                               const char *reason, struct ht_error *err)
+{
+    now->pair->attempt.winner = true;
+    const enum ht_status status =
+        db_attempt_save(core_db(core), &now->pair->attempt, err);
+    return status == HT_OK ? trial_conclude(core, arena, now, to, reason, err)
+                           : status;
+}
+
+static enum ht_status decide_success(struct core *core, struct arena *arena,
+                                     struct deciding *now, struct ht_error *err)
+{
+    if (now->job->n_metrics == 0 || now->final.found)
+        return conclude(core, arena, now, TRIAL_SUCCEEDED, "", err);
+    return conclude(core, arena, now, TRIAL_INFEASIBLE, now->final.why, err);
+}
+
+/* It was told to end, or ended early by itself. */
+static enum ht_status decide_stopped(struct core *core, struct arena *arena,
+                                     struct deciding *now, const char *reason,
+                                     struct ht_error *err)
+{
+    const bool counts =
+        now->final.found && now->study.state != STUDY_CANCELLING;
+    if (counts)
+        return conclude(core, arena, now, TRIAL_STOPPED, reason, err);
+    return state_move_trial(core, &now->pair->trial, TRIAL_CANCELLED, reason,
+                            err);
+}
+
+static enum ht_status decide_timeout(struct core *core, struct arena *arena,
+                                     struct deciding *now, struct ht_error *err)
+{
+    char limit[CLOCK_DURATION_BYTES];
+    const char *reason =
+        reason_make(arena, "ran longer than %s",
+                    clock_duration(limit, now->job->trial_timeout_ms));
+    now->pair->trial.failures++;
+    if (now->final.found)
+        return conclude(core, arena, now, TRIAL_STOPPED, reason, err);
+    return state_move_trial(core, &now->pair->trial, TRIAL_FAILED, reason, err);
+}
+
+/* The pause before the n-th start again, n from 1. */
+static int64_t retry_delay_ms(const struct core *core, int64_t n)
+{
+    int64_t delay_ms = core_options_of(core)->retry_ms;
+    for (int64_t i = 1; i < n && delay_ms < LONGEST_RETRY_MS; i++)
+        delay_ms *= 2;
+    return delay_ms < LONGEST_RETRY_MS ? delay_ms : LONGEST_RETRY_MS;
+}
+
+static void retry_later(struct core *core, const struct trial_row *trial,
+                        int64_t delay_ms)
+{
+    const struct retry retry = {trial->study, trial->id,
+                                core_now_ms(core) + delay_ms};
+    core_defer(core, apply_retry, &retry, sizeof retry);
+}
+
+static enum ht_status decide_failed(struct core *core, struct arena *arena,
+                                    struct deciding *now, struct ht_error *err)
+{
+    struct trial_row *trial = &now->pair->trial;
+    const char *why = now->pair->attempt.reason;
+    trial->failures++;
+    if (trial->failures > now->job->retries)
+        return state_move_trial(core, trial, TRIAL_FAILED, why, err);
+    const int64_t delay_ms = retry_delay_ms(core, trial->failures);
+    char text[CLOCK_DURATION_BYTES];
+    const char *reason =
+        reason_make(arena, "%s; retry %lld of %lld after %s", why,
+                    (long long)trial->failures, (long long)now->job->retries,
+                    clock_duration(text, delay_ms));
+    retry_later(core, trial, delay_ms);
+    return state_move_trial(core, trial, TRIAL_REQUESTED, reason, err);
+}
+
+static enum ht_status decide_lost(struct core *core, struct arena *arena,
+                                  struct deciding *now, struct ht_error *err)
+{
+    struct trial_row *trial = &now->pair->trial;
+    const char *why = now->pair->attempt.reason;
+    trial->losses++;
+    if (trial->losses > HT_MAX_LOST)
+        return state_move_trial(core, trial, TRIAL_FAILED,
+                                reason_make(arena, "lost %lld times: %s",
+                                            (long long)trial->losses, why),
+                                err);
+    if (trial->losses == 1) /* most often a machine that is gone */
+        return state_move_trial(core, trial, TRIAL_REQUESTED,
+                                reason_make(arena, "%s; starts again", why),
+                                err);
+    const int64_t delay_ms = retry_delay_ms(core, trial->losses - 1);
+    char text[CLOCK_DURATION_BYTES];
+    retry_later(core, trial, delay_ms);
+    return state_move_trial(core, trial, TRIAL_REQUESTED,
+                            reason_make(arena, "%s; starts again after %s", why,
+                                        clock_duration(text, delay_ms)),
+                            err);
+}
+
+static enum ht_status decide(struct core *core, struct arena *arena,
+                             struct deciding *now, struct ht_error *err)
+{
+    const struct trial_row *trial = &now->pair->trial;
+    bool decided = false;
+    if (trial->pausing) {
+        const enum ht_status status =
+            trial_decide_pause(core, now, &decided, err);
+        if (status != HT_OK || decided)
+            return status;
+        if (now->pair->attempt.outcome == OUTCOME_SUCCEEDED)
+            return decide_success(core, arena, now, err);
+    }
+    if (trial->state == TRIAL_STOPPING)
+        return decide_stopped(core, arena, now, trial->reason, err);
+    switch (now->pair->attempt.outcome) {
+    case OUTCOME_SUCCEEDED:
+        return decide_success(core, arena, now, err);
+    case OUTCOME_STOPPED:
+        return decide_stopped(core, arena, now, now->pair->attempt.reason, err);
+    case OUTCOME_TIMEOUT:
+        return decide_timeout(core, arena, now, err);
+    case OUTCOME_FAILED:
+        return decide_failed(core, arena, now, err);
+    case OUTCOME_LOST:
+    case OUTCOME_NONE:
+        break;
+    }
+    return decide_lost(core, arena, now, err);
+}
+
+static enum ht_status end_attempt(struct core *core, struct arena *arena,
+                                  struct deciding *now, struct ht_error *err)
+{
+    enum ht_status status =
+        state_move_attempt(core, &now->pair->attempt, ATTEMPT_ENDED,
+                           now->pair->attempt.reason, err);
+    if (status == HT_OK)
+        status = decide(core, arena, now, err);
+    if (status == HT_OK)
+        status = silence_heed(core, arena, now, err);
+    if (status != HT_OK)
+        return status;
+    core_wake(core); /* another one may run in its place */
+    const struct trial_row *trial = &now->pair->trial;
+    const bool final = trial_state_is_final(trial->state);
+    if (final || trial->state == TRIAL_PAUSED)
+        trial_forget(core, trial);
+    return final ? outputs_note_end(core, trial, err) : HT_OK;
+}
+
+/* --- what runners tell --- */
+
+enum ht_status trial_started(struct core *core, struct trial_pair *pair,
+                             const char *facts, struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    if (facts != NULL)
+        status =
+            db_attempt_set_facts(core_db(core), &pair->attempt, facts, err);
+    if (status != HT_OK || pair->attempt.state != ATTEMPT_STARTING)
+        return status;
+    status = refusal_forget(core, pair->trial.study, err);
+    core_touch(core, pair->trial.study); /* a limit may count from now on */
+    return status == HT_OK ? state_move_attempt(core, &pair->attempt,
+                                                ATTEMPT_RUNNING, "", err)
+                           : status;
+}
+
+enum ht_status trial_ended(struct core *core, struct arena *arena,
+                           struct trial_pair *pair,
+                           const struct trial_outcome *outcome,
+                           struct ht_error *err)
+{
+    if (pair->attempt.state == ATTEMPT_DRAINING)
+        return HT_OK;
+    pair->attempt.outcome = outcome->outcome;
+    pair->attempt.exit_code = outcome->exit_code;
+    pair->attempt.signal = outcome->signal;
+    const enum ht_status status = state_move_attempt(
+        core, &pair->attempt, ATTEMPT_DRAINING, outcome->reason, err);
+    return status == HT_OK && outcome->impossible
+               ? refusal_note(core, arena, pair->trial.study, outcome->reason,
+                              err)
+               : status;
+}
+
+enum ht_status trial_drained(struct core *core, struct arena *arena,
+                             struct trial_pair *pair,
+                             const struct node *evidence, struct ht_error *err)
+{
+    if (pair->attempt.state != ATTEMPT_DRAINING)
+        return ht_fail(err, HT_INVALID, "drained before ended");
+    struct deciding now = {.pair = pair, .evidence = evidence};
+    const enum ht_status status = final_prepare(core, arena, &now, err);
+    return status == HT_OK ? end_attempt(core, arena, &now, err) : status;
+}
+
+enum ht_status trial_lost(struct core *core, struct arena *arena,
+                          struct trial_pair *pair, const char *reason,
+                          struct ht_error *err)
+{
+    struct deciding now = {.pair = pair};
+    const enum ht_status status = final_prepare(core, arena, &now, err);
+    if (status != HT_OK)
+        return status;
+    const bool known = pair->attempt.state == ATTEMPT_DRAINING &&
+                       pair->attempt.outcome == OUTCOME_SUCCEEDED &&
+                       (now.final.found || now.job->n_metrics == 0);
+    if (!known) {
+        pair->attempt.outcome = OUTCOME_LOST;
+        pair->attempt.reason = reason;
+    }
+    return end_attempt(core, arena, &now, err);
+}
+
+/* --- what people ask for --- */
+
+/* One that waits may have run before; behind a rung, what it was worth there
+ * counts. */
+static enum ht_status end_requested(struct core *core, struct arena *arena,
+                                    struct trial_row *trial, const char *reason,
+                                    struct ht_error *err)
+{
+    if (trial->rungs_passed > 0 && trial->attempt > 0)
+        return trial_end_waiting(core, arena, trial, reason, err);
+    const enum ht_status status =
+        state_move_trial(core, trial, TRIAL_CANCELLED, reason, err);
+    return status == HT_OK && trial->attempt > 0
+               ? outputs_note_end(core, trial, err)
+               : status;
+}
+
+/* What was to be a pause is the end. */
+static enum ht_status end_pausing(struct core *core, struct trial_row *trial,
+                                  const char *reason, struct ht_error *err)
+{
+    trial->pausing = false;
+    trial->reason = reason;
+    struct event_row event = {.study = trial->study,
+                              .kind = "trial.changed",
+                              .trial = trial->id,
+                              .attempt = trial->attempt,
+                              .from = "",
+                              .to = "",
+                              .reason = reason,
+                              .data = ""};
+    const enum ht_status status = state_event(core, &event, err);
+    if (status != HT_OK)
+        return status;
+    trial->revision = event.revision;
+    return db_trial_save(core_db(core), trial, err);
+}
+
+enum ht_status trial_end(struct core *core, struct arena *arena,
+                         struct trial_row *trial, const char *reason,
+                         struct ht_error *err)
+{
+    switch (trial->state) {
+    case TRIAL_PREPARED:
+    case TRIAL_REQUESTED:
+        return end_requested(core, arena, trial, reason, err);
+    case TRIAL_PAUSED:
+        return trial_end_waiting(
+            core, arena, trial,
+            reason_make(arena, "%s; %s", trial->reason, reason), err);
+    case TRIAL_ACTIVE:
+        core_wake(core);
+        return state_move_trial(core, trial, TRIAL_STOPPING, reason, err);
+    case TRIAL_STOPPING:
+        if (trial->pausing)
+            return end_pausing(core, trial, reason, err);
+        break;
+    case TRIAL_SUCCEEDED:
+    case TRIAL_STOPPED:
+    case TRIAL_FAILED:
+    case TRIAL_INFEASIBLE:
+    case TRIAL_CANCELLED:
+        break;
+    }
+    return HT_OK;
+}
+
+enum ht_status trial_find_named(struct core *core, struct request *req,
+                                struct study_row *study,
+                                struct trial_row *trial, struct ht_error *err)
+{
+    enum ht_status status = db_study_find(core_db(core), req->arena,
+                                          &req->scope, req->study, study, err);
+    if (status != HT_OK)
+        return status;
+    char *end;
+    const long long id = strtoll(req->trial, &end, 10);
+    if (end == req->trial || *end != '\0')
+        return ht_fail(err, HT_NOT_FOUND, "study %.128s has no trial %.64s",
+                       study->name, req->trial);
+    status = db_trial_get(core_db(core), req->arena, study->id, id, trial, err);
+    return status == HT_NOT_FOUND
+               ? ht_fail(err, HT_NOT_FOUND, "study %.128s has no trial %lld",
+                         study->name, id)
+               : status;
+}
+
+enum ht_status trial_reply(struct core *core, struct request *req,
+                           const struct study_row *study,
+                           const struct trial_row *trial, struct ht_error *err)
+{
+    const struct job *job;
+    cJSON *view = NULL;
+    enum ht_status status = memory_job(core_memory(core), study, &job, err);
+    if (status == HT_OK)
+        status = view_trial(core_db(core), req->arena, study, job, trial, true,
+                            &view, err);
+    if (status == HT_OK)
+        json_print(view, &req->reply);
+    return status;
+}
+
+enum ht_status trial_stop(struct core *core, struct request *req,
+                          struct ht_error *err)
+{
+    struct study_row study;
+    struct trial_row trial = {0};
+    enum ht_status status = trial_find_named(core, req, &study, &trial, err);
+    if (status == HT_OK)
+        status = trial_body_none(req, err);
+    if (status != HT_OK)
+        return status;
+    if (trial_state_is_final(trial.state))
+        return ht_fail(err, HT_PRECONDITION, "trial %lld has ended: %s",
+                       (long long)trial.id, trial_state_name(trial.state));
+    status = trial_end(core, req->arena, &trial, "stopped by user", err);
+    return status == HT_OK ? trial_reply(core, req, &study, &trial, err)
+                           : status;
+}

@@ -1,0 +1,95 @@
+/* trial.h - the life of a trial and its attempts, from the first start to the
+ * final measurement.
+ *
+ * Core thread; every function belongs to the caller's savepoint. An attempt
+ * that is not its trial's newest, or has ended, is HT_NOT_FOUND to all of
+ * them: that is the fence which keeps a trial from having two winners. */
+#ifndef HT_TUNER_STUDY_TRIAL_H
+#define HT_TUNER_STUDY_TRIAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/doc/node.h"
+#include "tuner/core/request.h"
+#include "tuner/db/rows.h"
+
+/* HTTP: ends one trial early, its results kept. Replies with the trial. */
+request_handler trial_stop;
+/* HTTP, trial_retry.c: a trial that ended without success runs again with the
+ * same parameters, and a finished study goes on for it. Replies with the
+ * trial. */
+request_handler trial_retry;
+
+/* A trial and its newest attempt, both read together. */
+struct trial_pair {
+    struct trial_row trial;
+    struct attempt_row attempt;
+};
+
+/* HT_NOT_FOUND  no such attempt, superseded, or ENDED
+ * HT_DENIED     it runs at another runner */
+enum ht_status trial_find(struct core *core, struct arena *arena,
+                          const struct trial_name *name, const char *runner,
+                          struct trial_pair *pair, struct ht_error *err);
+
+/* How the attempt's process ended. */
+struct trial_outcome {
+    enum attempt_outcome outcome;
+    int64_t exit_code; /* -1: none */
+    int64_t signal;    /* 0: none */
+    const char *reason;
+    bool impossible; /* nothing ran, nor could it as it was ordered */
+};
+
+/* The process runs; repeating it changes nothing but the facts, a JSON object
+ * of what it runs on, or NULL. */
+enum ht_status trial_started(struct core *core, struct trial_pair *pair,
+                             const char *facts, struct ht_error *err);
+/* The process has ended; records may still come from the runner. */
+enum ht_status trial_ended(struct core *core, struct arena *arena,
+                           struct trial_pair *pair,
+                           const struct trial_outcome *outcome,
+                           struct ht_error *err);
+/* Everything has arrived: the attempt ends and the trial is decided. `evidence`
+ * is what the runner saw of metrics, NULL: it said nothing. */
+enum ht_status trial_drained(struct core *core, struct arena *arena,
+                             struct trial_pair *pair,
+                             const struct node *evidence, struct ht_error *err);
+/* The machine of the attempt is gone: decided by what arrived when its end was
+ * known and it has an objective, otherwise it starts again at once. */
+enum ht_status trial_lost(struct core *core, struct arena *arena,
+                          struct trial_pair *pair, const char *reason,
+                          struct ht_error *err);
+
+struct deciding;
+/* The trial of now->pair ends with now->final, whoever measured it; now->study
+ * and now->job are set. Its counts and the study's progress follow. */
+enum ht_status trial_conclude(struct core *core, struct arena *arena,
+                              struct deciding *now, enum trial_state to,
+                              const char *reason, struct ht_error *err);
+
+/* The study and the trial that the request's path names.
+ * HT_NOT_FOUND  one of them does not exist */
+enum ht_status trial_find_named(struct core *core, struct request *req,
+                                struct study_row *study,
+                                struct trial_row *trial, struct ht_error *err);
+
+/* Replies with the trial, its attempts and measurements. */
+enum ht_status trial_reply(struct core *core, struct request *req,
+                           const struct study_row *study,
+                           const struct trial_row *trial, struct ht_error *err);
+
+/* After the COMMIT nothing is held in memory of the trial any more. */
+void trial_forget(struct core *core, const struct trial_row *trial);
+
+/* Ends a trial on purpose: one that never ran is cancelled, a paused one ends
+ * with its result so far, a running one is told to stop. One that is stopping
+ * for good or final is left alone. */
+enum ht_status trial_end(struct core *core, struct arena *arena,
+                         struct trial_row *trial, const char *reason,
+                         struct ht_error *err);
+
+#endif

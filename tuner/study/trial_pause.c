@@ -1,0 +1,113 @@
+#include "tuner/study/trial_pause.h"
+
+#include "tuner/base/reason.h"
+#include "tuner/db/write.h"
+#include "tuner/study/moves.h"
+#include "tuner/study/outputs.h"
+#include "tuner/study/trial.h"
+
+static enum ht_status newest_attempt(struct core *core, struct arena *arena,
+                                     const struct trial_row *trial,
+                                     struct attempt_row *attempt,
+                                     struct ht_error *err)
+{
+    const struct trial_name name = {trial->study, trial->id, trial->attempt};
+    return db_attempt_get(core_db(core), arena, &name, attempt, err);
+}
+
+enum ht_status trial_pause(struct core *core, struct arena *arena,
+                           struct trial_row *trial, const char *reason,
+                           struct ht_error *err)
+{
+    struct attempt_row attempt;
+    const enum ht_status status =
+        newest_attempt(core, arena, trial, &attempt, err);
+    if (status != HT_OK || attempt.state > ATTEMPT_RUNNING)
+        return status;
+    trial->pausing = true;
+    core_wake(core);
+    return state_move_trial(core, trial, TRIAL_STOPPING, reason, err);
+}
+
+/* A program that was told to pause may have been at its last step. */
+static bool is_at_its_end(const struct deciding *now)
+{
+    const struct early_stop *options = &now->job->early_stop;
+    return now->pair->attempt.outcome == OUTCOME_SUCCEEDED &&
+           now->final.found && !options->by_time && options->max_steps > 0 &&
+           now->final.step >= options->max_steps;
+}
+
+enum ht_status trial_decide_pause(struct core *core, struct deciding *now,
+                                  bool *decided, struct ht_error *err)
+{
+    struct trial_row *trial = &now->pair->trial;
+    const bool pausing = trial->pausing && !is_at_its_end(now);
+    trial->pausing = false;
+    *decided = pausing && (now->study.state == STUDY_RUNNING ||
+                           now->study.state == STUDY_PAUSED);
+    return *decided
+               ? state_move_trial(core, trial, TRIAL_PAUSED, trial->reason, err)
+               : HT_OK;
+}
+
+enum ht_status trial_promote(struct core *core, struct arena *arena,
+                             struct trial_row *trial, struct ht_error *err)
+{
+    trial->rungs_passed++;
+    trial->stop = "";
+    core_wake(core);
+    return state_move_trial(core, trial, TRIAL_REQUESTED,
+                            reason_make(arena,
+                                        "among the best at rung %lld: goes on",
+                                        (long long)trial->rungs_passed - 1),
+                            err);
+}
+
+static enum ht_status conclude(struct core *core, struct arena *arena,
+                               struct deciding *now, const char *reason,
+                               struct ht_error *err)
+{
+    now->pair->attempt.winner = true;
+    const enum ht_status status =
+        db_attempt_save(core_db(core), &now->pair->attempt, err);
+    return status == HT_OK
+               ? trial_conclude(core, arena, now, TRIAL_STOPPED, reason, err)
+               : status;
+}
+
+enum ht_status trial_end_waiting(struct core *core, struct arena *arena,
+                                 struct trial_row *trial, const char *reason,
+                                 struct ht_error *err)
+{
+    struct trial_pair pair = {.trial = *trial};
+    struct deciding now = {.pair = &pair};
+    enum ht_status status =
+        newest_attempt(core, arena, trial, &pair.attempt, err);
+    if (status == HT_OK)
+        status = final_prepare(core, arena, &now, err);
+    if (status != HT_OK && status != HT_CORRUPT)
+        return status;
+    if (now.final.found && now.study.state != STUDY_CANCELLING)
+        status = conclude(core, arena, &now, reason, err);
+    else
+        status =
+            state_move_trial(core, &pair.trial, TRIAL_CANCELLED, reason, err);
+    if (status != HT_OK)
+        return status;
+    *trial = pair.trial;
+    return outputs_note_end(core, trial, err);
+}
+
+enum ht_status trial_resume_scores(struct core *core, struct arena *arena,
+                                   const struct attempt_row *attempt,
+                                   struct ht_error *err)
+{
+    struct attempt_row before = *attempt;
+    struct attempt_scores scores;
+    before.n--;
+    const enum ht_status status =
+        db_scores_get(core_db(core), arena, &before, &scores, err);
+    return status == HT_OK ? db_scores_set(core_db(core), attempt, &scores, err)
+                           : status;
+}

@@ -1,0 +1,335 @@
+#include "tuner/view/view.h"
+
+#include <string.h>
+
+#include "proto/doc/json.h"
+#include "proto/doc/node.h"
+#include "tuner/db/prior.h"
+#include "tuner/search/method.h"
+#include "tuner/search/pareto_trials.h"
+#include "tuner/study/cannot_start_pause.h"
+#include "tuner/study/no_metric_pause.h"
+#include "tuner/view/failures.h"
+#include "tuner/view/member.h"
+
+enum { RPC_CANCELLED = 1 }; /* google.rpc.Code */
+
+/* What one resource is made from. */
+struct viewing {
+    struct db *db;
+    struct arena *arena;
+    const struct study_row *study;
+    struct job *job;        /* NULL: what is stored is damaged */
+    cJSON *spec;            /* the same as a tree, to be taken apart */
+    struct ht_error damage; /* without a job: what is wrong with it */
+};
+
+/* --- the stored spec --- */
+
+static enum ht_status read_spec(struct viewing *view)
+{
+    const char *spec = view->study->spec;
+    const size_t len = strlen(spec);
+    struct job *job;
+    enum ht_status status = job_parse(view->arena, spec, &job, &view->damage);
+    if (status != HT_OK)
+        return status;
+    struct diag diag;
+    diag_init(&diag, view->arena, "spec", spec, len);
+    const struct node *node = node_read_json(view->arena, spec, len, &diag);
+    if (node == NULL || node->kind != NODE_MAP)
+        return ht_fail(&view->damage, HT_CORRUPT, "it is no JSON object");
+    view->job = job;
+    view->spec = json_of_node(node);
+    return HT_OK;
+}
+
+/* A study whose spec is damaged is still there, with a state and a way to
+ * delete it; and it must not hide the others of a list. */
+static struct viewing begin(struct db *db, struct arena *arena,
+                            const struct study_row *study)
+{
+    struct viewing view = {.db = db, .arena = arena, .study = study};
+    if (read_spec(&view) != HT_OK)
+        ht_wrap(&view.damage, HT_CORRUPT, "its stored spec is damaged");
+    return view;
+}
+
+static enum ht_status finish(struct viewing *view, cJSON *resource,
+                             enum ht_status status, cJSON **out)
+{
+    cJSON_Delete(view->spec);
+    if (status == HT_OK)
+        *out = resource;
+    else
+        cJSON_Delete(resource);
+    return status;
+}
+
+/* --- members --- */
+
+/* `failed` counts all failed trials, `infeasible` those among them that ended
+ * well but without a result. */
+static void add_counts(cJSON *object, const char *key,
+                       const int64_t counts[TRIAL_STATES])
+{
+    static const struct {
+        enum trial_state state;
+        const char *key;
+    } shown[] = {
+        {TRIAL_REQUESTED, "requested"},   {TRIAL_ACTIVE, "active"},
+        {TRIAL_STOPPING, "stopping"},     {TRIAL_SUCCEEDED, "succeeded"},
+        {TRIAL_STOPPED, "stopped"},       {TRIAL_FAILED, "failed"},
+        {TRIAL_INFEASIBLE, "infeasible"}, {TRIAL_CANCELLED, "cancelled"},
+        {TRIAL_PAUSED, "paused"},
+    };
+    cJSON *map = json_add_object(object, key);
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        json_add_int(map, shown[i].key,
+                     shown[i].state == TRIAL_FAILED
+                         ? trial_counts_failed(counts)
+                         : counts[shown[i].state]);
+}
+
+static enum ht_status add_best(cJSON *object, const struct viewing *view,
+                               struct ht_error *err)
+{
+    if (view->job->n_metrics == 0)
+        return HT_OK;
+    struct trial_row best;
+    cJSON *trial;
+    enum ht_status status = front_best(view->db, view->arena, view->study->id,
+                                       view->job, &best, err);
+    if (status == HT_NOT_FOUND)
+        return HT_OK;
+    if (status == HT_OK)
+        status = view_trial(view->db, view->arena, view->study, view->job,
+                            &best, false, &trial, err);
+    if (status == HT_OK)
+        cJSON_AddItemToObject(object, "best", trial);
+    return status;
+}
+
+/* Of several objectives there is not one best trial. */
+static enum ht_status add_front(cJSON *object, const struct viewing *view,
+                                struct ht_error *err)
+{
+    struct id_list ids;
+    if (job_objectives(view->job) < 2)
+        return HT_OK;
+    const enum ht_status status = front_list(
+        view->db, view->arena, view->study->id, view->job, &ids, err);
+    if (status != HT_OK)
+        return status;
+    cJSON *array = json_add_array(object, "optimal");
+    for (size_t i = 0; i < ids.n; i++)
+        json_push_int_text(array, ids.ids[i]);
+    return HT_OK;
+}
+
+/* How it searches; a custom job does not. */
+static enum ht_status add_search(cJSON *object, const struct viewing *view,
+                                 struct ht_error *err)
+{
+    if (view->job == NULL || view->study->kind == JOB_CUSTOM)
+        return HT_OK;
+    json_add_string(object, "algorithm", search_method(view->job)->name);
+    json_add_int_text(object, "seed", view->study->seed);
+    const enum ht_status status = add_best(object, view, err);
+    return status == HT_OK ? add_front(object, view, err) : status;
+}
+
+static void add_prior(cJSON *array, const struct prior_row *prior)
+{
+    cJSON *item = json_push_object(array);
+    json_add_string(item, "study", prior->name);
+    json_add_string(item, "resource", prior->resource);
+    json_add_int(item, "results", prior->results);
+    json_add_int(item, "failures", prior->failures);
+    json_add_int(item, "own", prior->own);
+    json_add_int(item, "sharedParameters", prior->shared);
+    json_add_bool(item, "sameSpace", prior->same);
+    if (prior->inherited)
+        json_add_bool(item, "inherited", true);
+}
+
+/* Google's list of what a study learns from, as named; output only. */
+static void add_prior_names(cJSON *spec, const struct prior_list *list)
+{
+    static const char key[] = "transferLearningConfig";
+    cJSON *config = cJSON_GetObjectItemCaseSensitive(spec, key);
+    if (config == NULL)
+        config = json_add_object(spec, key);
+    cJSON *names = json_add_array(config, "priorStudyNames");
+    for (size_t i = 0; i < list->n; i++)
+        if (!list->rows[i].inherited)
+            json_push_string(names, list->rows[i].resource);
+}
+
+static enum ht_status add_priors(cJSON *resource, const struct viewing *view,
+                                 struct ht_error *err)
+{
+    struct prior_list list;
+    if (view->job == NULL || view->job->warm_start.n == 0 ||
+        view->study->kind == JOB_CUSTOM)
+        return HT_OK;
+    const enum ht_status status =
+        db_prior_list(view->db, view->arena, view->study->id, &list, err);
+    if (status != HT_OK)
+        return status;
+    cJSON *object =
+        cJSON_GetObjectItemCaseSensitive(resource, "hypertuneStatus");
+    cJSON *array = json_add_array(object, "warmStart");
+    for (size_t i = 0; i < list.n; i++)
+        add_prior(array, &list.rows[i]);
+    add_prior_names(cJSON_GetObjectItemCaseSensitive(resource, "studySpec"),
+                    &list);
+    return HT_OK;
+}
+
+/* Adds hypertuneStatus to the resource. */
+static enum ht_status add_status(cJSON *resource, const struct viewing *view,
+                                 struct ht_error *err)
+{
+    const struct study_row *study = view->study;
+    struct trial_counts counts;
+    struct failures failures;
+    enum ht_status status = db_trial_counts(view->db, study->id, &counts, err);
+    if (status == HT_OK)
+        status = failures_find(view->db, view->arena, study, &counts, &failures,
+                               err);
+    if (status != HT_OK)
+        return status;
+    cJSON *object = json_add_object(resource, "hypertuneStatus");
+    json_add_string(object, "name", study->name);
+    json_add_string(object, "kind", study_kind_name(study->kind));
+    json_add_string(object, "state", study_state_name(study->state));
+    json_add_string(object, "reason", study->reason);
+    if (refusal_paused(study) || silence_paused(study))
+        json_add_bool(object, "held", true);
+    if (view->job == NULL)
+        json_add_string(object, "damage", view->damage.text);
+    json_add_int(object, "revision", study->revision);
+    add_counts(object, "counts", counts.of);
+    if (study->confirmations > 0)
+        add_counts(object, "confirming", counts.confirming);
+    if (view->job != NULL && view->job->space.open)
+        json_add_bool(object, "openSpace", true);
+    view_add_ms(object, "createTimeMs", study->created_ms);
+    view_add_ms(object, "startTimeMs", study->started_ms);
+    view_add_ms(object, "endTimeMs", study->ended_ms);
+    failures_add(object, &failures);
+    status = add_search(object, view, err);
+    return status == HT_OK ? add_priors(resource, view, err) : status;
+}
+
+static void move_members(cJSON *from, cJSON *to)
+{
+    while (from != NULL && from->child != NULL) {
+        cJSON *member = cJSON_DetachItemViaPointer(from, from->child);
+        cJSON_AddItemToObject(to, member->string, member);
+    }
+}
+
+const char *view_job_state(const struct study_row *study)
+{
+    const bool waits = study->state == STUDY_RUNNING && study->started_ms == 0;
+    return waits ? "JOB_STATE_PENDING" : study_state_vertex(study->state);
+}
+
+static void add_error(cJSON *resource, const struct viewing *view)
+{
+    const enum study_state state = view->study->state;
+    if (view->job != NULL && state != STUDY_FAILED && state != STUDY_CANCELLED)
+        return;
+    cJSON *error = json_add_object(resource, "error");
+    const int code = view->job == NULL ? ht_status_code(HT_CORRUPT)
+                     : state == STUDY_CANCELLED
+                         ? RPC_CANCELLED
+                         : ht_status_code(HT_PRECONDITION);
+    json_add_int(error, "code", code);
+    json_add_string(error, "message",
+                    view->job == NULL ? view->damage.text
+                                      : view->study->reason);
+}
+
+static void add_job_state(cJSON *resource, const struct viewing *view)
+{
+    const struct study_row *study = view->study;
+    json_add_string(resource, "state", view_job_state(study));
+    view_add_stamp(resource, "createTime", study->created_ms);
+    view_add_stamp(resource, "startTime", study->started_ms);
+    view_add_stamp(resource, "endTime", study->ended_ms);
+    view_add_stamp(resource, "updateTime", study->updated_ms);
+    add_error(resource, view);
+}
+
+static void add_name(cJSON *resource, const struct viewing *view,
+                     const char *collection)
+{
+    const struct study_row *study = view->study;
+    json_add_string(resource, "name",
+                    arena_printf(view->arena,
+                                 "projects/%s/locations/%s/%s/%lld",
+                                 study->project, study->location, collection,
+                                 (long long)study->id));
+}
+
+/* --- resources --- */
+
+static void move_member(cJSON *from, cJSON *to, const char *key)
+{
+    cJSON *member = cJSON_DetachItemFromObject(from, key);
+    if (member != NULL)
+        cJSON_AddItemToObject(to, key, member);
+}
+
+/* What of its search Google's Study has no member for; its name is in
+ * hypertuneStatus, what is kept of other forms is no part of a search. */
+static void move_own(cJSON *from, cJSON *to)
+{
+    cJSON *own = cJSON_DetachItemFromObject(from, "hypertune");
+    cJSON_DeleteItemFromObject(own, "name");
+    cJSON_DeleteItemFromObject(own, "kept");
+    if (own != NULL && own->child != NULL)
+        cJSON_AddItemToObject(to, "hypertune", own);
+    else
+        cJSON_Delete(own);
+}
+
+enum ht_status view_study(struct db *db, struct arena *arena,
+                          const struct study_row *study, cJSON **out,
+                          struct ht_error *err)
+{
+    struct viewing view = begin(db, arena, study);
+    cJSON *resource = cJSON_CreateObject();
+    add_name(resource, &view, "studies");
+    json_add_string(resource, "displayName", study->display);
+    move_member(view.spec, resource, "studySpec");
+    if (study->kind == JOB_STUDY) /* a job shows its own */
+        move_own(view.spec, resource);
+    const char *state = study_state_vizier(study->state);
+    json_add_string(resource, "state", state);
+    view_add_stamp(resource, "createTime", study->created_ms);
+    if (strcmp(state, "INACTIVE") == 0)
+        json_add_string(resource, "inactiveReason", study->reason);
+    return finish(&view, resource, add_status(resource, &view, err), out);
+}
+
+enum ht_status view_job(struct db *db, struct arena *arena,
+                        const struct study_row *study, cJSON **out,
+                        struct ht_error *err)
+{
+    if (study->kind == JOB_STUDY)
+        return view_study(db, arena, study, out, err);
+    struct viewing view = begin(db, arena, study);
+    cJSON *resource = cJSON_CreateObject();
+    add_name(resource, &view,
+             study->kind == JOB_CUSTOM ? "customJobs"
+                                       : "hyperparameterTuningJobs");
+    if (view.job == NULL)
+        json_add_string(resource, "displayName", study->display);
+    move_members(view.spec, resource);
+    add_job_state(resource, &view);
+    return finish(&view, resource, add_status(resource, &view, err), out);
+}

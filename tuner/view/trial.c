@@ -1,0 +1,271 @@
+#include "tuner/view/view.h"
+
+#include <string.h>
+
+#include "proto/doc/json.h"
+#include "proto/doc/node.h"
+#include "proto/job/command.h"
+#include "tuner/view/member.h"
+
+enum {
+    VIEW_MEASUREMENTS = 10000, /* shown with one trial; more by pages */
+    VIEW_LISTED = 1000         /* with each of a list, where clients report */
+};
+
+static void add_elapsed(cJSON *object, int64_t ms)
+{
+    if (ms >= 0)
+        json_add_duration(object, "elapsedDuration", ms);
+}
+
+static void add_metrics(cJSON *object, struct arena *arena, const char *json)
+{
+    struct diag diag;
+    diag_init(&diag, arena, "metrics", json, strlen(json));
+    const struct node *map = node_read_json(arena, json, strlen(json), &diag);
+    cJSON *array = json_add_array(object, "metrics");
+    const struct node *metric = map != NULL ? map->first : NULL;
+    for (; metric != NULL; metric = metric->next) {
+        cJSON *item = json_push_object(array);
+        json_add_string(item, "metricId", metric->key);
+        json_add_double(item, "value", node_get_double(map, metric->key, 0));
+    }
+}
+
+/* google.protobuf.Value: numbers as numbers, categories as text. */
+static void add_parameters(cJSON *object, const struct space *space,
+                           const struct value point[])
+{
+    cJSON *array = json_add_array(object, "parameters");
+    for (size_t i = 0; i < space->n; i++) {
+        const struct param *param = &space->params[i];
+        if (point[i].absent)
+            continue;
+        cJSON *item = json_push_object(array);
+        json_add_string(item, "parameterId", param->name);
+        switch (param->type) {
+        case PARAM_DOUBLE:
+            json_add_double(item, "value", point[i].real);
+            break;
+        case PARAM_INTEGER:
+            json_add_int(item, "value", point[i].whole);
+            break;
+        case PARAM_DISCRETE:
+            json_add_double(item, "value", param->numbers[point[i].whole]);
+            break;
+        case PARAM_CATEGORICAL:
+            json_add_string(item, "value", param->labels[point[i].whole]);
+            break;
+        }
+    }
+}
+
+static void add_final(cJSON *object, struct arena *arena,
+                      const struct study_row *study,
+                      const struct trial_row *trial)
+{
+    if (trial->final_metrics == NULL)
+        return;
+    cJSON *measurement = json_add_object(object, "finalMeasurement");
+    if (study->kind == JOB_STUDY)
+        add_elapsed(measurement, trial->final_elapsed_ms);
+    else if (trial->started_ms > 0 && trial->ended_ms > 0)
+        add_elapsed(measurement, trial->ended_ms - trial->started_ms);
+    json_add_int_text(measurement, "stepCount", trial->final_step);
+    add_metrics(measurement, arena, trial->final_metrics);
+}
+
+static void add_outputs(cJSON *object, enum outputs_state state)
+{
+    static const char *const names[] = {[OUTPUTS_UNWANTED] = "unwanted",
+                                        [OUTPUTS_DISCARDED] = "discarded",
+                                        [OUTPUTS_KEPT] = "kept"};
+    if (state != OUTPUTS_THERE)
+        json_add_string(object, "outputs", names[state]);
+}
+
+static void add_attempt(cJSON *array, const struct attempt_row *attempt)
+{
+    cJSON *item = json_push_object(array);
+    json_add_int(item, "attempt", attempt->n);
+    json_add_string(item, "state", attempt_state_name(attempt->state));
+    if (attempt->outcome != OUTCOME_NONE)
+        json_add_string(item, "outcome",
+                        attempt_outcome_name(attempt->outcome));
+    if (attempt->exit_code >= 0)
+        json_add_int(item, "exit", attempt->exit_code);
+    if (attempt->signal > 0)
+        json_add_int(item, "signal", attempt->signal);
+    json_add_string(item, "reason", attempt->reason);
+    json_add_string(item, "runner", attempt->runner);
+    if (attempt->winner)
+        json_add_bool(item, "winner", true);
+    view_add_stored(item, "facts", attempt->facts);
+    view_add_stored(item, "doctor", attempt->doctor);
+    view_add_ms(item, "createTimeMs", attempt->created_ms);
+    view_add_ms(item, "startTimeMs", attempt->started_ms);
+    view_add_ms(item, "endTimeMs", attempt->ended_ms);
+}
+
+/* The member "hypertune": what Google's Trial has no field for. */
+static void add_own(cJSON *object, const struct trial_row *trial,
+                    const struct strings *args,
+                    const struct attempt_list *attempts)
+{
+    cJSON *own = json_add_object(object, "hypertune");
+    json_add_string(own, "state", trial_state_name(trial->state));
+    json_add_string(own, "reason", trial->reason);
+    view_add_stored(own, "why", trial->why);
+    view_add_stored(own, "stop", trial->stop);
+    if (trial->replicate > 0)
+        json_add_int(own, "replicate", trial->replicate);
+    if (trial->confirms > 0)
+        json_add_int_text(own, "confirms", trial->confirms);
+    if (trial->has_objective) {
+        json_add_double(own, "objective", trial->objective);
+        json_add_int_text(own, "step", trial->final_step);
+    }
+    cJSON_AddItemToObject(own, "params", cJSON_CreateRaw(trial->params));
+    cJSON *list = json_add_array(own, "args");
+    for (size_t i = 0; i < args->n; i++)
+        json_push_string(list, args->items[i]);
+    if (trial->attempt > 0)
+        json_add_int(own, "attempt", trial->attempt);
+    if (attempts->n > 0) {
+        const struct attempt_row *newest = &attempts->rows[attempts->n - 1];
+        json_add_string(own, "runner", newest->runner);
+        view_add_stored(own, "facts", newest->facts);
+        view_add_stored(own, "doctor", newest->doctor);
+        add_outputs(own, newest->outputs);
+    }
+    view_add_ms(own, "createTimeMs", trial->created_ms);
+    view_add_ms(own, "startTimeMs", trial->started_ms);
+    view_add_ms(own, "endTimeMs", trial->ended_ms);
+}
+
+static enum ht_status add_latest(cJSON *object, struct db *db,
+                                 struct arena *arena,
+                                 const struct trial_row *trial,
+                                 struct ht_error *err)
+{
+    struct measurement_row row;
+    const enum ht_status status = db_trial_latest(db, arena, trial, &row, err);
+    if (status != HT_OK || row.metrics == NULL)
+        return status;
+    cJSON *latest = json_add_object(
+        cJSON_GetObjectItemCaseSensitive(object, "hypertune"), "latest");
+    json_add_int_text(latest, "step", row.step);
+    cJSON_AddItemToObject(latest, "metrics", cJSON_CreateRaw(row.metrics));
+    return HT_OK;
+}
+
+static enum ht_status add_measurements(cJSON *object, struct db *db,
+                                       struct arena *arena,
+                                       const struct trial_row *trial,
+                                       size_t most, struct ht_error *err)
+{
+    struct measurement_list list;
+    enum ht_status status = db_measurement_list(db, arena, trial->study,
+                                                trial->id, most, &list, err);
+    if (status != HT_OK)
+        return status;
+    cJSON *array = json_add_array(object, "measurements");
+    for (size_t i = 0; i < list.n; i++) {
+        cJSON *item = json_push_object(array);
+        if (trial->started_ms > 0)
+            add_elapsed(item, list.rows[i].time_ms - trial->started_ms);
+        json_add_int_text(item, "stepCount", list.rows[i].step);
+        add_metrics(item, arena, list.rows[i].metrics);
+    }
+    return HT_OK;
+}
+
+static void add_attempts(cJSON *object, const struct attempt_list *attempts)
+{
+    cJSON *array = json_add_array(
+        cJSON_GetObjectItemCaseSensitive(object, "hypertune"), "attempts");
+    for (size_t i = 0; i < attempts->n; i++)
+        add_attempt(array, &attempts->rows[i]);
+}
+
+/* What the replicas of each type run. */
+static void add_commands(cJSON *object, struct arena *arena,
+                         const struct job *job, const struct value point[],
+                         int64_t seed)
+{
+    cJSON *array = json_add_array(
+        cJSON_GetObjectItemCaseSensitive(object, "hypertune"), "commands");
+    for (size_t i = 0; i < job->n_pools; i++) {
+        const struct pool *pool = &job->pools[i];
+        const struct strings line = command_line(arena, job, pool, point, seed);
+        cJSON *item = json_push_object(array);
+        json_add_string(item, "type", pool->type);
+        json_add_int(item, "replicas", pool->count);
+        if (pool->image != NULL)
+            json_add_string(item, "image", pool->image);
+        cJSON *words = json_add_array(item, "words");
+        for (size_t k = 0; k < line.n; k++)
+            json_push_string(words, line.items[k]);
+    }
+}
+
+static void add_vertex(cJSON *object, struct arena *arena,
+                       const struct study_row *study,
+                       const struct trial_row *trial)
+{
+    json_add_string(object, "name",
+                    arena_printf(arena,
+                                 "projects/%s/locations/%s/studies/%lld/"
+                                 "trials/%lld",
+                                 study->project, study->location,
+                                 (long long)study->id, (long long)trial->id));
+    json_add_string(object, "id",
+                    arena_printf(arena, "%lld", (long long)trial->id));
+    json_add_string(object, "state", trial_state_vertex(trial->state));
+    view_add_stamp(object, "startTime", trial->started_ms);
+    view_add_stamp(object, "endTime", trial->ended_ms);
+    if (trial->client[0] != '\0')
+        json_add_string(object, "clientId", trial->client);
+    if (strcmp(trial_state_vertex(trial->state), "INFEASIBLE") == 0)
+        json_add_string(object, "infeasibleReason", trial->reason);
+}
+
+// NOLINTNEXTLINE(readability-function-size): the contract of view.h
+enum ht_status view_trial(struct db *db, struct arena *arena,
+                          const struct study_row *study, const struct job *job,
+                          const struct trial_row *trial, bool with_attempts,
+                          cJSON **out, struct ht_error *err)
+{
+    struct value *point = arena_alloc(arena, job->space.n + 1, sizeof *point);
+    struct attempt_list attempts = {0};
+    enum ht_status status = point_parse(&job->space, trial->params, point, err);
+    if (status != HT_OK)
+        return ht_wrap(err, HT_CORRUPT, "trial %lld", (long long)trial->id);
+    if (trial->attempt > 0)
+        status =
+            db_attempt_list(db, arena, study->id, trial->id, &attempts, err);
+    if (status != HT_OK)
+        return status;
+
+    cJSON *object = cJSON_CreateObject();
+    struct strings args = command_params(arena, &job->space, point);
+    add_vertex(object, arena, study, trial);
+    add_parameters(object, &job->space, point);
+    add_final(object, arena, study, trial);
+    add_own(object, trial, &args, &attempts);
+    status = add_latest(object, db, arena, trial, err);
+    if (with_attempts) {
+        add_attempts(object, &attempts);
+        add_commands(object, arena, job, point, trial->replicate);
+    }
+    if (status == HT_OK && (with_attempts || study->kind == JOB_STUDY))
+        status = add_measurements(
+            object, db, arena, trial,
+            with_attempts ? VIEW_MEASUREMENTS : VIEW_LISTED, err);
+    if (status != HT_OK) {
+        cJSON_Delete(object);
+        return status;
+    }
+    *out = object;
+    return HT_OK;
+}

@@ -1,0 +1,40 @@
+/* view.h - database rows as the JSON resources of docs/http.md.
+ *
+ * Used by the core's handlers (to answer a change) and by the readers, so a
+ * resource looks the same wherever it comes from. */
+#ifndef HT_TUNER_VIEW_VIEW_H
+#define HT_TUNER_VIEW_VIEW_H
+
+#include <stdbool.h>
+
+#include <cjson/cJSON.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/job/job.h"
+#include "tuner/db/db.h"
+
+/* The resource of the study's own kind with hypertuneStatus, without its
+ * trials; the caller owns *out, as of all below. When the stored spec cannot be
+ * read back, the resource says so instead of showing it. */
+enum ht_status view_job(struct db *db, struct arena *arena,
+                        const struct study_row *study, cJSON **out,
+                        struct ht_error *err);
+/* One trial; `with_attempts` adds the attempts and the measurements. In a
+ * JOB_STUDY measurements are always there, the first thousand of them. */
+enum ht_status view_trial(struct db *db, struct arena *arena,
+                          const struct study_row *study, const struct job *job,
+                          const struct trial_row *trial, bool with_attempts,
+                          cJSON **out, struct ht_error *err);
+/* Vertex's name of its state: PENDING until its first trial has started. */
+const char *view_job_state(const struct study_row *study);
+/* The same study as a Vizier Study, with hypertuneStatus. */
+enum ht_status view_study(struct db *db, struct arena *arena,
+                          const struct study_row *study, cJSON **out,
+                          struct ht_error *err);
+/* One row of the measurements list. */
+cJSON *view_measurement(const struct measurement_row *row);
+cJSON *view_event(const struct event_row *event);
+cJSON *view_runner(const struct runner_row *runner, int64_t busy);
+
+#endif

@@ -1,0 +1,251 @@
+#include "tuner/wire/attempt_json.h"
+
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/doc/json.h"
+#include "proto/job/command.h"
+#include "tuner/study/outputs.h"
+#include "tuner/view/aip.h"
+#include "tuner/wire/envelope.h"
+
+static void add_strings(cJSON *object, const char *key,
+                        const struct strings *strings)
+{
+    cJSON *array = json_add_array(object, key);
+    for (size_t i = 0; i < strings->n; i++)
+        json_push_string(array, strings->items[i]);
+}
+
+static void push_pairs(cJSON *array, const struct pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->n; i++) {
+        cJSON *item = cJSON_CreateArray();
+        json_push_string(item, pairs->items[i].name);
+        json_push_string(item, pairs->items[i].value);
+        cJSON_AddItemToArray(array, item);
+    }
+}
+
+static const char *trial_folder(const struct lease_facts *facts,
+                                const char *folder)
+{
+    return outputs_folder(facts->arena, facts->job, folder,
+                          facts->pair->trial.id);
+}
+
+static void add_argv(const struct lease_facts *facts, const struct pool *pool,
+                     const struct value point[], cJSON *replica)
+{
+    const struct strings argv = command_line(
+        facts->arena, facts->job, pool, point, facts->pair->trial.replicate);
+    add_strings(replica, "argv", &argv);
+    const char *job_dir = trial_folder(facts, facts->job->job_dir);
+    if (job_dir != NULL)
+        json_push_string(cJSON_GetObjectItemCaseSensitive(replica, "argv"),
+                         arena_printf(facts->arena, "--job-dir=%s", job_dir));
+}
+
+/* A machine type is a wish: it never asks for more than the runner's machine
+ * has. What the job says itself stands as it is. */
+static void add_needs(const struct lease_facts *facts, const struct pool *pool,
+                      cJSON *replica)
+{
+    const struct job *job = facts->job;
+    const struct runner_rules *rules = facts->rules;
+    struct machine needs = machines_needs(facts->machines, job, pool);
+    const bool own_cpus = pool->cpus > 0 || job->cpus > 0;
+    const bool own_memory = pool->memory_bytes > 0 || job->memory_bytes > 0;
+    if (!own_cpus && rules->cpus > 0 && needs.cpus > rules->cpus)
+        needs.cpus = rules->cpus;
+    if (!own_memory && rules->memory > 0 && needs.memory > rules->memory)
+        needs.memory = rules->memory;
+    json_add_int(replica, "gpus", needs.gpus);
+    json_add_double(replica, "cpus", needs.cpus);
+    json_add_int(replica, "memory", needs.memory);
+}
+
+/* Trainers that begin by chance have another beginning in each repetition of a
+ * point, and the same in all points. */
+static void add_seed(const struct lease_facts *facts, cJSON *variables)
+{
+    const struct pair seed = {
+        "HYPERTUNE_SEED",
+        arena_printf(facts->arena, "%lld",
+                     (long long)facts->pair->trial.replicate)};
+    if (facts->job->kind == JOB_TUNING)
+        push_pairs(variables, &(struct pairs){1, &seed});
+}
+
+static void add_replicas(const struct lease_facts *facts, cJSON *out,
+                         const struct value point[])
+{
+    cJSON *replicas = json_add_array(out, "replicas");
+    for (size_t i = 0; i < facts->job->n_pools; i++) {
+        const struct pool *pool = &facts->job->pools[i];
+        const struct pairs env =
+            command_env(facts->arena, facts->job, pool, point,
+                        facts->pair->trial.replicate);
+        for (int index = 0; index < pool->count; index++) {
+            cJSON *replica = json_push_object(replicas);
+            json_add_string(replica, "type", pool->type);
+            json_add_int(replica, "index", index);
+            json_add_string(replica, "image", pool->image);
+            add_argv(facts, pool, point, replica);
+            json_add_int(replica, "entryWords", (int64_t)pool->command.n);
+            cJSON *variables = json_add_array(replica, "env");
+            if (pool->image)
+                push_pairs(variables, &facts->job->captured_env);
+            push_pairs(variables, &env);
+            add_seed(facts, variables);
+            json_add_string(replica, "workdir", facts->job->workdir);
+            add_needs(facts, pool, replica);
+        }
+    }
+}
+
+static void add_metrics(const struct lease_facts *facts, cJSON *out)
+{
+    const struct job *job = facts->job;
+    cJSON *metrics = json_add_array(out, "metrics");
+    for (size_t i = 0; i < job->n_metrics; i++)
+        json_push_string(metrics, job->metrics[i].name);
+    add_strings(out, "stdoutPatterns", &job->stdout_patterns);
+    json_add_string(out, "metricsFile", job->metrics_file);
+}
+
+static void add_identity(const struct lease_facts *facts, cJSON *out)
+{
+    const struct attempt_row *attempt = &facts->pair->attempt;
+    const struct trial_name name = {attempt->study, attempt->trial, attempt->n};
+    wire_add_name(out, &name);
+    json_add_string(out, "name",
+                    arena_printf(facts->arena, "ht-%s-%lld-%lld-%lld",
+                                 facts->server_id, (long long)name.study,
+                                 (long long)name.trial,
+                                 (long long)name.attempt));
+    json_add_string(out, "token", facts->token);
+    json_add_int(out, "timeoutMs", facts->job->trial_timeout_ms);
+    json_add_int(out, "graceMs", facts->job->grace_ms);
+    json_add_string(out, "reportUrl", facts->report_url);
+    json_add_string(out, "project", facts->study->project);
+    json_add_string(out, "location", facts->study->location);
+    json_add_string(out, "jobName", facts->study->name);
+    json_add_string(out, "kind",
+                    facts->job->kind == JOB_CUSTOM ? "custom" : "tuning");
+    json_add_bool(out, "chief", facts->job->chief);
+    json_add_bool(out, "substitute", facts->job->substitute);
+    json_add_bool(out, "ownWorkdir", facts->job->own_workdir);
+    json_add_bool(out, "begun", facts->begun);
+    json_add_string(out, "outputDir",
+                    trial_folder(facts, facts->job->output_dir));
+}
+
+static const char *written_spec(const struct lease_facts *facts)
+{
+    cJSON *job = job_write_vertex(facts->job);
+    const char *text =
+        json_text(facts->arena, cJSON_DetachItemFromObjectCaseSensitive(
+                                    job, job_spec_member(facts->job)));
+    cJSON_Delete(job);
+    return text;
+}
+
+/* Replicas are shown the job as it was sent, else as its form has it: Vertex's
+ * CustomJobSpec or AI Platform's TrainingInput, which stands for the native
+ * form, too. */
+static const char *shown_job(const struct lease_facts *facts)
+{
+    const struct study_row *study = facts->study;
+    if (facts->job->form == JOB_VERTEX)
+        return study->job_spec[0] != '\0' ? study->job_spec
+                                          : written_spec(facts);
+    return study->submitted[0] != '\0'
+               ? study->submitted
+               : json_text(facts->arena,
+                           view_aip_input(facts->arena, study, facts->job));
+}
+
+/* No variable could hold a longer one. */
+static void add_job(const struct lease_facts *facts, cJSON *out)
+{
+    const char *job = shown_job(facts);
+    const size_t bytes = strlen(job);
+    json_add_string(out, "form", job_dialect_name(facts->job->form));
+    json_add_int(out, "jobBytes", (int64_t)bytes);
+    if (bytes <= HT_MAX_WORD)
+        cJSON_AddItemToObject(out, "job", cJSON_CreateRaw(job));
+}
+
+static void add_secrets(const struct job *job, cJSON *out)
+{
+    cJSON *secrets = json_add_array(out, "secrets");
+    for (size_t i = 0; i < job->n_secrets; i++) {
+        const struct secret *secret = &job->secrets[i];
+        cJSON *item = json_push_object(secrets);
+        json_add_string(item, "name", secret->name);
+        if (secret->file != NULL)
+            json_add_string(item, "file", secret->file);
+        else
+            json_add_string(item, "env", secret->env);
+    }
+}
+
+static const char *pull_name(enum job_pull pull)
+{
+    switch (pull) {
+    case PULL_IF_NOT_PRESENT:
+        break;
+    case PULL_ALWAYS:
+        return "always";
+    case PULL_NEVER:
+        return "never";
+    }
+    return "ifNotPresent";
+}
+
+/* What surrounds a replica; processes have little of it. */
+static void add_surroundings(const struct job *job, cJSON *out)
+{
+    const struct container_options *options = &job->container;
+    cJSON *container = json_add_object(out, "container");
+    json_add_string(container, "pull", pull_name(options->pull));
+    json_add_string(container, "user", options->user);
+    json_add_bool(container, "readOnly", options->read_only);
+    json_add_string(container, "network", options->network);
+    json_add_int(container, "shm", options->shm_bytes);
+    json_add_int(container, "pids", options->pids);
+    json_add_bool(container, "privileged", options->privileged);
+    json_add_bool(container, "hostPid", options->host_pid);
+    cJSON *captured = json_add_array(out, "captured");
+    if (!job_needs_images(job)) /* else the job's own: what passEnv names */
+        push_pairs(captured, &job->captured_env);
+    add_strings(out, "volumes", &job->volumes);
+    add_secrets(job, out);
+    json_add_string(out, "serviceAccount", job->service_account);
+    json_add_string(out, "reporter",
+                    job->reporter == REPORTER_PYTHON ? "python" : "auto");
+    json_add_bool(out, "rewriteGs", job->rewrite_gcs);
+}
+
+enum ht_status lease_view(const struct lease_facts *facts, cJSON **out,
+                          struct ht_error *err)
+{
+    const struct space *space = &facts->job->space;
+    const char *params = facts->pair->trial.params;
+    struct value *point =
+        arena_alloc(facts->arena, space->n + 1, sizeof *point);
+    if (point_parse(space, params, point, err) != HT_OK)
+        return ht_wrap(err, HT_CORRUPT, "stored parameters");
+    cJSON *attempt = cJSON_CreateObject();
+    add_identity(facts, attempt);
+    add_metrics(facts, attempt);
+    cJSON_AddItemToObject(attempt, "params", cJSON_CreateRaw(params));
+    const struct strings args = command_params(facts->arena, space, point);
+    add_strings(attempt, "paramArgs", &args);
+    add_surroundings(facts->job, attempt);
+    add_job(facts, attempt);
+    add_replicas(facts, attempt, point);
+    *out = attempt;
+    return HT_OK;
+}

@@ -1,0 +1,34 @@
+/* lease_view.h - the ATTEMPT of proto/README.md section 4: all that a runner
+ * has to know to start one attempt. */
+#ifndef HT_TUNER_WIRE_ATTEMPT_JSON_H
+#define HT_TUNER_WIRE_ATTEMPT_JSON_H
+
+#include <cjson/cJSON.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/job/job.h"
+#include "tuner/core/runner_rules.h"
+#include "tuner/db/rows.h"
+#include "tuner/runners/machine_types.h"
+#include "tuner/study/trial.h"
+
+struct lease_facts {
+    struct arena *arena;
+    const char *server_id;
+    const char *report_url; /* NULL: no address to report to */
+    const char *token;
+    const struct machines *machines;
+    const struct runner_rules *rules; /* of the runner that it is for */
+    const struct study_row *study;
+    const struct job *job;
+    const struct trial_pair *pair;
+    bool begun; /* an earlier attempt of the trial has run */
+};
+
+/* The caller owns *out.
+ * HT_CORRUPT  the stored parameters do not fit the space */
+enum ht_status lease_view(const struct lease_facts *facts, cJSON **out,
+                          struct ht_error *err);
+
+#endif

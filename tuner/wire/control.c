@@ -1,0 +1,473 @@
+#include "tuner/wire/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/base/token.h"
+#include "proto/doc/json.h"
+#include "tuner/base/reason.h"
+#include "tuner/core/live.h"
+#include "tuner/core/runner_rules.h"
+#include "tuner/db/write.h"
+#include "tuner/study/outputs.h"
+#include "tuner/study/report_batch.h"
+#include "tuner/wire/envelope.h"
+#include "tuner/wire/lease.h"
+#include "tuner/wire/report.h"
+#include "tuner/wire/runner_online.h"
+
+enum {
+    HEARTBEATS = 3, /* silent that many before a runner is lost */
+    MAX_SLOTS = 10000,
+    MAX_LISTED = 10000, /* attempts in one message */
+    MAX_FACTS = 64 * 1024
+};
+
+/* --- what all messages share --- */
+
+typedef enum ht_status control_type(struct core *core, struct request *req,
+                                    struct memory_runner *runner,
+                                    struct ht_error *err);
+
+static enum ht_status check_token(struct core *core, const struct request *req,
+                                  struct ht_error *err)
+{
+    unsigned char given[TOKEN_HASH_BYTES], wanted[TOKEN_HASH_BYTES];
+    token_hash(given, node_get_string(req->body, "token", ""));
+    token_hash(wanted, core_options_of(core)->runner_token);
+    if (!token_equal(given, wanted))
+        return ht_fail(err, HT_UNAUTHENTICATED, "this is not the runner token");
+    return HT_OK;
+}
+
+static bool is_id(const char *text, size_t most)
+{
+    return text != NULL && *text != '\0' && strlen(text) <= most;
+}
+
+/* --- attempts that a runner lists --- */
+
+struct listed {
+    size_t n;
+    const struct node *first;
+};
+
+static enum ht_status read_listed(const struct request *req,
+                                  struct listed *listed, struct ht_error *err)
+{
+    const struct node *list = node_find(req->body, "attempts");
+    *listed = (struct listed){0};
+    if (list == NULL)
+        return HT_OK;
+    if (list->kind != NODE_LIST || list->count > MAX_LISTED)
+        return ht_fail(err, HT_INVALID, "attempts must be a short list");
+    for (const struct node *node = list->first; node != NULL;
+         node = node->next) {
+        struct trial_name name;
+        if (wire_name(node, &name, err) != HT_OK)
+            return HT_INVALID;
+    }
+    *listed = (struct listed){list->count, list->first};
+    return HT_OK;
+}
+
+static bool lists(const struct listed *listed,
+                  const struct attempt_row *attempt)
+{
+    for (const struct node *node = listed->first; node != NULL;
+         node = node->next) {
+        struct trial_name name;
+        if (wire_name(node, &name, NULL) == HT_OK &&
+            name.study == attempt->study && name.trial == attempt->trial &&
+            name.attempt == attempt->n)
+            return true;
+    }
+    return false;
+}
+
+static enum ht_status lose_unlisted(struct core *core, struct request *req,
+                                    const struct memory_runner *runner,
+                                    const struct listed *listed,
+                                    struct ht_error *err)
+{
+    struct attempt_list open;
+    enum ht_status status =
+        db_attempt_open(core_db(core), req->arena, runner->id, &open, err);
+    for (size_t i = 0; status == HT_OK && i < open.n; i++)
+        if (!lists(listed, &open.rows[i]))
+            status = presence_lose(
+                core, req->arena, &open.rows[i],
+                arena_printf(req->arena, "runner %s started again without it",
+                             runner->id),
+                err);
+    return status;
+}
+
+/* Two lists of the answer: what may go on at the runner and what must not. */
+struct sorted {
+    cJSON *keep, *forget; /* keep may be NULL: not asked for */
+};
+
+static enum ht_status sort_listed(struct core *core, struct request *req,
+                                  const struct memory_runner *runner,
+                                  const struct listed *listed,
+                                  const struct sorted *sorted,
+                                  struct ht_error *err)
+{
+    for (const struct node *node = listed->first; node != NULL;
+         node = node->next) {
+        struct trial_name name;
+        struct trial_pair pair;
+        enum ht_status status = wire_name(node, &name, err);
+        if (status == HT_OK)
+            status =
+                trial_find(core, req->arena, &name, runner->id, &pair, err);
+        if (status != HT_OK && status != HT_NOT_FOUND && status != HT_DENIED)
+            return status;
+        cJSON *into = status == HT_OK ? sorted->keep : sorted->forget;
+        if (into != NULL)
+            wire_add_name(json_push_object(into), &name);
+    }
+    return HT_OK;
+}
+
+/* --- hello --- */
+
+static enum ht_status save_runner(struct core *core, struct request *req,
+                                  const struct memory_runner *runner,
+                                  struct ht_error *err)
+{
+    const char *rules;
+    if (runner_rules_text(req->arena, node_find(req->body, "rules"), &rules,
+                          err) != HT_OK)
+        return HT_INVALID;
+    const struct runner_row row = {
+        .id = runner->id,
+        .engine = node_get_string(req->body, "engine", "process"),
+        .host = node_get_string(req->body, "host", ""),
+        .boot = runner->boot,
+        .slots = node_get_int(req->body, "slots", 1),
+        .seen_ms = core_wall_ms(core),
+        .online = true,
+        .rules = rules};
+    if (row.slots < 0 || row.slots > MAX_SLOTS)
+        return ht_fail(err, HT_INVALID, "slots must be from 0 to %d",
+                       MAX_SLOTS);
+    if (strlen(row.engine) > HT_MAX_NAME || strlen(row.host) > HT_MAX_LABEL)
+        return ht_fail(err, HT_INVALID, "engine or host is too long");
+    presence_note(core, runner, true, row.slots);
+    presence_note_rules(core, runner, rules);
+    return db_runner_save(core_db(core), &row, err);
+}
+
+static enum ht_status handle_hello(struct core *core, struct request *req,
+                                   struct memory_runner *runner,
+                                   struct ht_error *err)
+{
+    struct listed listed;
+    enum ht_status status = read_listed(req, &listed, err);
+    if (status == HT_OK)
+        status = save_runner(core, req, runner, err);
+    if (status == HT_OK)
+        status = lose_unlisted(core, req, runner, &listed, err);
+    if (status != HT_OK)
+        return status;
+    cJSON *answer = wire_ok(req);
+    json_add_int(answer, "heartbeatMs",
+                 core_options_of(core)->lost_after_ms / HEARTBEATS);
+    json_add_string(answer, "server", core_server_id(core));
+    struct sorted sorted;
+    sorted.keep = json_add_array(answer, "keep");
+    sorted.forget = json_add_array(answer, "forget");
+    status = sort_listed(core, req, runner, &listed, &sorted, err);
+    if (status == HT_OK)
+        core_wake(core);
+    return wire_finish(req, answer, status);
+}
+
+/* --- heartbeat --- */
+
+static void add_writers(const struct trial_name *name,
+                        const struct replica_writer_list *list, cJSON *have)
+{
+    const char *replica = "";
+    cJSON *writers = NULL;
+    for (size_t i = 0; i < list->n; i++) {
+        if (strcmp(list->rows[i].replica, replica) != 0) {
+            replica = list->rows[i].replica;
+            cJSON *item = json_push_object(have);
+            wire_add_name(item, name);
+            json_add_string(item, "replica", replica);
+            writers = json_add_object(item, "writers");
+        }
+        char key[17];
+        if (list->rows[i].row.writer == 0)
+            continue;
+        report_batch_writer_text(key, list->rows[i].row.writer);
+        json_add_int(writers, key, list->rows[i].row.have);
+    }
+}
+
+static enum ht_status add_have(struct core *core, struct request *req,
+                               const struct memory_runner *runner,
+                               const struct listed *listed, cJSON *have,
+                               struct ht_error *err)
+{
+    for (const struct node *node = listed->first; node != NULL;
+         node = node->next) {
+        struct trial_name name;
+        struct trial_pair pair;
+        struct replica_writer_list list;
+        enum ht_status status = wire_name(node, &name, err);
+        if (status == HT_OK)
+            status =
+                trial_find(core, req->arena, &name, runner->id, &pair, err);
+        if (status == HT_NOT_FOUND || status == HT_DENIED)
+            continue;
+        if (status == HT_OK)
+            status = db_attempt_writers(core_db(core), req->arena,
+                                        &pair.attempt, &list, err);
+        if (status != HT_OK)
+            return status;
+        add_writers(&name, &list, have);
+    }
+    return HT_OK;
+}
+
+static enum ht_status handle_heartbeat(struct core *core, struct request *req,
+                                       struct memory_runner *runner,
+                                       struct ht_error *err)
+{
+    struct listed listed;
+    enum ht_status status = read_listed(req, &listed, err);
+    if (status != HT_OK)
+        return status;
+    cJSON *answer = wire_ok(req);
+    cJSON *stops = json_add_array(answer, "stop");
+    const struct sorted gone = {NULL, json_add_array(answer, "gone")};
+    cJSON *have = json_add_array(answer, "have");
+    cJSON *discard = json_add_array(answer, "discard");
+    status = outputs_settle(core, req, runner, err);
+    if (status == HT_OK)
+        status = outputs_add_unwanted(core, req->arena, runner, discard, err);
+    if (status == HT_OK)
+        status = lease_add_stops(core, req->arena, runner, false, stops, err);
+    if (status == HT_OK)
+        status = sort_listed(core, req, runner, &listed, &gone, err);
+    if (status == HT_OK)
+        status = add_have(core, req, runner, &listed, have, err);
+    return wire_finish(req, answer, status);
+}
+
+/* --- the life of an attempt --- */
+
+static enum ht_status find_attempt(struct core *core, struct request *req,
+                                   const struct memory_runner *runner,
+                                   struct trial_pair *pair,
+                                   struct ht_error *err)
+{
+    struct trial_name name;
+    enum ht_status status = wire_name(req->body, &name, err);
+    if (status == HT_OK)
+        status = trial_find(core, req->arena, &name, runner->id, pair, err);
+    return status == HT_DENIED ? HT_NOT_FOUND : status;
+}
+
+/* NULL when there are none; stored and shown as they are. */
+static enum ht_status read_facts(const struct request *req, const char **facts,
+                                 struct ht_error *err)
+{
+    const struct node *map = node_find(req->body, "facts");
+    if (map == NULL)
+        return HT_OK;
+    if (map->kind != NODE_MAP)
+        return ht_fail(err, HT_INVALID, "facts must be an object");
+    struct text out = {0};
+    json_print(json_of_node(map), &out);
+    if (out.len <= MAX_FACTS)
+        *facts = arena_strndup(req->arena, out.data, out.len);
+    text_free(&out);
+    return *facts != NULL ? HT_OK
+                          : ht_fail(err, HT_INVALID, "facts are too long");
+}
+
+static enum ht_status handle_started(struct core *core, struct request *req,
+                                     struct memory_runner *runner,
+                                     struct ht_error *err)
+{
+    struct trial_pair pair;
+    const char *facts = NULL;
+    enum ht_status status = find_attempt(core, req, runner, &pair, err);
+    if (status == HT_OK)
+        status = read_facts(req, &facts, err);
+    if (status == HT_OK)
+        status = trial_started(core, &pair, facts, err);
+    if (status == HT_OK)
+        wire_reply(req, wire_ok(req));
+    return status;
+}
+
+static enum ht_status read_outcome(const struct request *req,
+                                   struct trial_outcome *outcome,
+                                   struct ht_error *err)
+{
+    static const enum attempt_outcome all[] = {OUTCOME_SUCCEEDED,
+                                               OUTCOME_FAILED, OUTCOME_STOPPED,
+                                               OUTCOME_TIMEOUT, OUTCOME_LOST};
+    const char *name = node_get_string(req->body, "outcome", "");
+    size_t i = 0;
+    while (i < sizeof all / sizeof *all &&
+           strcmp(name, attempt_outcome_name(all[i])) != 0)
+        i++;
+    if (i == sizeof all / sizeof *all)
+        return ht_fail(err, HT_INVALID, "outcome %.40s is not known", name);
+    const char *reason = node_get_string(req->body, "reason", "");
+    *outcome = (struct trial_outcome){
+        .outcome = all[i],
+        .exit_code = node_get_int(req->body, "exit", -1),
+        .signal = node_get_int(req->body, "signal", 0),
+        .reason = reason_cut(req->arena, *reason == '\0' ? name : reason),
+        .impossible = node_get_bool(req->body, "impossible", false)};
+    return HT_OK;
+}
+
+static enum ht_status handle_ended(struct core *core, struct request *req,
+                                   struct memory_runner *runner,
+                                   struct ht_error *err)
+{
+    struct trial_pair pair;
+    struct trial_outcome outcome;
+    enum ht_status status = read_outcome(req, &outcome, err);
+    if (status == HT_OK)
+        status = find_attempt(core, req, runner, &pair, err);
+    if (status == HT_OK)
+        status = trial_ended(core, req->arena, &pair, &outcome, err);
+    if (status != HT_OK)
+        return status;
+    core_wake(core); /* its GPUs are free */
+    wire_reply(req, wire_ok(req));
+    return HT_OK;
+}
+
+static enum ht_status handle_drained(struct core *core, struct request *req,
+                                     struct memory_runner *runner,
+                                     struct ht_error *err)
+{
+    struct trial_pair pair;
+    enum ht_status status = find_attempt(core, req, runner, &pair, err);
+    if (status == HT_OK)
+        status = trial_drained(core, req->arena, &pair,
+                               node_find(req->body, "evidence"), err);
+    if (status == HT_OK)
+        wire_reply(req, wire_ok(req));
+    return status;
+}
+
+static enum ht_status handle_report(struct core *core, struct request *req,
+                                    struct memory_runner *runner,
+                                    struct ht_error *err)
+{
+    struct trial_pair pair;
+    enum ht_status status = find_attempt(core, req, runner, &pair, err);
+    if (status != HT_OK)
+        return status;
+    cJSON *answer = wire_ok(req);
+    status = report_store(core, req, &pair, answer, err);
+    return wire_finish(req, answer, status);
+}
+
+/* --- the table --- */
+
+static const struct {
+    const char *name;
+    control_type *handle;
+    bool remembered; /* others give a repeat the same answer by themselves */
+} types[] = {
+    {"hello", handle_hello, true},          {"lease", lease_handle, true},
+    {"started", handle_started, true},      {"ended", handle_ended, true},
+    {"drained", handle_drained, true},      {"report", handle_report, false},
+    {"heartbeat", handle_heartbeat, false},
+};
+
+enum { TYPES = sizeof types / sizeof *types };
+_Static_assert(TYPES <= (int)MEMORY_TYPES, "every type has its slot");
+
+static void remember(struct core *core, struct memory_answer *answer,
+                     int64_t id, const struct request *req)
+{
+    free(answer->text);
+    *answer = (struct memory_answer){.seen = id,
+                                     .id = id,
+                                     .group = core_group_number(core),
+                                     .text = ht_xstrdup(req->reply.data)};
+}
+
+static enum ht_status handle_type(struct core *core, struct request *req,
+                                  struct memory_runner *runner, size_t type,
+                                  struct ht_error *err)
+{
+    struct memory_answer *answer = &runner->answers[type];
+    const int64_t id = node_get_int(req->body, "id", 0);
+    if (!types[type].remembered)
+        return types[type].handle(core, req, runner, err);
+    if (answer->id == id) {
+        req->held_until_ms = 0;
+        text_puts(&req->reply, answer->text);
+        return HT_OK;
+    }
+    /* A poll whose asker has gone on must not be given attempts. */
+    if (id < answer->seen)
+        return ht_fail(err, HT_INVALID, "id %lld is older than %lld",
+                       (long long)id, (long long)answer->seen);
+    answer->seen = id;
+    const enum ht_status status = types[type].handle(core, req, runner, err);
+    if (status == HT_OK && req->reply.len > 0)
+        remember(core, answer, id, req);
+    return status;
+}
+
+/* NULL, with the reason in err, when it may not speak. */
+static struct memory_runner *find_runner(struct core *core,
+                                         const struct request *req, bool hello,
+                                         struct ht_error *err)
+{
+    const char *id = node_get_string(req->body, "runner", NULL);
+    const char *boot = node_get_string(req->body, "boot", NULL);
+    if (!is_id(id, HT_MAX_NAME) || !is_id(boot, MEMORY_BOOT_BYTES - 1) ||
+        node_get_int(req->body, "id", 0) < 1) {
+        ht_fail(err, HT_INVALID, "runner, boot or id is missing or too long");
+        return NULL;
+    }
+    struct memory_runner *found =
+        hello ? memory_runner(core_memory(core), id, boot)
+              : memory_find_runner(core_memory(core), id);
+    if (found != NULL && strcmp(found->boot, boot) == 0)
+        return found;
+    ht_fail(err, HT_INVALID, "say hello first");
+    return NULL;
+}
+
+enum ht_status control_handle(struct core *core, struct request *req,
+                              struct ht_error *err)
+{
+    if (req->body == NULL || req->body->kind != NODE_MAP)
+        return ht_fail(err, HT_INVALID, "a message is an object");
+    enum ht_status status = check_token(core, req, err);
+    if (status != HT_OK)
+        return status;
+    const char *name = node_get_string(req->body, "type", "");
+    size_t type = 0;
+    while (type < TYPES && strcmp(types[type].name, name) != 0)
+        type++;
+    if (type == TYPES)
+        return ht_fail(err, HT_INVALID, "type %.40s is not known here", name);
+    struct memory_runner *runner = find_runner(core, req, type == 0, err);
+    if (runner == NULL)
+        return HT_INVALID;
+    core_act_for(core, arena_printf(req->arena, "runner %s", runner->id));
+    /* A held poll is no new sign of life when it is looked at again. */
+    if (req->held_until_ms == 0)
+        status = presence_see(core, runner, err);
+    return status == HT_OK ? handle_type(core, req, runner, type, err) : status;
+}

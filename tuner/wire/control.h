@@ -1,0 +1,11 @@
+/* control.h - the messages of the control address, proto/README.md section 4.
+ * Core thread. */
+#ifndef HT_TUNER_WIRE_CONTROL_H
+#define HT_TUNER_WIRE_CONTROL_H
+
+#include "tuner/core/request.h"
+
+/* Every message of the control address but `log`. */
+request_handler control_handle;
+
+#endif

@@ -1,0 +1,31 @@
+/* wire.h - the frame of every answer on the report and control addresses:
+ * {"v":1,"id":N,"status":S,...}, proto/README.md sections 1 to 4. */
+#ifndef HT_TUNER_WIRE_ENVELOPE_H
+#define HT_TUNER_WIRE_ENVELOPE_H
+
+#include <cjson/cJSON.h>
+
+#include "proto/base/text.h"
+#include "tuner/core/request.h"
+#include "tuner/study/trial.h"
+
+/* An "ok" answer to req->body, to be filled and given to wire_reply(). */
+cJSON *wire_ok(const struct request *req);
+void wire_reply(struct request *req, cJSON *answer);
+
+/* Replies when the request went well, else drops the answer; returns
+ * `status`. */
+enum ht_status wire_finish(struct request *req, cJSON *answer,
+                           enum ht_status status);
+
+/* Appends what the asker gets: the reply of a request that went well, else the
+ * status its failure has on the wire. */
+void wire_answer(const struct request *req, struct text *out);
+
+/* study, trial and attempt of a message or list item.
+ * HT_INVALID  one is missing or not a positive integer */
+enum ht_status wire_name(const struct node *map, struct trial_name *name,
+                         struct ht_error *err);
+void wire_add_name(cJSON *object, const struct trial_name *name);
+
+#endif

@@ -1,0 +1,489 @@
+#include "tuner/wire/lease.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/base/token.h"
+#include "proto/doc/json.h"
+#include "tuner/db/write.h"
+#include "tuner/runners/can_run.h"
+#include "tuner/runners/gpu_count.h"
+#include "tuner/runners/machine_types.h"
+#include "tuner/study/common_file.h"
+#include "tuner/study/moves.h"
+#include "tuner/study/trial_pause.h"
+#include "tuner/wire/attempt_json.h"
+#include "tuner/wire/envelope.h"
+#include "tuner/wire/runner_online.h"
+
+enum {
+    MOST = 64,        /* attempts in one answer */
+    MOST_GPUS = 1024, /* of one runner */
+    /* Of all attempts in one answer; stops and the frame have the rest. */
+    MOST_BYTES = HT_MAX_MESSAGE - 64 * 1024
+};
+
+/* What one lease request is given. */
+struct leasing {
+    struct core *core;
+    struct request *req;
+    struct memory_runner *runner;
+    int64_t id; /* of the request */
+    cJSON *attempts, *stops;
+    size_t bytes;      /* of the attempts */
+    bool full;         /* the next attempt needs another answer */
+    bool counted;      /* free_gpus is known */
+    int64_t free_gpus; /* for those whose turn it is; see has_gpus() */
+};
+
+/* --- choosing --- */
+
+static bool backs_off(struct core *core, const struct trial_row *trial)
+{
+    const struct memory_trial *memory =
+        memory_find_trial(core_memory(core), trial->study, trial->id);
+    return memory != NULL && memory->retry_at_ms > core_now_ms(core);
+}
+
+static enum ht_status find_job(struct leasing *now, int64_t id,
+                               struct study_row *study, const struct job **job,
+                               struct ht_error *err)
+{
+    const enum ht_status status =
+        db_study_get(core_db(now->core), now->req->arena, id, study, err);
+    return status == HT_OK ? memory_job(core_memory(now->core), study, job, err)
+                           : status;
+}
+
+/* Whether a trial that is to go on from a rung has its checkpoint at another
+ * runner, which is there: without a folder that all of them see. */
+static enum ht_status is_at_home_elsewhere(struct leasing *now,
+                                           const struct trial_row *trial,
+                                           bool *elsewhere,
+                                           struct ht_error *err)
+{
+    struct attempt_row newest;
+    struct study_row study;
+    const struct job *job;
+    *elsewhere = trial->rungs_passed > 0 && trial->attempt > 0;
+    if (!*elsewhere)
+        return HT_OK;
+    const struct trial_name name = {trial->study, trial->id, trial->attempt};
+    enum ht_status status = db_attempt_get(core_db(now->core), now->req->arena,
+                                           &name, &newest, err);
+    if (status == HT_OK)
+        status = find_job(now, trial->study, &study, &job, err);
+    if (status != HT_OK)
+        return status;
+    const struct memory_runner *home =
+        memory_find_runner(core_memory(now->core), newest.runner);
+    *elsewhere = home != NULL && home != now->runner && home->online &&
+                 job->output_dir == NULL;
+    return HT_OK;
+}
+
+/* Retries that are due go by id like all others; *found is false when every
+ * waiting trial backs off. */
+static enum ht_status next_of_study(struct leasing *now, int64_t study,
+                                    struct trial_row *trial, bool *found,
+                                    struct ht_error *err)
+{
+    int64_t after = 0;
+    struct trial_list page = {.n = DB_WAITING_PAGE};
+    *found = false;
+    while (page.n == DB_WAITING_PAGE) {
+        enum ht_status status = db_trial_waiting(
+            core_db(now->core), now->req->arena, study, after, &page, err);
+        if (status != HT_OK)
+            return status;
+        for (size_t i = 0; i < page.n; i++) {
+            after = page.rows[i].id;
+            bool elsewhere;
+            if (backs_off(now->core, &page.rows[i]))
+                continue;
+            status = is_at_home_elsewhere(now, &page.rows[i], &elsewhere, err);
+            if (status != HT_OK)
+                return status;
+            if (elsewhere)
+                continue;
+            *trial = page.rows[i];
+            *found = true;
+            return HT_OK;
+        }
+    }
+    return HT_OK;
+}
+
+/* One that has to wait keeps the GPUs that are free from those whose turn comes
+ * later, or it might wait for ever behind smaller ones. */
+static enum ht_status has_gpus(struct leasing *now, const struct job *job,
+                               bool *has, struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    const int64_t needed = gpus_needed(now->core, job);
+    *has = needed == 0;
+    if (*has || needed > now->runner->gpus)
+        return HT_OK;
+    if (!now->counted)
+        status = gpus_free(now->core, now->req->arena, now->runner,
+                           &now->free_gpus, err);
+    if (status != HT_OK)
+        return status;
+    now->counted = true;
+    *has = needed <= now->free_gpus;
+    if (!*has)
+        now->free_gpus = 0;
+    return HT_OK;
+}
+
+/* More may wait than are to run at a time: those that somebody added, retried
+ * or confirms. */
+static enum ht_status has_room(struct leasing *now,
+                               const struct study_row *study,
+                               const struct job *job, bool *has,
+                               struct ht_error *err)
+{
+    struct trial_counts counts;
+    const enum ht_status status =
+        db_trial_counts(core_db(now->core), study->id, &counts, err);
+    if (status == HT_OK)
+        *has = trial_counts_all(&counts, TRIAL_ACTIVE) +
+                   trial_counts_all(&counts, TRIAL_STOPPING) <
+               job->parallel;
+    return status;
+}
+
+/* Whether the runner can run an attempt of the study now. */
+static enum ht_status suits(struct leasing *now, int64_t id, bool *does,
+                            struct ht_error *err)
+{
+    struct study_row study;
+    const struct job *job;
+    struct fitting_lack lack;
+    enum ht_status status = find_job(now, id, &study, &job, err);
+    *does = false;
+    if (status == HT_OK)
+        status = has_room(now, &study, job, does, err);
+    if (status == HT_OK && *does)
+        status = common_file_is_free(now->core, id, job, does, err);
+    if (status != HT_OK || !*does)
+        return status;
+    *does = fitting_allows(now->req->arena, &now->runner->rules, job, &lack) &&
+            !fitting_leaves(now->core, now->req->arena, now->runner, job);
+    return *does ? has_gpus(now, job, does, err) : HT_OK;
+}
+
+static enum ht_status next_trial(struct leasing *now, struct trial_row *trial,
+                                 bool *found, struct ht_error *err)
+{
+    struct id_list hungry;
+    enum ht_status status =
+        db_study_hungry(core_db(now->core), now->req->arena, &hungry, err);
+    *found = false;
+    now->counted = false;
+    for (size_t i = 0; status == HT_OK && i < hungry.n && !*found; i++) {
+        bool does;
+        status = suits(now, hungry.ids[i], &does, err);
+        if (status == HT_OK && does)
+            status = next_of_study(now, hungry.ids[i], trial, found, err);
+    }
+    return status;
+}
+
+/* --- giving --- */
+
+/* *out: the attempt as text, or NULL when there is no room for it beside those
+ * that are given already. */
+static enum ht_status describe(struct leasing *now, struct trial_pair *pair,
+                               const char *token, const char **out,
+                               struct ht_error *err)
+{
+    struct study_row study;
+    const struct job *job;
+    enum ht_status status = find_job(now, pair->trial.study, &study, &job, err);
+    if (status != HT_OK)
+        return status;
+    bool begun;
+    status = db_trial_has_run(core_db(now->core), pair->trial.study,
+                              pair->trial.id, &begun, err);
+    if (status != HT_OK)
+        return status;
+    const struct lease_facts facts = {.arena = now->req->arena,
+                                      .server_id = core_server_id(now->core),
+                                      .report_url = core_report_url(now->core),
+                                      .token = token,
+                                      .machines = core_machines(now->core),
+                                      .rules = &now->runner->rules,
+                                      .study = &study,
+                                      .job = job,
+                                      .pair = pair,
+                                      .begun = begun};
+    cJSON *attempt;
+    status = lease_view(&facts, &attempt, err);
+    if (status != HT_OK)
+        return status;
+    const char *text = json_text(now->req->arena, attempt);
+    const size_t bytes = strlen(text);
+    now->full = now->bytes > 0 && now->bytes + bytes > MOST_BYTES;
+    *out = now->full ? NULL : text;
+    return HT_OK;
+}
+
+static void add_attempt(struct leasing *now, const char *text)
+{
+    now->bytes += strlen(text);
+    cJSON_AddItemToArray(now->attempts, cJSON_CreateRaw(text));
+}
+
+static void begin_attempt(struct leasing *now, struct trial_pair *pair)
+{
+    pair->attempt = (struct attempt_row){.study = pair->trial.study,
+                                         .trial = pair->trial.id,
+                                         .n = pair->trial.attempt + 1,
+                                         .state = ATTEMPT_STARTING,
+                                         .runner = now->runner->id,
+                                         .exit_code = -1,
+                                         .reason = "",
+                                         .facts = "",
+                                         .created_ms = core_wall_ms(now->core)};
+    pair->trial.attempt = pair->attempt.n;
+}
+
+static enum ht_status insert_attempt(struct leasing *now,
+                                     struct trial_pair *pair, const char *token,
+                                     struct ht_error *err)
+{
+    unsigned char hash[TOKEN_HASH_BYTES];
+    token_hash(hash, token);
+    const struct attempt_lease lease = {
+        .boot = now->runner->boot, .lease_id = now->id, .token_hash = hash};
+    struct db *db = core_db(now->core);
+    enum ht_status status = db_attempt_insert(db, &pair->attempt, &lease, err);
+    if (status == HT_OK && pair->trial.rungs_passed > 0 && pair->attempt.n > 1)
+        return trial_resume_scores(now->core, now->req->arena, &pair->attempt,
+                                   err);
+    pair->trial.latest = (struct record_name){0};
+    return status == HT_OK ? db_trial_set_latest(db, &pair->trial, err)
+                           : status;
+}
+
+static enum ht_status give(struct leasing *now, struct trial_pair *pair,
+                           struct ht_error *err)
+{
+    char token[TOKEN_TEXT_BYTES];
+    const char *text;
+    token_make(token, TOKEN_TRIAL_BYTES);
+    begin_attempt(now, pair);
+    enum ht_status status = describe(now, pair, token, &text, err);
+    if (status != HT_OK || text == NULL)
+        return status;
+    add_attempt(now, text);
+    status = insert_attempt(now, pair, token, err);
+    if (status != HT_OK)
+        return status;
+    struct event_row event = {.study = pair->trial.study,
+                              .kind = "attempt.moved",
+                              .trial = pair->trial.id,
+                              .attempt = pair->attempt.n,
+                              .from = "",
+                              .to = attempt_state_name(ATTEMPT_STARTING),
+                              .reason = arena_printf(now->req->arena,
+                                                     "leased to runner %s",
+                                                     now->runner->id),
+                              .data = ""};
+    status = state_event(now->core, &event, err);
+    if (status == HT_OK)
+        status =
+            state_move_trial(now->core, &pair->trial, TRIAL_ACTIVE, "", err);
+    return status;
+}
+
+static enum ht_status give_new(struct leasing *now, int64_t free_slots,
+                               struct ht_error *err)
+{
+    const int64_t most = free_slots < MOST ? free_slots : MOST;
+    for (int64_t i = 0; i < most && !now->full; i++) {
+        struct trial_pair pair;
+        bool found;
+        enum ht_status status = next_trial(now, &pair.trial, &found, err);
+        if (status != HT_OK || !found)
+            return status;
+        status = give(now, &pair, err);
+        if (status != HT_OK)
+            return status;
+    }
+    return HT_OK;
+}
+
+/* The same request came again after a restart: the same attempts, under fresh
+ * tokens because only hashes of the old ones were kept. */
+static enum ht_status give_again(struct leasing *now, bool *again,
+                                 struct ht_error *err)
+{
+    struct db *db = core_db(now->core);
+    const struct lease_key key = {now->runner->id, now->runner->boot, now->id};
+    struct attempt_list list;
+    enum ht_status status =
+        db_attempt_leased(db, now->req->arena, &key, &list, err);
+    *again = status == HT_OK && list.n > 0;
+    for (size_t i = 0; status == HT_OK && i < list.n; i++) {
+        struct trial_pair pair = {.attempt = list.rows[i]};
+        char token[TOKEN_TEXT_BYTES];
+        unsigned char hash[TOKEN_HASH_BYTES];
+        token_make(token, TOKEN_TRIAL_BYTES);
+        token_hash(hash, token);
+        status = db_attempt_set_token(db, &pair.attempt, hash, err);
+        if (status == HT_OK)
+            status = db_trial_get(db, now->req->arena, pair.attempt.study,
+                                  pair.attempt.trial, &pair.trial, err);
+        const char *text = NULL;
+        if (status == HT_OK)
+            status = describe(now, &pair, token, &text, err);
+        if (status == HT_OK && text != NULL)
+            add_attempt(now, text);
+    }
+    return status;
+}
+
+/* --- stops --- */
+
+struct telling {
+    char runner[HT_MAX_NAME + 1];
+    struct memory_told told;
+};
+
+static void apply_told(struct core *core, const void *data)
+{
+    const struct telling *telling = data;
+    struct memory_runner *runner =
+        memory_find_runner(core_memory(core), telling->runner);
+    if (runner == NULL)
+        return;
+    runner->told =
+        ht_xrealloc(runner->told, runner->n_told + 1, sizeof *runner->told);
+    runner->told[runner->n_told++] = telling->told;
+}
+
+static bool was_told(const struct memory_runner *runner,
+                     const struct memory_told *told)
+{
+    for (size_t i = 0; i < runner->n_told; i++) {
+        const struct memory_told *old = &runner->told[i];
+        if (old->study == told->study && old->trial == told->trial &&
+            old->attempt == told->attempt && old->kill == told->kill)
+            return true;
+    }
+    return false;
+}
+
+static void note_told(struct core *core, const struct memory_runner *runner,
+                      const struct memory_told *told)
+{
+    struct telling telling = {.told = *told};
+    memcpy(telling.runner, runner->id, sizeof telling.runner);
+    core_defer(core, apply_told, &telling, sizeof telling);
+}
+
+static enum ht_status add_stop(struct core *core, struct arena *arena,
+                               const struct trial_row *trial, bool *kill,
+                               cJSON **stop, struct ht_error *err)
+{
+    struct study_row study;
+    const enum ht_status status =
+        db_study_get(core_db(core), arena, trial->study, &study, err);
+    if (status != HT_OK)
+        return status;
+    const struct trial_name name = {trial->study, trial->id, trial->attempt};
+    *kill = study.state == STUDY_CANCELLING;
+    *stop = cJSON_CreateObject();
+    wire_add_name(*stop, &name);
+    json_add_string(*stop, "reason", trial->reason);
+    json_add_string(*stop, "how", *kill ? "kill" : "stop");
+    return HT_OK;
+}
+
+enum ht_status lease_add_stops(struct core *core, struct arena *arena,
+                               const struct memory_runner *runner, bool fresh,
+                               cJSON *stops, struct ht_error *err)
+{
+    struct db *db = core_db(core);
+    struct attempt_list open;
+    enum ht_status status = db_attempt_open(db, arena, runner->id, &open, err);
+    for (size_t i = 0; status == HT_OK && i < open.n; i++) {
+        const struct attempt_row *attempt = &open.rows[i];
+        struct trial_row trial;
+        if (attempt->state == ATTEMPT_DRAINING)
+            continue;
+        status = db_trial_get(db, arena, attempt->study, attempt->trial, &trial,
+                              err);
+        if (status != HT_OK || trial.state != TRIAL_STOPPING)
+            continue;
+        struct memory_told told = {trial.study, trial.id, attempt->n, false};
+        cJSON *stop;
+        status = add_stop(core, arena, &trial, &told.kill, &stop, err);
+        if (status != HT_OK)
+            continue;
+        if (fresh && was_told(runner, &told)) {
+            cJSON_Delete(stop);
+            continue;
+        }
+        cJSON_AddItemToArray(stops, stop);
+        if (fresh)
+            note_told(core, runner, &told);
+    }
+    return status;
+}
+
+/* --- the message --- */
+
+static enum ht_status fill(struct leasing *now, int64_t free_slots,
+                           struct ht_error *err)
+{
+    bool again = false;
+    enum ht_status status = give_again(now, &again, err);
+    if (status == HT_OK && !again)
+        status = give_new(now, free_slots, err);
+    if (status != HT_OK)
+        return status;
+    return lease_add_stops(now->core, now->req->arena, now->runner, true,
+                           now->stops, err);
+}
+
+static bool may_wait(struct leasing *now)
+{
+    if (cJSON_GetArraySize(now->attempts) + cJSON_GetArraySize(now->stops) > 0)
+        return false;
+    struct request *req = now->req;
+    if (req->held_until_ms == 0)
+        req->held_until_ms =
+            core_now_ms(now->core) + core_options_of(now->core)->hold_ms;
+    return req->held_until_ms > core_now_ms(now->core);
+}
+
+enum ht_status lease_handle(struct core *core, struct request *req,
+                            struct memory_runner *runner, struct ht_error *err)
+{
+    const int64_t free_slots = node_get_int(req->body, "free", 0);
+    if (free_slots < 0)
+        return ht_fail(err, HT_INVALID, "free must not be negative");
+    const int64_t gpus = node_get_int(req->body, "gpus", 0);
+    if (gpus < 0 || gpus > MOST_GPUS)
+        return ht_fail(err, HT_INVALID, "gpus must be from 0 to %d", MOST_GPUS);
+    presence_note_gpus(core, runner, gpus);
+    cJSON *answer = wire_ok(req);
+    struct leasing now = {.core = core,
+                          .req = req,
+                          .runner = runner,
+                          .id = node_get_int(req->body, "id", 0)};
+    now.attempts = json_add_array(answer, "attempts");
+    now.stops = json_add_array(answer, "stop");
+    const enum ht_status status = fill(&now, free_slots, err);
+    if (status != HT_OK || may_wait(&now)) {
+        cJSON_Delete(answer);
+        return status;
+    }
+    req->held_until_ms = 0;
+    wire_reply(req, answer);
+    return HT_OK;
+}

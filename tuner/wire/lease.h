@@ -1,0 +1,26 @@
+/* lease.h - giving waiting trials to a runner, and telling it what to stop.
+ *
+ * The attempt and the hash of its token are committed before the answer goes
+ * out. Studies take turns: the one with the fewest active trials is served
+ * first, the oldest on equal counts, and in it the lowest trial. Core thread.
+ */
+#ifndef HT_TUNER_WIRE_LEASE_H
+#define HT_TUNER_WIRE_LEASE_H
+
+#include <cjson/cJSON.h>
+
+#include "tuner/core/core.h"
+#include "tuner/core/live.h"
+#include "tuner/core/request.h"
+
+/* Answers a `lease` message, or holds it until there is something to say. */
+enum ht_status lease_handle(struct core *core, struct request *req,
+                            struct memory_runner *runner, struct ht_error *err);
+
+/* Adds every stop that concerns the runner to `stops`. With `fresh` only
+ * those that no lease answer has carried yet; these are then noted. */
+enum ht_status lease_add_stops(struct core *core, struct arena *arena,
+                               const struct memory_runner *runner, bool fresh,
+                               cJSON *stops, struct ht_error *err);
+
+#endif

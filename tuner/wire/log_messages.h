@@ -1,0 +1,15 @@
+/* endpoint_log.h - `log` messages of the control address, which go to the log
+ * thread and never through the core. */
+#ifndef HT_TUNER_WIRE_LOG_MESSAGES_H
+#define HT_TUNER_WIRE_LOG_MESSAGES_H
+
+#include "tuner/core/request.h"
+
+struct core;
+struct logs;
+
+/* Checks the runner token, hands the chunk to the log thread and has
+ * req->answer called after its commit. */
+void endpoint_log(struct core *core, struct logs *logs, struct request *req);
+
+#endif

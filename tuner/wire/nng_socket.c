@@ -1,0 +1,257 @@
+#include "tuner/wire/nng_socket.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <nng/nng.h>
+#include <nng/protocol/reqrep0/rep.h>
+#include <nng/supplemental/util/platform.h>
+
+#include "proto/base/limits.h"
+#include "tuner/base/log.h"
+#include "tuner/core/core.h"
+#include "tuner/core/request.h"
+#include "tuner/wire/control.h"
+#include "tuner/wire/envelope.h"
+#include "tuner/wire/log_messages.h"
+#include "tuner/wire/report.h"
+
+enum {
+    ANSWERS = 8192, /* held by the socket; sending never blocks the core */
+    RECEIVED = 64,  /* held by the socket before anybody has read them */
+    UNANSWERED_BYTES = 64 << 20, /* beyond, nothing more is read: TCP slows the
+                                    senders, and memory stays bounded */
+    URL_BYTES = 160
+};
+
+struct endpoint {
+    nng_socket socket;
+    nng_aio *receive; /* the thread's one operation */
+    struct core *core;
+    struct logs *logs; /* NULL: no log messages here */
+    request_handler *handle;
+    char url[URL_BYTES];
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards unanswered, bytes */
+    pthread_cond_t answered;
+    size_t unanswered; /* requests that are not ours at the moment */
+    size_t bytes;      /* of their messages */
+};
+
+/* A message on its way: the way back is the header it came with. */
+struct pending {
+    struct endpoint *endpoint;
+    nng_msg *msg; /* the request; reused for the answer */
+    size_t len;   /* of the request */
+};
+
+/* --- answering --- */
+
+static void send_answer(struct endpoint *endpoint, nng_msg *msg,
+                        const struct text *text)
+{
+    nng_msg_clear(msg);
+    /* The peer may be gone; it will ask again and get the same answer. */
+    if (nng_msg_append(msg, text->data, text->len) != 0 ||
+        nng_sendmsg(endpoint->socket, msg, NNG_FLAG_NONBLOCK) != 0)
+        nng_msg_free(msg);
+}
+
+static void answer(struct request *req)
+{
+    struct pending *pending = req->owner;
+    struct endpoint *endpoint = pending->endpoint;
+    const size_t len = pending->len;
+    struct text text = {0};
+    wire_answer(req, &text);
+    send_answer(endpoint, pending->msg, &text);
+    text_free(&text);
+    request_free(req);
+    pthread_mutex_lock(&endpoint->lock);
+    endpoint->unanswered--;
+    endpoint->bytes -= len;
+    pthread_cond_broadcast(&endpoint->answered);
+    pthread_mutex_unlock(&endpoint->lock);
+}
+
+/* --- receiving --- */
+
+static void refuse(struct request *req, const struct diag *diag)
+{
+    const struct diag_item *item = diag->first;
+    req->status =
+        ht_fail(&req->err, HT_INVALID, "line %d column %d: %s",
+                item == NULL ? 1 : item->line, item == NULL ? 1 : item->column,
+                item == NULL ? "no JSON object" : item->text);
+    answer(req);
+}
+
+static bool is_log(const struct endpoint *endpoint, const struct node *body)
+{
+    return endpoint->logs != NULL && body->kind == NODE_MAP &&
+           strcmp(node_get_string(body, "type", ""), "log") == 0;
+}
+
+static void take(struct endpoint *endpoint, nng_msg *msg)
+{
+    struct request *req = request_new();
+    struct pending *pending = arena_alloc(req->arena, 1, sizeof *pending);
+    const size_t len = nng_msg_len(msg);
+    *pending = (struct pending){endpoint, msg, len};
+    req->owner = pending;
+    req->handle = endpoint->handle;
+    req->answer = answer;
+    pthread_mutex_lock(&endpoint->lock);
+    while (endpoint->bytes > UNANSWERED_BYTES)
+        pthread_cond_wait(&endpoint->answered, &endpoint->lock);
+    endpoint->unanswered++;
+    endpoint->bytes += len;
+    pthread_mutex_unlock(&endpoint->lock);
+
+    const char *text = arena_strndup(req->arena, nng_msg_body(msg), len);
+    struct diag diag;
+    diag_init(&diag, req->arena, "message", text, len);
+    req->body = node_read_json(req->arena, text, len, &diag);
+    if (req->body == NULL)
+        refuse(req, &diag);
+    else if (is_log(endpoint, req->body))
+        endpoint_log(endpoint->core, endpoint->logs, req);
+    else
+        core_post(endpoint->core, req);
+}
+
+static void *run(void *argument)
+{
+    struct endpoint *endpoint = argument;
+    int code;
+    do {
+        nng_recv_aio(endpoint->socket, endpoint->receive);
+        nng_aio_wait(endpoint->receive);
+        code = nng_aio_result(endpoint->receive);
+        if (code == 0)
+            take(endpoint, nng_aio_get_msg(endpoint->receive));
+        else if (code != NNG_ECANCELED)
+            nng_msleep(10); /* out of memory or descriptors: not a hot loop */
+    } while (code != NNG_ECANCELED);
+    return NULL;
+}
+
+/* --- life --- */
+
+static enum ht_status fail(struct ht_error *err, int code, const char *url)
+{
+    return ht_fail(err, HT_IO, "cannot listen on %s: %s", url,
+                   nng_strerror(code));
+}
+
+static enum ht_status note_url(struct endpoint *endpoint, nng_listener listener,
+                               const char *url, struct ht_error *err)
+{
+    int port;
+    const int code =
+        nng_listener_get_int(listener, NNG_OPT_TCP_BOUND_PORT, &port);
+    if (code != 0)
+        return fail(err, code, url);
+    const char *colon = strrchr(url, ':');
+    snprintf(endpoint->url, sizeof endpoint->url, "%.*s:%d", (int)(colon - url),
+             url, port);
+    return HT_OK;
+}
+
+static enum ht_status listen_at(struct endpoint *endpoint, const char *url,
+                                struct ht_error *err)
+{
+    if (strncmp(url, "tcp://", 6) != 0 || strrchr(url, ':') == url + 3 ||
+        strlen(url) > URL_BYTES - 8)
+        return ht_fail(err, HT_INVALID, "%s is not tcp://HOST:PORT", url);
+    nng_listener listener;
+    int code = nng_rep0_open_raw(&endpoint->socket);
+    if (code != 0)
+        return fail(err, code, url);
+    code = nng_socket_set_size(endpoint->socket, NNG_OPT_RECVMAXSZ,
+                               HT_MAX_MESSAGE);
+    if (code == 0)
+        code = nng_socket_set_int(endpoint->socket, NNG_OPT_SENDBUF, ANSWERS);
+    if (code == 0)
+        code = nng_socket_set_int(endpoint->socket, NNG_OPT_RECVBUF, RECEIVED);
+    if (code == 0)
+        code = nng_listener_create(&listener, endpoint->socket, url);
+    if (code == 0)
+        code = nng_listener_start(listener, 0);
+    return code != 0 ? fail(err, code, url)
+                     : note_url(endpoint, listener, url, err);
+}
+
+static void release(struct endpoint *endpoint)
+{
+    nng_aio_free(endpoint->receive);
+    pthread_cond_destroy(&endpoint->answered);
+    pthread_mutex_destroy(&endpoint->lock);
+    free(endpoint);
+}
+
+static enum ht_status start(const struct endpoint *model, const char *url,
+                            struct endpoint **out, struct ht_error *err)
+{
+    struct endpoint *endpoint = ht_xcalloc(1, sizeof *endpoint);
+    *endpoint = *model;
+    pthread_mutex_init(&endpoint->lock, NULL);
+    pthread_cond_init(&endpoint->answered, NULL);
+    int code = nng_aio_alloc(&endpoint->receive, NULL, NULL);
+    enum ht_status status =
+        code != 0 ? fail(err, code, url) : listen_at(endpoint, url, err);
+    if (status == HT_OK &&
+        (code = pthread_create(&endpoint->thread, NULL, run, endpoint)) != 0)
+        status = ht_fail_errno(err, code, "cannot start the endpoint thread");
+    if (status == HT_OK) {
+        *out = endpoint;
+    } else {
+        nng_close(endpoint->socket); /* one that was never opened is no harm */
+        release(endpoint);
+    }
+    return status;
+}
+
+enum ht_status endpoint_start_report(struct core *core, const char *url,
+                                     struct endpoint **endpoint,
+                                     struct ht_error *err)
+{
+    const struct endpoint model = {.core = core, .handle = report_handle};
+    return start(&model, url, endpoint, err);
+}
+
+enum ht_status endpoint_start_control(struct core *core, struct logs *logs,
+                                      const char *url,
+                                      struct endpoint **endpoint,
+                                      struct ht_error *err)
+{
+    const struct endpoint model = {
+        .core = core, .logs = logs, .handle = control_handle};
+    return start(&model, url, endpoint, err);
+}
+
+const char *endpoint_url(const struct endpoint *endpoint)
+{
+    return endpoint->url;
+}
+
+/* The socket stays open until the program ends: with a message on its way in,
+ * nng_close() of nng 1.5.2 waits for ever, leaks the message or locks a mutex
+ * that is gone. Nobody reads it any more, and what has no answer is sent again
+ * to the next server. */
+void endpoint_stop(struct endpoint *endpoint)
+{
+    if (endpoint == NULL)
+        return;
+    nng_aio_stop(endpoint->receive);
+    core_stop_holding(endpoint->core);
+    pthread_join(endpoint->thread, NULL);
+    pthread_mutex_lock(&endpoint->lock);
+    while (endpoint->unanswered > 0)
+        pthread_cond_wait(&endpoint->answered, &endpoint->lock);
+    pthread_mutex_unlock(&endpoint->lock);
+    release(endpoint);
+}

@@ -1,0 +1,31 @@
+/* endpoint.h - a raw REP socket whose answers may come much later.
+ *
+ * One thread receives, reads the JSON and hands each message to the table of
+ * its purpose (report.c or control.c); the core answers after its commit. The
+ * routing header of a message is kept until its answer, so held polls cost no
+ * thread. */
+#ifndef HT_TUNER_WIRE_NNG_SOCKET_H
+#define HT_TUNER_WIRE_NNG_SOCKET_H
+
+#include "proto/base/error.h"
+
+struct core;
+struct logs;
+struct endpoint;
+
+/* Starts the report address at `url` ("tcp://HOST:PORT", port 0: any). */
+enum ht_status endpoint_start_report(struct core *core, const char *url,
+                                     struct endpoint **endpoint,
+                                     struct ht_error *err);
+/* Starts the control address. Log chunks go straight to `logs`. */
+enum ht_status endpoint_start_control(struct core *core, struct logs *logs,
+                                      const char *url,
+                                      struct endpoint **endpoint,
+                                      struct ht_error *err);
+const char *endpoint_url(const struct endpoint *endpoint); /* with real port */
+/* Reads no more messages and waits until each one taken has its answer; to be
+ * called before core_stop() and logs_stop(). The port stays bound until the
+ * program ends. Accepts NULL. */
+void endpoint_stop(struct endpoint *endpoint);
+
+#endif

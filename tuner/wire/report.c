@@ -1,0 +1,306 @@
+#include "tuner/wire/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/base/token.h"
+#include "proto/doc/json.h"
+#include "tuner/base/meter.h"
+#include "tuner/core/live.h"
+#include "tuner/db/write.h"
+#include "tuner/study/early_stop.h"
+#include "tuner/study/moves.h"
+#include "tuner/study/report_batch.h"
+#include "tuner/wire/envelope.h"
+
+enum { MEASURED_MS = 1000 }; /* between two trial.measured events of a trial */
+
+/* --- trial.measured --- */
+
+struct measured {
+    int64_t study, trial, at_ms;
+    bool due;
+    char by[MEMORY_ACTOR_BYTES];
+};
+
+static void apply_measured(struct core *core, const void *data)
+{
+    const struct measured *measured = data;
+    struct memory_trial *memory =
+        memory_trial(core_memory(core), measured->study, measured->trial);
+    memory->measured_at_ms = measured->at_ms;
+    memory->measured_due = measured->due;
+    memcpy(memory->measured_by, measured->by, sizeof measured->by);
+}
+
+static void defer_measured(struct core *core, const struct trial_row *trial,
+                           int64_t at_ms, bool due)
+{
+    struct measured measured = {trial->study, trial->id, at_ms, due, ""};
+    snprintf(measured.by, sizeof measured.by, "%s", core_actor(core));
+    core_defer(core, apply_measured, &measured, sizeof measured);
+}
+
+static enum ht_status write_measured(struct core *core,
+                                     const struct trial_row *trial,
+                                     struct ht_error *err)
+{
+    struct event_row event = {.study = trial->study,
+                              .kind = "trial.measured",
+                              .trial = trial->id,
+                              .attempt = trial->attempt,
+                              .from = "",
+                              .to = "",
+                              .reason = "",
+                              .data = "",
+                              .record = trial->latest};
+    const enum ht_status status = state_event(core, &event, err);
+    if (status != HT_OK)
+        return status;
+    defer_measured(core, trial, core_now_ms(core), false);
+    return HT_OK;
+}
+
+enum ht_status report_note_measured(struct core *core,
+                                    const struct trial_row *trial,
+                                    struct ht_error *err)
+{
+    const struct memory_trial *memory =
+        memory_find_trial(core_memory(core), trial->study, trial->id);
+    const int64_t last = memory == NULL ? 0 : memory->measured_at_ms;
+    if (last == 0 || core_now_ms(core) - last >= MEASURED_MS)
+        return write_measured(core, trial, err);
+    defer_measured(core, trial, last, true);
+    return HT_OK;
+}
+
+struct due_trials {
+    struct core *core;
+    struct arena *arena;
+    enum ht_status status;
+    struct ht_error *err;
+};
+
+static void visit_due(void *context, struct memory_trial *memory)
+{
+    struct due_trials *due = context;
+    if (!memory->measured_due || due->status != HT_OK ||
+        core_now_ms(due->core) - memory->measured_at_ms < MEASURED_MS)
+        return;
+    struct trial_row trial = {0};
+    due->status = db_trial_get(core_db(due->core), due->arena, memory->study,
+                               memory->trial, &trial, due->err);
+    if (due->status == HT_OK && trial.latest.replica != NULL) {
+        core_act_for(due->core, memory->measured_by);
+        due->status = write_measured(due->core, &trial, due->err);
+        return;
+    }
+    /* Deleted, or started anew since. */
+    memory->measured_due = false;
+    if (due->status == HT_NOT_FOUND)
+        due->status = HT_OK;
+}
+
+enum ht_status report_tick(struct core *core, struct ht_error *err)
+{
+    struct due_trials due = {core, arena_new(), HT_OK, err};
+    memory_each_trial(core_memory(core), visit_due, &due);
+    arena_free(due.arena);
+    return due.status;
+}
+
+static void visit_earliest(void *context, struct memory_trial *memory)
+{
+    int64_t *next = context;
+    if (memory->measured_due && memory->measured_at_ms + MEASURED_MS < *next)
+        *next = memory->measured_at_ms + MEASURED_MS;
+}
+
+int64_t report_deadline(struct core *core)
+{
+    int64_t next = MEMORY_NEVER;
+    memory_each_trial(core_memory(core), visit_earliest, &next);
+    return next;
+}
+
+/* --- storing --- */
+
+/* One that the attempt has: records of others would be kept apart from every
+ * limit. */
+static bool is_replica(const struct job *job, const char *name)
+{
+    for (size_t i = 0; i < job->n_pools; i++) {
+        const struct pool *pool = &job->pools[i];
+        const size_t len = strlen(pool->type);
+        if (strncmp(name, pool->type, len) != 0 || name[len] != '-')
+            continue;
+        const char *digits = name + len + 1;
+        const size_t n = strspn(digits, "0123456789");
+        if (n > 0 && n <= 6 && digits[n] == '\0' &&
+            (n == 1 || digits[0] != '0') &&
+            strtol(digits, NULL, 10) < pool->count)
+            return true;
+    }
+    return false;
+}
+
+static int64_t thin(int64_t records)
+{
+    int64_t keep_every = 1;
+    for (int64_t full = HT_MAX_REPORTS; records >= full; full *= 2)
+        keep_every *= 2;
+    return keep_every;
+}
+
+static void add_have(cJSON *answer, const struct report_batch *batch)
+{
+    cJSON *have = json_add_object(answer, "have");
+    for (size_t i = 0; i < batch->n_writers; i++) {
+        char key[17];
+        if (batch->writers[i].writer == 0)
+            continue; /* its numbers are hashes, not a count */
+        report_batch_writer_text(key, batch->writers[i].writer);
+        json_add_int(have, key, batch->writers[i].have);
+    }
+}
+
+static enum ht_status begin_batch(struct core *core, struct request *req,
+                                  struct trial_pair *pair,
+                                  struct report_batch *batch,
+                                  struct ht_error *err)
+{
+    const char *replica = node_get_string(req->body, "replica", "master-0");
+    const struct job *job;
+    const enum ht_status status = core_job(core, pair->trial.study, &job, err);
+    if (status != HT_OK)
+        return status;
+    if (!is_replica(job, replica))
+        return ht_fail(err, HT_INVALID, "the attempt has no replica %.64s",
+                       replica);
+    *batch = (struct report_batch){.db = core_db(core),
+                                   .arena = req->arena,
+                                   .pair = pair,
+                                   .job = job,
+                                   .key = {.study = pair->trial.study,
+                                           .trial = pair->trial.id,
+                                           .attempt = pair->attempt.n,
+                                           .replica = replica}};
+    return report_batch_begin(batch, err);
+}
+
+/* The asker gets no answer before these are stored; one that is refused asks
+ * again, so that they are counted by message, not by row. */
+static void count_records(const struct node *records)
+{
+    meter_add(METER_REPORT_MESSAGES, 1);
+    meter_add(METER_RECORDS, (int64_t)records->count);
+}
+
+static enum ht_status add_records(struct report_batch *batch,
+                                  const struct node *records,
+                                  struct ht_error *err)
+{
+    if (records == NULL || records->kind != NODE_LIST)
+        return ht_fail(err, HT_INVALID, "records must be a list");
+    enum ht_status status = HT_OK;
+    for (const struct node *node = records->first;
+         status == HT_OK && node != NULL; node = node->next)
+        status = report_batch_add(batch, node, err);
+    if (status == HT_OK)
+        count_records(records);
+    return status;
+}
+
+enum ht_status report_store(struct core *core, struct request *req,
+                            struct trial_pair *pair, cJSON *answer,
+                            struct ht_error *err)
+{
+    struct report_batch batch = {0};
+    core_act_for(core, "trial"); /* also where its runner ships them */
+    enum ht_status status = begin_batch(core, req, pair, &batch, err);
+    if (status == HT_OK)
+        status = add_records(&batch, node_find(req->body, "records"), err);
+    if (status == HT_OK)
+        status = report_batch_end(&batch, err);
+    if (status == HT_OK && batch.moved_latest)
+        status = report_note_measured(core, &pair->trial, err);
+    if (status != HT_OK)
+        return status;
+    if (batch.moved_latest)
+        early_stop_ask(core, batch.job, &pair->trial, false);
+    add_have(answer, &batch);
+    json_add_int(answer, "thin", thin(batch.records));
+    json_add_bool(answer, "stop", pair->trial.state == TRIAL_STOPPING);
+    return HT_OK;
+}
+
+/* --- messages of the report address --- */
+
+static enum ht_status find_by_token(struct core *core, struct request *req,
+                                    struct trial_pair *pair,
+                                    struct ht_error *err)
+{
+    const char *token = node_get_string(req->body, "token", "");
+    if (strlen(token) != (size_t)2 * TOKEN_TRIAL_BYTES)
+        return ht_fail(err, HT_DENIED, "this is no trial token");
+    unsigned char hash[TOKEN_HASH_BYTES];
+    token_hash(hash, token);
+    struct db *db = core_db(core);
+    enum ht_status status =
+        db_attempt_by_token(db, req->arena, hash, &pair->attempt, err);
+    if (status == HT_OK)
+        status = db_trial_get(db, req->arena, pair->attempt.study,
+                              pair->attempt.trial, &pair->trial, err);
+    if (status != HT_OK)
+        return status;
+    if (pair->attempt.state > ATTEMPT_RUNNING ||
+        pair->attempt.n != pair->trial.attempt)
+        return ht_fail(err, HT_NOT_FOUND, "the attempt has ended");
+    return HT_OK;
+}
+
+static enum ht_status handle_report(struct core *core, struct request *req,
+                                    struct ht_error *err)
+{
+    struct trial_pair pair = {0};
+    enum ht_status status = find_by_token(core, req, &pair, err);
+    if (status != HT_OK)
+        return status;
+    cJSON *answer = wire_ok(req);
+    status = report_store(core, req, &pair, answer, err);
+    return wire_finish(req, answer, status);
+}
+
+static enum ht_status handle_should_stop(struct core *core, struct request *req,
+                                         struct ht_error *err)
+{
+    struct trial_pair pair = {0};
+    const enum ht_status status = find_by_token(core, req, &pair, err);
+    if (status != HT_OK)
+        return status;
+    const bool stop = pair.trial.state == TRIAL_STOPPING;
+    cJSON *answer = wire_ok(req);
+    json_add_bool(answer, "stop", stop);
+    json_add_string(answer, "reason", stop ? pair.trial.reason : "");
+    wire_reply(req, answer);
+    return HT_OK;
+}
+
+enum ht_status report_handle(struct core *core, struct request *req,
+                             struct ht_error *err)
+{
+    static const struct {
+        const char *type;
+        request_handler *handle;
+    } types[] = {{"report", handle_report},
+                 {"should-stop", handle_should_stop}};
+    if (req->body == NULL || req->body->kind != NODE_MAP)
+        return ht_fail(err, HT_INVALID, "a message is an object");
+    const char *type = node_get_string(req->body, "type", "");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(types[i].type, type) == 0)
+            return types[i].handle(core, req, err);
+    return ht_fail(err, HT_INVALID, "type %.40s is not known here", type);
+}
