@@ -1,4 +1,4 @@
-/* trial_commands.h - what `hypertune` can do inside a trial.
+/* commands.h - what `hypertune` can do inside a trial.
  *
  * Shared by the command line and by the static hypertune-trial: libc only.
  * argv[0] is the command's own name; each prints its one error itself and

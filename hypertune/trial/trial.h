@@ -1,4 +1,4 @@
-/* trial_words.h - arguments and output of the in-trial commands. */
+/* trial.h - arguments and output of the in-trial commands. */
 #ifndef HT_HYPERTUNE_TRIAL_TRIAL_H
 #define HT_HYPERTUNE_TRIAL_TRIAL_H
 

@@ -1,4 +1,4 @@
-/* job_keep.h - members that a form knows and that have no effect here.
+/* kept_members.h - members that a form knows and that have no effect here.
  *
  * They are checked like any other, told in a warning each, stored as
  * job.kept, and written back at their place. What is at its default value

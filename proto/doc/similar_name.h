@@ -1,5 +1,5 @@
-/* likeness.h - how much the name of a metric that was seen is like the one that
- * was wanted. */
+/* similar_name.h - how much the name of a metric that was seen is like the one
+ * that was wanted. */
 #ifndef HT_PROTO_DOC_SIMILAR_NAME_H
 #define HT_PROTO_DOC_SIMILAR_NAME_H
 

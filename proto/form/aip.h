@@ -1,4 +1,4 @@
-/* job_aip.h - what the parts of the AI Platform form share: the draft that the
+/* aip.h - what the parts of the AI Platform form share: the draft that the
  * tables of its job fill, and the names of its replicas. */
 #ifndef HT_PROTO_FORM_AIP_H
 #define HT_PROTO_FORM_AIP_H

@@ -1,4 +1,4 @@
-/* job_native.h - what the parts of the native reader share, and the list of
+/* native.h - what the parts of the native reader share, and the list of
  * its fields for those who document or check them. */
 #ifndef HT_PROTO_FORM_NATIVE_H
 #define HT_PROTO_FORM_NATIVE_H

@@ -1,4 +1,4 @@
-/* job_plan.h - what a job would do, in words: shown before anything is
+/* plan.h - what a job would do, in words: shown before anything is
  * created, by the command line and by the dashboard. Nothing is escaped. */
 #ifndef HT_PROTO_FORM_PLAN_H
 #define HT_PROTO_FORM_PLAN_H

@@ -1,4 +1,4 @@
-/* job_vertex.h - what the parts of the Vertex form share: the draft that
+/* vertex.h - what the parts of the Vertex form share: the draft that
  * the tables of its three resources fill, and the order of the pools. */
 #ifndef HT_PROTO_FORM_VERTEX_H
 #define HT_PROTO_FORM_VERTEX_H

@@ -1,4 +1,4 @@
-/* job_check.h - what must hold between the parts of a job, in either form. */
+/* check.h - what must hold between the parts of a job, in either form. */
 #ifndef HT_PROTO_JOB_CHECK_H
 #define HT_PROTO_JOB_CHECK_H
 

@@ -1,4 +1,4 @@
-/* job_container.h - how the containers of a job are set up.
+/* container.h - how the containers of a job are set up.
  *
  * The native form and Vertex's member "hypertune" have these members in
  * common: one grammar reads them, one function writes them. */

@@ -1,4 +1,4 @@
-/* job_early_stop.h - the rule that ends trials early, as specs say it.
+/* early_stop.h - the rule that ends trials early, as specs say it.
  *
  * The native form and Vertex's member "hypertune" have it in common: the name
  * of a rule, or a map of the rule and its options. */

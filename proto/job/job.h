@@ -116,7 +116,7 @@ struct container_options {
 /* Who is told of the study: webhooks of the server by their names. */
 struct notify_item {
     const char *webhook;
-    unsigned events; /* bits, see job_notify.h */
+    unsigned events; /* bits, see notify.h */
 };
 struct notify {
     bool said; /* otherwise all of the server's tell of it; none if n is 0 */

@@ -1,4 +1,4 @@
-/* job_notify.h - which of the admin's webhooks tell of a study, and of what.
+/* notify.h - which of the admin's webhooks tell of a study, and of what.
  *
  * A spec names webhooks and never an address: those stand in a file of the
  * server's alone. The native form and Vertex's member "hypertune" have it in

@@ -1,4 +1,4 @@
-/* job_param.h - one parameter of a spec between being read and being good.
+/* param.h - one parameter of a spec between being read and being good.
  *
  * Both spec forms collect where each thing was said; what holds for a
  * parameter is then checked once, here. */

@@ -1,4 +1,4 @@
-/* run.h - one attempt in this runner's care, from lease to drained.
+/* attempt.h - one attempt in this runner's care, from lease to drained.
  *
  * What is still to be said about it follows from four facts: was `started`
  * confirmed, has it ended, was `ended` confirmed, is everything shipped. The
@@ -21,7 +21,7 @@ struct run_replica {
     const char *name; /* "master-0" */
     const char *folder;
     struct records *records;
-    struct log_ship logs[3]; /* stdout, stderr, runner (see words.h) */
+    struct log_ship logs[3]; /* stdout, stderr, runner */
     int watch;               /* inotify descriptor, -1: none */
 };
 

@@ -1,4 +1,5 @@
-/* fleet.h - all attempts in this runner's care and the watch on their folders.
+/* attempts.h - all attempts in this runner's care and the watch on their
+ * folders.
  *
  * One thread. Runs are few (the slots, and those that still drain), so a list
  * is searched from its start. */

@@ -1,4 +1,4 @@
-/* provenance.h - the git commit that folders stand at, asked of git beside the
+/* git_commit.h - the git commit that folders stand at, asked of git beside the
  * runner's own work.
  *
  * One thread; nothing here waits. An answer is good for a few seconds, so that

@@ -1,4 +1,4 @@
-/* verdict.h - how an attempt ended, from the ends of its replicas.
+/* outcome.h - how an attempt ended, from the ends of its replicas.
  *
  * The attempt is as good as its master. Any other replica may end well at any
  * time; one that fails before the master has ended decides instead. */

@@ -1,4 +1,4 @@
-/* identity.h - the environment by which a replica knows who it is:
+/* replica_env.h - the environment by which a replica knows who it is:
  * proto/README.md section 6. */
 #ifndef HT_RUNNER_ATTEMPT_REPLICA_ENV_H
 #define HT_RUNNER_ATTEMPT_REPLICA_ENV_H

@@ -1,4 +1,4 @@
-/* habitat.h - what one replica finds where it runs: its folders as it sees
+/* replica_view.h - what one replica finds where it runs: its folders as it sees
  * them, and the environment that is there before the job's own.
  *
  * A process lives on this machine. A container sees our folders mounted:

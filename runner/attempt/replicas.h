@@ -1,4 +1,4 @@
-/* crew.h - the replicas of one attempt and what is known of their ends; the
+/* replicas.h - the replicas of one attempt and what is known of their ends; the
  * part of an engine that is the same for all of them.
  *
  * An engine fills in the ends as it learns of them; exit.json in a replica's

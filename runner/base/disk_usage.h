@@ -1,4 +1,4 @@
-/* usage.h - how much of the disk a folder takes that others write to. */
+/* disk_usage.h - how much of the disk a folder takes that others write to. */
 #ifndef HT_RUNNER_BASE_DISK_USAGE_H
 #define HT_RUNNER_BASE_DISK_USAGE_H
 

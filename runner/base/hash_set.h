@@ -1,4 +1,4 @@
-/* seen.h - a set of 64-bit hashes that only grows: records that a rewritten
+/* hash_set.h - a set of 64-bit hashes that only grows: records that a rewritten
  * file shows again. */
 #ifndef HT_RUNNER_BASE_HASH_SET_H
 #define HT_RUNNER_BASE_HASH_SET_H

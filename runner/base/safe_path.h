@@ -1,4 +1,4 @@
-/* beneath.h - paths below a folder of ours in which trials may have left
+/* safe_path.h - paths below a folder of ours in which trials may have left
  * symbolic links: none is ever followed, nothing leads out. */
 #ifndef HT_RUNNER_BASE_SAFE_PATH_H
 #define HT_RUNNER_BASE_SAFE_PATH_H

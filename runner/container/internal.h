@@ -1,4 +1,4 @@
-/* engine_docker.h - an attempt in the care of the container engine, inside.
+/* internal.h - an attempt in the care of the container engine, inside.
  *
  * The runner's supervising thread never waits: whatever blocks is done by a
  * thread that the attempt has to itself. It makes the containers, watches that

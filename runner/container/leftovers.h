@@ -1,5 +1,5 @@
-/* janitor.h - removes containers and networks of this runner that belong to no
- * attempt any more, however they came to be left.
+/* leftovers.h - removes containers and networks of this runner that belong to
+ * no attempt any more, however they came to be left.
  *
  * They are found by their labels, so it does not matter who forgot them: a
  * runner that was killed, an engine that did not answer, a call that came

@@ -1,4 +1,4 @@
-/* docker_address.h - what a docker_address holds, for the module that connects.
+/* address.h - what a docker_address holds, for the module that connects.
  * Making and naming one: docker.h. */
 #ifndef HT_RUNNER_DOCKER_ADDRESS_H
 #define HT_RUNNER_DOCKER_ADDRESS_H

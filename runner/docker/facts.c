@@ -1,4 +1,4 @@
-/* docker_facts.c - what kind of engine answers: docker_ask_facts(). */
+/* facts.c - what kind of engine answers: docker_ask_facts(). */
 #include <string.h>
 
 #include "runner/docker/docker.h"

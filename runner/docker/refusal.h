@@ -1,4 +1,4 @@
-/* docker_refusal.h - what an engine means when it does not do as asked: its
+/* refusal.h - what an engine means when it does not do as asked: its
  * code and words as one of our statuses. */
 #ifndef HT_RUNNER_DOCKER_REFUSAL_H
 #define HT_RUNNER_DOCKER_REFUSAL_H

@@ -15,7 +15,7 @@ enum {
  * valid UTF-8 without the commands of terminals, secrets blanked as in logs.
  * Nothing when there is none near the end of the stream, or when the replica's
  * secrets are not known any more. `credentials` is the attempt's copy (see
- * hidden.h). To be asked once the stream has ended. */
+ * masked_secrets.h). To be asked once the stream has ended. */
 void last_line_text(const struct order *order, const char *replica_folder,
                     const char *credentials, struct text *out);
 

@@ -1,4 +1,4 @@
-/* hidden.h - values of secrets that no log may show.
+/* masked_secrets.h - values of secrets that no log may show.
  *
  * A value is hidden line by line, so that a key file of many lines is hidden
  * whichever of them is printed. Lines below HIDDEN_LEAST bytes are too common

@@ -1,5 +1,5 @@
-/* evidence.h - what one replica showed of metrics: the names that came, with
- * their values and places, for a trial that ends without its objective.
+/* metrics_seen.h - what one replica showed of metrics: the names that came,
+ * with their values and places, for a trial that ends without its objective.
  *
  * It is bounded however much a trial reports, and made again from the files by
  * a runner that was restarted. */

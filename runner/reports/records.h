@@ -45,7 +45,7 @@ void records_have(struct records *records, uint64_t writer, int64_t seq);
 struct record_queue *records_queue(struct records *records);
 /* Once all is collected: whether each metric of the study came. */
 bool records_are_whole(const struct records *records);
-/* Appends the names that came, as objects of a list (evidence.h). */
+/* Appends the names that came, as objects of a list (metrics_seen.h). */
 void records_names_text(const struct records *records, struct text *out);
 /* Appends what else tells where the metrics are: members "file" (of the metrics
  * file that was ordered) and "line". */

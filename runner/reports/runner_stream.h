@@ -1,5 +1,5 @@
-/* words.h - what the runner itself has to say about a replica: the stream
- * "runner" of its logs, a file in its folder like those of the shim.
+/* runner_stream.h - what the runner itself has to say about a replica: the
+ * stream "runner" of its logs, a file in its folder like those of the shim.
  *
  * The folder may be the trial's to write: nothing there is followed or
  * believed, and the file stays short. */

@@ -1,4 +1,4 @@
-/* shim_log.h - one stream's log in bounded space: its head and its tail.
+/* log.h - one stream's log in bounded space: its head and its tail.
  *
  * Segments of HT_LOG_SEGMENT bytes are named by the offset of their first
  * byte; the first half of HT_LOG_SEGMENTS stays for ever, the others are a

@@ -1,4 +1,4 @@
-/* shim_trainer.h - the trainer's process: its start and the words for its end.
+/* trainer.h - the trainer's process: its start and the words for its end.
  *
  * The trainer leads a process group of its own and dies with the process that
  * started it, even when that one is killed. Only for single-threaded programs,

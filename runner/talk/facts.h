@@ -1,4 +1,4 @@
-/* talk_facts.h - what an attempt runs on, as `started` says it: `facts` of
+/* facts.h - what an attempt runs on, as `started` says it: `facts` of
  * proto/README.md section 4. */
 #ifndef HT_RUNNER_TALK_FACTS_H
 #define HT_RUNNER_TALK_FACTS_H

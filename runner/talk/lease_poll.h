@@ -1,4 +1,5 @@
-/* leasing.h - the held poll by which the runner gets work and orders to stop.
+/* lease_poll.h - the held poll by which the runner gets work and orders to
+ * stop.
  *
  * There is always one poll, also without a free slot, for the orders. A poll
  * that asked for work is never given up, since its answer may be a commitment;

@@ -1,4 +1,4 @@
-/* talk_say.h - the words of a talk: chooses and builds its next request.
+/* messages.h - the words of a talk: chooses and builds its next request.
  *
  * The other half, talk.c, listens. */
 #ifndef HT_RUNNER_TALK_MESSAGES_H

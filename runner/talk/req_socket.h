@@ -1,4 +1,4 @@
-/* req.h - the asking side of nng's REQ/REP protocol, towards one server:
+/* req_socket.h - the asking side of nng's REQ/REP protocol, towards one server:
  * proto/README.md section 1.
  *
  * The owner resends and looks for the server anew, so nng's own resending is

@@ -1,5 +1,5 @@
-/* courier.h - one thread that carries one request at a time to the server's
- * control address, again and again until it is answered.
+/* request_thread.h - one thread that carries one request at a time to the
+ * server's control address, again and again until it is answered.
  *
  * Requests are repeatable by contract, so resending is always right: after a
  * silence or a cut the courier asks the locator where the server is now and

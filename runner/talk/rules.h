@@ -1,4 +1,4 @@
-/* talk_rules.h - what hello says this runner can do and its admin allows:
+/* rules.h - what hello says this runner can do and its admin allows:
  * `rules` of proto/README.md section 4. */
 #ifndef HT_RUNNER_TALK_RULES_H
 #define HT_RUNNER_TALK_RULES_H

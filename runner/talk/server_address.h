@@ -1,4 +1,4 @@
-/* locator.h - where the server is, as it says itself over HTTP.
+/* server_address.h - where the server is, as it says itself over HTTP.
  *
  * A local server may come back on another port: when it does not answer where
  * it was, the server.json beside the token file is believed if the server named

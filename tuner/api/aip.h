@@ -3,7 +3,7 @@
  *
  * An AI Platform job is a study like any other, found by its id over all
  * locations of its project. The request_handlers are what the HTTP routes
- * name; they reply with the Job as view_aip.h renders it. */
+ * name; they reply with the Job as tuner/view/aip.h renders it. */
 #ifndef HT_TUNER_API_AIP_H
 #define HT_TUNER_API_AIP_H
 

@@ -1,4 +1,5 @@
-/* study.h - the life of a study: creation, commands, trials wanted, its end.
+/* study_commands.h - the life of a study: creation, commands, trials wanted,
+ * its end.
  *
  * The request_handlers are what the HTTP routes name. Each reads req->body,
  * req->study and so on, and replies with the job as view.h renders it. */
@@ -10,7 +11,7 @@
 /* study_create.c; body: Vertex's resource, which may carry "hypertune" */
 request_handler study_create, study_create_custom, study_create_vizier;
 
-/* study.c */
+/* study_commands.c */
 request_handler study_cancel;
 request_handler study_delete; /* a done Operation */
 request_handler study_pause;

@@ -1,4 +1,4 @@
-/* study_reply.h - what the study handlers have in common: their answers and
+/* faults.h - what the study handlers have in common: their answers and
  * their complaints. Core thread. */
 #ifndef HT_TUNER_ASK_FAULTS_H
 #define HT_TUNER_ASK_FAULTS_H

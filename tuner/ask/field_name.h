@@ -1,5 +1,5 @@
-/* camel.h - names of Google's fields, which may be said in camelCase, as JSON
- * has them, or in snake_case, as protobuf has. */
+/* field_name.h - names of Google's fields, which may be said in camelCase, as
+ * JSON has them, or in snake_case, as protobuf has. */
 #ifndef HT_TUNER_ASK_FIELD_NAME_H
 #define HT_TUNER_ASK_FIELD_NAME_H
 

@@ -1,4 +1,4 @@
-/* reader_page.h - numbers, choices and pages in the query of a request. */
+/* page.h - numbers, choices and pages in the query of a request. */
 #ifndef HT_TUNER_ASK_PAGE_H
 #define HT_TUNER_ASK_PAGE_H
 

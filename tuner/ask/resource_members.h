@@ -1,5 +1,5 @@
-/* message.h - the members of the resources that lists answer, to any depth: a
- * schema, to judge what is asked for by its path. */
+/* resource_members.h - the members of the resources that lists answer, to any
+ * depth: a schema, to judge what is asked for by its path. */
 #ifndef HT_TUNER_ASK_RESOURCE_MEMBERS_H
 #define HT_TUNER_ASK_RESOURCE_MEMBERS_H
 

@@ -1,4 +1,4 @@
-/* core_internal.h - what core.c (life, doors) and core_loop.c (the thread)
+/* internal.h - what core.c (life, doors) and loop.c (the thread)
  * share. */
 #ifndef HT_TUNER_CORE_INTERNAL_H
 #define HT_TUNER_CORE_INTERNAL_H

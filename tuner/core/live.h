@@ -1,4 +1,4 @@
-/* memory.h - what the core knows between groups and no table holds: parsed
+/* live.h - what the core knows between groups and no table holds: parsed
  * jobs, monotonic deadlines, what runners were last told.
  *
  * All of it may be lost: a restarted core rebuilds the jobs from the file,
@@ -21,7 +21,7 @@
 /* A deadline that never comes. */
 #define MEMORY_NEVER INT64_MAX
 
-struct memory_offer {         /* what a search found for clients, see offer.h */
+struct memory_offer {         /* what a search found for clients */
     struct arena *arena;      /* holds all texts; NULL: there is none */
     const char *context;      /* that the points are of, or NULL */
     size_t n, taken;          /* taken: the first ones, given already */

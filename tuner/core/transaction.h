@@ -1,5 +1,5 @@
-/* group.h - what one transaction of the core will do to memory once it has
- * committed.
+/* transaction.h - what one transaction of the core will do to memory once it
+ * has committed.
  *
  * Everything staged since a mark can be taken back with the savepoint it
  * belongs to. Core thread. */

@@ -1,4 +1,4 @@
-/* db_changed.h - which trials of a study changed since a revision. */
+/* changed.h - which trials of a study changed since a revision. */
 #ifndef HT_TUNER_DB_CHANGED_H
 #define HT_TUNER_DB_CHANGED_H
 

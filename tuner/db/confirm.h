@@ -1,4 +1,4 @@
-/* db_confirm.h - the trials that confirm others, and those worth confirming. */
+/* confirm.h - the trials that confirm others, and those worth confirming. */
 #ifndef HT_TUNER_DB_CONFIRM_H
 #define HT_TUNER_DB_CONFIRM_H
 

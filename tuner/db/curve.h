@@ -1,4 +1,4 @@
-/* db_curve.h - what learning curves are made of. Any connection. */
+/* curve.h - what learning curves are made of. Any connection. */
 #ifndef HT_TUNER_DB_CURVE_H
 #define HT_TUNER_DB_CURVE_H
 

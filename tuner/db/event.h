@@ -1,4 +1,4 @@
-/* db_event.h - a study's events as its log tells them: in order, by time. */
+/* event.h - a study's events as its log tells them: in order, by time. */
 #ifndef HT_TUNER_DB_EVENT_H
 #define HT_TUNER_DB_EVENT_H
 

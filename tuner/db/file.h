@@ -1,4 +1,4 @@
-/* db_file.h - opening an SQLite file of ours: whose it is, which version its
+/* file.h - opening an SQLite file of ours: whose it is, which version its
  * tables have, and the settings of a connection. For tuner/db*.c alone. */
 #ifndef HT_TUNER_DB_FILE_H
 #define HT_TUNER_DB_FILE_H

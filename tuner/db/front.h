@@ -1,4 +1,4 @@
-/* db_front.h - which trials of a study with several metrics are marked as
+/* front.h - which trials of a study with several metrics are marked as
  * beaten by no other one (front.h). */
 #ifndef HT_TUNER_DB_FRONT_H
 #define HT_TUNER_DB_FRONT_H

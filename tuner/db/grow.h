@@ -1,4 +1,4 @@
-/* db_grow.h - an array in an arena that doubles, for rows read one by one. */
+/* grow.h - an array in an arena that doubles, for rows read one by one. */
 #ifndef HT_TUNER_DB_GROW_H
 #define HT_TUNER_DB_GROW_H
 

@@ -1,4 +1,4 @@
-/* db_internal.h - how tuner/db*.c talk to SQLite: one call binds, one steps.
+/* internal.h - how tuner/db*.c talk to SQLite: one call binds, one steps.
  *
  * Argument formats of the variadic calls, one letter each:
  *   i  int64_t            s  const char * (NULL is NULL)
@@ -101,7 +101,7 @@ struct record_name db_column_record(struct arena *arena, sqlite3_stmt *stmt,
 typedef void db_reader(sqlite3_stmt *stmt, struct arena *arena, void *row);
 db_reader db_read_study, db_read_trial, db_read_attempt, db_read_measurement;
 
-/* --- db_ask.c: a query and what comes of it --- */
+/* --- ask.c: a query and what comes of it --- */
 
 /* Goes to the first row; HT_NOT_FOUND with that text when there is none. */
 enum ht_status db_first(struct db *db, sqlite3_stmt *stmt, struct ht_error *err,

@@ -1,4 +1,4 @@
-/* db_metadata.h - texts that clients keep with a study and its trials.
+/* metadata.h - texts that clients keep with a study and its trials.
  *
  * A text is named by its trial (0: the study's own), a namespace and a key. It
  * gets a new version, higher than all before, whenever it is written. */

@@ -1,4 +1,4 @@
-/* db_order.h - the trials of a study with the best in front. */
+/* order.h - the trials of a study with the best in front. */
 #ifndef HT_TUNER_DB_ORDER_H
 #define HT_TUNER_DB_ORDER_H
 

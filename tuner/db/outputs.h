@@ -1,6 +1,6 @@
-/* db_outputs.h - which attempts' output folders are still wanted.
+/* outputs.h - which attempts' output folders are still wanted.
  *
- * Runs inside the transaction of the core's dispatcher, as db_write.h. */
+ * Runs inside the transaction of the core's dispatcher, as write.h. */
 #ifndef HT_TUNER_DB_OUTPUTS_H
 #define HT_TUNER_DB_OUTPUTS_H
 

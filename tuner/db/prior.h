@@ -1,4 +1,4 @@
-/* db_prior.h - what is kept of the earlier studies that a study starts from:
+/* prior.h - what is kept of the earlier studies that a study starts from:
  * their jobs and results as they were when it was created. */
 #ifndef HT_TUNER_DB_PRIOR_H
 #define HT_TUNER_DB_PRIOR_H

@@ -82,7 +82,7 @@ struct study_row {
     int64_t gain_ms;           /* used_ms when the best objective last grew */
     int64_t refusals; /* attempts in a row that no runner could begin */
     int64_t unreported_in_row; /* first trials without the objective, or a mark
-                       of silence.h */
+                       of tuner/study/no_metric_pause.h */
     int64_t confirmations; /* of the trials made, those that confirm others */
     const char *submitted; /* trainingInput of an AI Platform job, word for
                               word, so that it is answered as it was sent; "" */
@@ -122,8 +122,9 @@ struct trial_row {
     bool chosen_by_person; /* its point, or a part of it: then `why` says how
                               the search chose the rest */
     int64_t final_elapsed_ms; /* of the final measurement, -1: not said */
-    const char *why;  /* JSON of why the search chose it (why.h), or "" */
-    const char *stop; /* JSON of why it was stopped early, or "" */
+    const char *why;          /* JSON of why the search chose it
+                                 (tuner/search/reason_json.h), or "" */
+    const char *stop;         /* JSON of why it was stopped early, or "" */
     int64_t confirms; /* the trial that it repeats, see confirm.h; 0: none */
     int64_t
         rungs_passed; /* rungs of its early stopping rule that are behind it */
@@ -153,7 +154,8 @@ struct attempt_row {
     const char *reason;
     bool winner;       /* its measurements decided the trial */
     const char *facts; /* JSON object of what it ran on, "" before it is told */
-    const char *doctor; /* JSON of why it had no objective (doctor.h), or "" */
+    const char *doctor; /* JSON of why it had no objective
+                           (tuner/study/metric_doctor.h), or "" */
     enum outputs_state outputs;
     int64_t created_ms, started_ms, ended_ms;
 };

@@ -1,4 +1,4 @@
-/* db_rungs.h - what trials were worth at the rungs that they came to. */
+/* rungs.h - what trials were worth at the rungs that they came to. */
 #ifndef HT_TUNER_DB_RUNGS_H
 #define HT_TUNER_DB_RUNGS_H
 

@@ -1,4 +1,4 @@
-/* db_states.h - states as SQL says them.
+/* states.h - states as SQL says them.
  *
  * A statement is text, so it cannot name an enumerator: here each one that SQL
  * needs gets its number once, which the compiler compares with rows.h. A part

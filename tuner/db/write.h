@@ -1,4 +1,4 @@
-/* db_write.h - what only the core does to the database: its writes, and the
+/* write.h - what only the core does to the database: its writes, and the
  * queries that decide them.
  *
  * Everything here runs inside the transaction of the core's dispatcher. The
@@ -64,7 +64,8 @@ enum ht_status db_study_has_run(struct db *db, int64_t study, bool *has_run,
 /* Attempts in a row that no runner could begin. */
 enum ht_status db_study_set_refusals(struct db *db, int64_t study,
                                      int64_t refusals, struct ht_error *err);
-/* First trials that ended without the objective, see silence.h. */
+/* First trials that ended without the objective, see
+ * tuner/study/no_metric_pause.h. */
 enum ht_status db_study_set_unreported(struct db *db, int64_t study,
                                        int64_t in_row, struct ht_error *err);
 /* Ids of the studies in that state, oldest first. */

@@ -1,4 +1,4 @@
-/* http_call.h - one HTTP request from its first header to its last byte.
+/* call.h - one HTTP request from its first header to its last byte.
  *
  * The HTTP thread makes and ends a call; while it is posted, the core or a
  * reader holds it too, and the last of the two to let go frees it. */

@@ -1,4 +1,4 @@
-/* page.h - the dashboard's files, which are part of the program.
+/* dashboard.h - the dashboard's files, which are part of the program.
  *
  * tuner/web/embed.sh makes their table at build time. None of them holds data,
  * so anyone may read them; what they show they ask for by the API. */

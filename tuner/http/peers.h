@@ -1,4 +1,4 @@
-/* http_peer.h - open connections and how long each may take for what it does.
+/* peers.h - open connections and how long each may take for what it does.
  *
  * libmicrohttpd's timeout is per activity, so one byte a second would live
  * for ever; here every phase of a request has an end. A late connection is

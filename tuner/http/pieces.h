@@ -1,4 +1,4 @@
-/* http_pieces.h - an answer that its lane gives piece by piece.
+/* pieces.h - an answer that its lane gives piece by piece.
  *
  * The call is posted again for each piece once the one before is on its way,
  * so the memory an answer takes does not grow with its length. */

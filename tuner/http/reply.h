@@ -1,4 +1,4 @@
-/* http_reply.h - answers on the wire: JSON with the headers all answers have,
+/* reply.h - answers on the wire: JSON with the headers all answers have,
  * and every refusal as a google.rpc.Status. */
 #ifndef HT_TUNER_HTTP_REPLY_H
 #define HT_TUNER_HTTP_REPLY_H

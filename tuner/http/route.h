@@ -22,7 +22,7 @@ enum route_lane {
     LANE_STREAM,  /* `read` prepares, then events are streamed */
     LANE_INSTANT, /* `instant` is the answer */
     LANE_LOGIN,   /* `login` runs on the HTTP thread */
-    LANE_PAGE     /* a file of the dashboard is the answer, see page.h */
+    LANE_PAGE     /* a file of the dashboard is the answer, see dashboard.h */
 };
 
 struct route {

@@ -1,4 +1,4 @@
-/* service_line.h - events of a job in the words of its log. */
+/* event_line.h - events of a job in the words of its log. */
 #ifndef HT_TUNER_LOGS_EVENT_LINE_H
 #define HT_TUNER_LOGS_EVENT_LINE_H
 

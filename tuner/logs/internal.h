@@ -1,4 +1,4 @@
-/* logs_internal.h - what the log thread (logs.c) and its readers (logs_read.c)
+/* internal.h - what the log thread (logs.c) and its readers (read.c)
  * have in common. */
 #ifndef HT_TUNER_LOGS_INTERNAL_H
 #define HT_TUNER_LOGS_INTERNAL_H

@@ -1,4 +1,4 @@
-/* reader_job.h - one job with all its trials as an answer in pieces: a study
+/* job.h - one job with all its trials as an answer in pieces: a study
  * may have 10^5 of them. */
 #ifndef HT_TUNER_READ_JOB_H
 #define HT_TUNER_READ_JOB_H

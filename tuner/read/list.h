@@ -1,4 +1,4 @@
-/* reader_list.h - lists of studies, whatever resource they are shown as: a
+/* list.h - lists of studies, whatever resource they are shown as: a
  * page of those that the filter wants, newest first. */
 #ifndef HT_TUNER_READ_LIST_H
 #define HT_TUNER_READ_LIST_H
@@ -29,7 +29,7 @@ struct collection {
     study_viewer *view;
     const struct filter_field *fields; /* that a filter may name */
     filter_lookup *look_up;
-    const char *message; /* its type, for a readMask: message.h */
+    const char *message; /* its type, for a readMask */
     struct page_sizes sizes;
 };
 

@@ -40,7 +40,7 @@ struct reader {
     const struct server_facts *facts;
     const char *damage;       /* why the server is read-only, NULL: it is not */
     int64_t deadline_ms;      /* monotonic */
-    struct insight **insight; /* the thread's own, see insight.h */
+    struct insight **insight; /* the thread's own */
     struct replay **replay;   /* the same, see replay.h */
 };
 
@@ -81,24 +81,24 @@ const char *readers_damage(struct readers *readers);
 bool reader_is_late(const struct reader *reader);
 
 /* The handlers the route table names. */
-reader_handler read_jobs, read_custom_jobs, read_studies; /* reader_jobs.c */
-reader_handler read_study, read_all_kinds, read_any_kind; /* reader_jobs.c */
-reader_handler read_job;                                  /* reader_job.c */
-reader_handler read_aip_job, read_aip_jobs;               /* reader_aip.c */
-reader_handler read_lookup, read_optimal;                 /* reader_vizier.c */
-reader_handler read_trials, read_trial;                   /* reader_trials.c */
-reader_handler read_metadata;                /* reader_metadata.c */
-reader_handler read_table;                   /* reader_table.c */
-reader_handler read_best, read_logs;         /* reader_trials.c */
-reader_handler read_confirmation;            /* reader_trials.c */
-reader_handler read_measurements;            /* reader_measurements.c */
-reader_handler read_curves;                  /* reader_curves.c */
-reader_handler read_importances, read_slice; /* reader_insight.c */
-reader_handler read_replay, read_preview;    /* reader_replay.c */
-reader_handler read_server, read_runners, read_events; /* reader_facts.c */
-reader_handler read_metrics;                           /* reader_metrics.c */
-reader_handler read_revisions; /* reader_facts.c: seeds a stream */
-reader_handler read_entries;   /* reader_entries.c */
-reader_handler read_spec, read_template, read_draft; /* reader_spec.c */
+reader_handler read_jobs, read_custom_jobs, read_studies; /* jobs.c */
+reader_handler read_study, read_all_kinds, read_any_kind; /* jobs.c */
+reader_handler read_job;                                  /* job.c */
+reader_handler read_aip_job, read_aip_jobs;               /* aip.c */
+reader_handler read_lookup, read_optimal;                 /* vizier.c */
+reader_handler read_trials, read_trial;                   /* trials.c */
+reader_handler read_metadata;                             /* metadata.c */
+reader_handler read_table;                                /* table.c */
+reader_handler read_best, read_logs;                      /* trials.c */
+reader_handler read_confirmation;                         /* trials.c */
+reader_handler read_measurements;                         /* measurements.c */
+reader_handler read_curves;                               /* curves.c */
+reader_handler read_importances, read_slice;              /* insight.c */
+reader_handler read_replay, read_preview;                 /* replay.c */
+reader_handler read_server, read_runners, read_events;    /* server.c */
+reader_handler read_metrics;                              /* metrics.c */
+reader_handler read_revisions; /* server.c: seeds a stream */
+reader_handler read_entries;   /* entries.c */
+reader_handler read_spec, read_template, read_draft; /* spec.c */
 
 #endif

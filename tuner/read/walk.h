@@ -1,4 +1,4 @@
-/* reader_walk.h - the trials of a study, written one after the other into an
+/* walk.h - the trials of a study, written one after the other into an
  * answer, as far as a page and a slice of time reach. */
 #ifndef HT_TUNER_READ_WALK_H
 #define HT_TUNER_READ_WALK_H

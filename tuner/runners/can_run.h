@@ -1,4 +1,4 @@
-/* fitting.h - which runners can run a job, and what to tell a person when none
+/* can_run.h - which runners can run a job, and what to tell a person when none
  * can. Core thread. */
 #ifndef HT_TUNER_RUNNERS_CAN_RUN_H
 #define HT_TUNER_RUNNERS_CAN_RUN_H

@@ -1,4 +1,4 @@
-/* gpus.h - GPUs that attempts need and runners have.
+/* gpu_count.h - GPUs that attempts need and runners have.
  *
  * A runner says how many it has with every poll. How many of them are free
  * follows from its open attempts, so that a held poll is never out of date.

@@ -1,4 +1,4 @@
-/* sightings.h - when each runner was last heard.
+/* last_seen.h - when each runner was last heard.
  *
  * The database knows when a runner came and went; that one still speaks is no
  * reason to write. The core notes it here, and any thread may ask. */

@@ -1,4 +1,4 @@
-/* machines.h - what the names of machine types stand for.
+/* machine_types.h - what the names of machine types stand for.
  *
  * Jobs written for Google's services ask for machines by name. Here the name is
  * a wish: it limits a container to that machine's cores and memory as far as

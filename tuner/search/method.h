@@ -1,4 +1,4 @@
-/* search_method.h - which algorithm a job means. */
+/* method.h - which algorithm a job means. */
 #ifndef HT_TUNER_SEARCH_METHOD_H
 #define HT_TUNER_SEARCH_METHOD_H
 

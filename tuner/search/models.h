@@ -1,4 +1,4 @@
-/* insight.h - models of a study as it is, for questions about it.
+/* models.h - models of a study as it is, for questions about it.
  *
  * Built from the results in the database when somebody asks, not by the search:
  * a study of any algorithm can be asked. Kept until another study is asked

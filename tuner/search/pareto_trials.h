@@ -1,4 +1,4 @@
-/* front.h - the trials of a study that no other one beats.
+/* pareto_trials.h - the trials of a study that no other one beats.
  *
  * With one metric that is the best trial, the oldest of equals. With several,
  * trials within all safety bounds whose objectives no other such trial beats;

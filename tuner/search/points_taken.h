@@ -1,4 +1,4 @@
-/* point_set.h - a set of canonical point texts, for "was this tried?". */
+/* points_taken.h - a set of canonical point texts, for "was this tried?". */
 #ifndef HT_TUNER_SEARCH_POINTS_TAKEN_H
 #define HT_TUNER_SEARCH_POINTS_TAKEN_H
 

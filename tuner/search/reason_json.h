@@ -1,5 +1,5 @@
-/* why.h - the reason of a suggestion as the JSON that is stored with its trial
- * and shown by the API:
+/* reason_json.h - the reason of a suggestion as the JSON that is stored with
+ * its trial and shown by the API:
  *
  *     {"kind": "DRAWN" | "DESIGN" | "EXPLOITS" | "EXPLORES" |
  *               "REPEATS" | "SEED",

@@ -17,7 +17,7 @@ struct worker;
 
 struct suggestion {
     const char *params; /* canonical point */
-    const char *why;    /* JSON, see why.h */
+    const char *why;    /* JSON, see reason_json.h */
     bool repeats;       /* a tried point, to be measured again */
 };
 

@@ -1,4 +1,5 @@
-/* judge.h - the worker that applies early stopping rules to running trials.
+/* stop_worker.h - the worker that applies early stopping rules to running
+ * trials.
  *
  * A report costs no more with a rule than without. A trial waits at most once
  * in the worker's list, and after each verdict it rests a few times as long as

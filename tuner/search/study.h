@@ -1,4 +1,4 @@
-/* search_study.h - all that searching one study needs, in a worker's memory:
+/* study.h - all that searching one study needs, in a worker's memory:
  * its space, the algorithm's state, and the points already taken.
  *
  * Built from the study's events in their order, so two builds from the same

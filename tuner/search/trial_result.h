@@ -1,4 +1,4 @@
-/* result.h - what a search learns from a trial that ended. */
+/* trial_result.h - what a search learns from a trial that ended. */
 #ifndef HT_TUNER_SEARCH_TRIAL_RESULT_H
 #define HT_TUNER_SEARCH_TRIAL_RESULT_H
 

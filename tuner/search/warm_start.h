@@ -1,4 +1,4 @@
-/* prior.h - what results of an earlier study mean in the space of another.
+/* warm_start.h - what results of an earlier study mean in the space of another.
  *
  * Parameters are the same when they have the same name and both are numbers or
  * both are categories; ranges, steps and scales may differ. Metrics are the

@@ -1,4 +1,5 @@
-/* prior_copy.h - a study that is being created takes what it starts from. */
+/* warm_start_copy.h - a study that is being created takes what it starts from.
+ */
 #ifndef HT_TUNER_SEARCH_WARM_START_COPY_H
 #define HT_TUNER_SEARCH_WARM_START_COPY_H
 

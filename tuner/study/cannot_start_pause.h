@@ -1,6 +1,6 @@
-/* refusal.h - attempts that no runner could begin: one may be a fault of its
- * trial, several in a row are a fault of the study, which then pauses instead
- * of failing all its trials. Core thread. */
+/* cannot_start_pause.h - attempts that no runner could begin: one may be a
+ * fault of its trial, several in a row are a fault of the study, which then
+ * pauses instead of failing all its trials. Core thread. */
 #ifndef HT_TUNER_STUDY_CANNOT_START_PAUSE_H
 #define HT_TUNER_STUDY_CANNOT_START_PAUSE_H
 

@@ -1,4 +1,4 @@
-/* study_make.h - the one way in which a job, of whatever form it was sent,
+/* create.h - the one way in which a job, of whatever form it was sent,
  * becomes a study. Core thread. */
 #ifndef HT_TUNER_STUDY_CREATE_H
 #define HT_TUNER_STUDY_CREATE_H

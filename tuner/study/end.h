@@ -1,4 +1,4 @@
-/* study_end.h - how a study comes to its end: what becomes of its open trials,
+/* end.h - how a study comes to its end: what becomes of its open trials,
  * and as what it ends. Core thread. */
 #ifndef HT_TUNER_STUDY_END_H
 #define HT_TUNER_STUDY_END_H

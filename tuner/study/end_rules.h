@@ -1,4 +1,4 @@
-/* study_rules.h - what the rows of a study call for: its end, or more trials.
+/* end_rules.h - what the rows of a study call for: its end, or more trials.
  *
  * Pure decisions on rows already read; nothing is changed here. Core thread. */
 #ifndef HT_TUNER_STUDY_END_RULES_H

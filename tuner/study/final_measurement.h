@@ -1,5 +1,5 @@
-/* final.h - the final measurement of a trial: which record counts, or why
- * none does. Core thread. */
+/* final_measurement.h - the final measurement of a trial: which record counts,
+ * or why none does. Core thread. */
 #ifndef HT_TUNER_STUDY_FINAL_MEASUREMENT_H
 #define HT_TUNER_STUDY_FINAL_MEASUREMENT_H
 
@@ -21,8 +21,7 @@ struct final {
     int64_t step;
     const char *metrics; /* JSON of the record, NULL when not found */
     const char *why;     /* not found: the reason in words */
-    const char
-        *doctor; /* ... when it was not reported, see doctor.h; or NULL */
+    const char *doctor;  /* ... when it was not reported: JSON, or NULL */
 };
 
 /* All that the end of a trial is decided from. */

@@ -1,5 +1,5 @@
-/* doctor.h - why a trial has no objective: what was seen instead, where, and
- * what may help, in words for people. */
+/* metric_doctor.h - why a trial has no objective: what was seen instead, where,
+ * and what may help, in words for people. */
 #ifndef HT_TUNER_STUDY_METRIC_DOCTOR_H
 #define HT_TUNER_STUDY_METRIC_DOCTOR_H
 

@@ -1,4 +1,4 @@
-/* state.h - the one table of allowed moves, and the one way to make a move.
+/* moves.h - the one table of allowed moves, and the one way to make a move.
  *
  * A move writes the row, an event with its reason in words, and the next
  * revision of the study; the three belong to one savepoint. Core thread. */

@@ -1,6 +1,6 @@
-/* silence.h - trials that end well without a word about their objective: the
- * first of a study that all do so are a fault of the study, which then pauses
- * instead of running the others. Core thread. */
+/* no_metric_pause.h - trials that end well without a word about their
+ * objective: the first of a study that all do so are a fault of the study,
+ * which then pauses instead of running the others. Core thread. */
 #ifndef HT_TUNER_STUDY_NO_METRIC_PAUSE_H
 #define HT_TUNER_STUDY_NO_METRIC_PAUSE_H
 

@@ -25,7 +25,7 @@ enum ht_status outputs_note_end(struct core *core,
                                 const struct trial_row *trial,
                                 struct ht_error *err);
 /* With several metrics: these trials were among those that nothing beat
- * (front.h). */
+ * (tuner/search/pareto_trials.h). */
 enum ht_status outputs_note_beaten(struct core *core, int64_t study,
                                    const struct job *job,
                                    const struct id_list *beaten,

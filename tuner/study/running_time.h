@@ -1,4 +1,4 @@
-/* progress.h - how long a study has run, and when it last got better.
+/* running_time.h - how long a study has run, and when it last got better.
  *
  * Running time is time in the state RUNNING, on the monotonic clock; a jump of
  * the wall clock does not change it. Core thread. */
@@ -21,7 +21,8 @@ int64_t progress_used_ms(struct core *core, const struct study_row *study);
 enum ht_status progress_count(struct core *core, const struct study_row *study,
                               struct ht_error *err);
 
-/* Notes that a trial ends, with a gain or without (front.h). */
+/* Notes that a trial ends, with a gain or without
+ * (tuner/search/pareto_trials.h). */
 enum ht_status progress_note(struct core *core, const struct study_row *study,
                              bool gain, struct ht_error *err);
 

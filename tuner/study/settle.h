@@ -1,4 +1,4 @@
-/* study_life.h - what a study does by itself: it wants trials, and it ends.
+/* settle.h - what a study does by itself: it wants trials, and it ends.
  *
  * Core thread. Settling is idempotent: it looks at the rows and does whatever
  * they call for, so it may run at any time and as often as one likes. */

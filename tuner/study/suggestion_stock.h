@@ -1,5 +1,5 @@
-/* offer.h - points that a search found for the clients of a study, who ask for
- * them one by one, or to complete what a person adds to any study.
+/* suggestion_stock.h - points that a search found for the clients of a study,
+ * who ask for them one by one, or to complete what a person adds to any study.
  *
  * A point is given only if its search knew every result that was there when
  * the client asked, and looked for what it asks for. So that clients seldom

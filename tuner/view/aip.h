@@ -1,4 +1,4 @@
-/* view_aip.h - studies as AI Platform Training shows them: the Job of ml.v1
+/* aip.h - studies as AI Platform Training shows them: the Job of ml.v1
  * and the HyperparameterOutput of a trial.
  *
  * A tuning or custom job of any form has such a view; ids and values are JSON

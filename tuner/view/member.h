@@ -1,4 +1,4 @@
-/* view_member.h - members of resources that are there only when they say
+/* member.h - members of resources that are there only when they say
  * something. */
 #ifndef HT_TUNER_VIEW_MEMBER_H
 #define HT_TUNER_VIEW_MEMBER_H

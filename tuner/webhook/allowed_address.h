@@ -1,4 +1,4 @@
-/* webhook_target.h - which addresses a webhook may go to. */
+/* allowed_address.h - which addresses a webhook may go to. */
 #ifndef HT_TUNER_WEBHOOK_ALLOWED_ADDRESS_H
 #define HT_TUNER_WEBHOOK_ALLOWED_ADDRESS_H
 

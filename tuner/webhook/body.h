@@ -1,4 +1,4 @@
-/* webhook_letter.h - what an event of a study means to a webhook, in JSON. */
+/* body.h - what an event of a study means to a webhook, in JSON. */
 #ifndef HT_TUNER_WEBHOOK_BODY_H
 #define HT_TUNER_WEBHOOK_BODY_H
 

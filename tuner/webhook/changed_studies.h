@@ -1,4 +1,5 @@
-/* webhook_news.h - the studies of which something new is to be read, each once.
+/* changed_studies.h - the studies of which something new is to be read, each
+ * once.
  *
  * The core adds, the thread of webhooks takes. */
 #ifndef HT_TUNER_WEBHOOK_CHANGED_STUDIES_H

@@ -1,4 +1,4 @@
-/* webhook_file.h - webhooks.json in the data folder, as it is in force.
+/* config_file.h - webhooks.json in the data folder, as it is in force.
  *
  * It is read again at each look, with the files of secrets that it names, and
  * compared: a few files that are hardly ever there cost less than watching

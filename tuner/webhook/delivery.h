@@ -1,6 +1,6 @@
-/* webhook_delivery.h - letters on their way, all receivers at once.
+/* delivery.h - letters on their way, all receivers at once.
  *
- * Of each webhook the first letter of its line (webhook_line.h) is under way,
+ * Of each webhook the first letter of its line (queue.h) is under way,
  * so that who is slow or dead delays nobody else. A letter is removed once it
  * was taken: whatever dies, it is sent at least once. One thread, but for
  * webhook_delivery_wake(). */

@@ -1,4 +1,4 @@
-/* webhook_reading.h - from the log of events to letters.
+/* event_reader.h - from the log of events to letters.
  *
  * It follows the events of each study, which are there anyway, from a mark,
  * and leaves a letter for every webhook that wants one. One thread. */

@@ -1,4 +1,4 @@
-/* webhook_loss.h - the event that letters about a study were given up. */
+/* given_up.h - the event that letters about a study were given up. */
 #ifndef HT_TUNER_WEBHOOK_GIVEN_UP_H
 #define HT_TUNER_WEBHOOK_GIVEN_UP_H
 

@@ -1,4 +1,4 @@
-/* webhook_post.h - one POST to a webhook, under the rules for requests that
+/* http_post.h - one POST to a webhook, under the rules for requests that
  * leave this server: no redirect, no proxy, little time, little to read, a
  * connection of its own, and no address that is not public, whatever a name
  * resolves to. */

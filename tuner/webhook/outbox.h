@@ -1,4 +1,4 @@
-/* db_outbox.h - the rows of webhooks.db: how far each study's events were
+/* outbox.h - the rows of webhooks.db: how far each study's events were
  * read, what is still to be delivered, and how each receiver takes it.
  *
  * What an event gives rise to and the mark that it was read are one commit, so

@@ -1,4 +1,4 @@
-/* webhook_line.h - the letters that wait for one webhook, and how it takes
+/* queue.h - the letters that wait for one webhook, and how it takes
  * them.
  *
  * Its oldest letter is tried again and again, the others wait behind it: so

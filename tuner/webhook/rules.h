@@ -1,4 +1,4 @@
-/* webhook_rules.h - who is told of what: the admin's file webhooks.json.
+/* rules.h - who is told of what: the admin's file webhooks.json.
  *
  * No client can name an address: the server sends to those of this file and
  * to nobody else. A spec may name webhooks, and so tell fewer of its study. */

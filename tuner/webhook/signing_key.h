@@ -1,4 +1,4 @@
-/* webhook_secret.h - the key of a webhook's signature, in a file of its own. */
+/* signing_key.h - the key of a webhook's signature, in a file of its own. */
 #ifndef HT_TUNER_WEBHOOK_SIGNING_KEY_H
 #define HT_TUNER_WEBHOOK_SIGNING_KEY_H
 

@@ -1,8 +1,8 @@
 /* webhooks.h - the thread that tells others what happens to studies.
  *
- * It looks at the admin's file (webhook_file.h), makes letters of events
- * (webhook_reading.h) and delivers them (webhook_delivery.h). Between the two
- * stands webhooks.db (db_outbox.h), so that nothing is lost; the core neither
+ * It looks at the admin's file (config_file.h), makes letters of events
+ * (event_reader.h) and delivers them (delivery.h). Between the two
+ * stands webhooks.db (outbox.h), so that nothing is lost; the core neither
  * knows nor waits for any of it. */
 #ifndef HT_TUNER_WEBHOOK_WEBHOOKS_H
 #define HT_TUNER_WEBHOOK_WEBHOOKS_H

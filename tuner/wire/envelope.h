@@ -1,4 +1,4 @@
-/* wire.h - the frame of every answer on the report and control addresses:
+/* envelope.h - the frame of every answer on the report and control addresses:
  * {"v":1,"id":N,"status":S,...}, proto/README.md sections 1 to 4. */
 #ifndef HT_TUNER_WIRE_ENVELOPE_H
 #define HT_TUNER_WIRE_ENVELOPE_H

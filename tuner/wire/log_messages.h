@@ -1,4 +1,4 @@
-/* endpoint_log.h - `log` messages of the control address, which go to the log
+/* log_messages.h - `log` messages of the control address, which go to the log
  * thread and never through the core. */
 #ifndef HT_TUNER_WIRE_LOG_MESSAGES_H
 #define HT_TUNER_WIRE_LOG_MESSAGES_H

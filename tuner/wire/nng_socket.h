@@ -1,4 +1,4 @@
-/* endpoint.h - a raw REP socket whose answers may come much later.
+/* nng_socket.h - a raw REP socket whose answers may come much later.
  *
  * One thread receives, reads the JSON and hands each message to the table of
  * its purpose (report.c or control.c); the core answers after its commit. The

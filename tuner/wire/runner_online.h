@@ -1,5 +1,5 @@
-/* presence.h - which runners are there, and what becomes of the attempts of
- * one that is not. Core thread. */
+/* runner_online.h - which runners are there, and what becomes of the attempts
+ * of one that is not. Core thread. */
 #ifndef HT_TUNER_WIRE_RUNNER_ONLINE_H
 #define HT_TUNER_WIRE_RUNNER_ONLINE_H
 

@@ -1,4 +1,4 @@
-/* cli_context.h - one invocation of `hypertune`: what was asked, where the
+/* cli.h - one invocation of `hypertune`: what was asked, where the
  * server is, and the ways to answer.
  *
  * A command gets this struct and returns an exit code; it prints data on
@@ -47,7 +47,7 @@ enum cli_format {
 };
 extern const char cli_formats[]; /* their names in this order, by blanks */
 
-/* Every option of every command; cli_commands.c has the table. Numbers that
+/* Every option of every command; commands.c has the table. Numbers that
  * were not given are CLI_UNSET. */
 #define CLI_UNSET (-1)
 struct cli_settings {

@@ -1,4 +1,4 @@
-/* cli_commands.h - the table of commands and options of `hypertune`. */
+/* commands.h - the table of commands and options of `hypertune`. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_COMMANDS_H
 #define HT_HYPERTUNE_CLI_FRAME_COMMANDS_H
 
@@ -33,38 +33,38 @@ bool cli_wants(struct cli *cli, size_t n);
 /* The same for at least one word. */
 bool cli_wants_some(struct cli *cli);
 
-/* cli_submit.c */
+/* spec/submit.c */
 cli_run cli_submit, cli_run_study;
-/* cli_check.c, cli_init.c */
+/* spec/check.c, spec/init.c */
 cli_run cli_check, cli_write_spec;
-/* cli_list.c */
+/* study/list.c */
 cli_run cli_list, cli_describe;
-/* cli_trials.c */
+/* study/trials.c */
 cli_run cli_trials, cli_trial, cli_best;
-/* cli_curves.c, cli_export.c, cli_importance.c */
+/* study/curves.c, transfer/export.c, study/importance.c */
 cli_run cli_curves, cli_export, cli_importance;
-/* cli_add.c, cli_fetch.c, cli_import.c */
+/* study/add.c, study/fetch.c, transfer/import.c */
 cli_run cli_add, cli_fetch, cli_import;
-/* cli_confirm.c, cli_replay.c */
+/* spec/confirm.c, study/replay.c */
 cli_run cli_confirm, cli_replay;
-/* cli_steer.c */
+/* study/trial_commands.c */
 cli_run cli_stop_trial, cli_retry;
-/* cli_complete.c: the candidates; cli_completion.c: scripts that ask for them
- */
+/* host/complete.c: the candidates; host/completion.c: scripts that ask for
+ * them */
 cli_run cli_complete, cli_completion;
-/* cli_watch.c, cli_top.c */
+/* live/watch.c, live/top.c */
 cli_run cli_watch, cli_top;
-/* cli_logs.c */
+/* study/logs.c */
 cli_run cli_logs;
-/* cli_control.c */
+/* study/control.c */
 cli_run cli_pause, cli_resume, cli_stop, cli_cancel, cli_delete, cli_set;
-/* cli_local.c */
+/* host/serve.c */
 cli_run cli_report, cli_should_stop, cli_params, cli_serve, cli_runner;
-/* cli_doctor.c, cli_runners.c, cli_local_run.c */
+/* host/doctor.c, runners.c, spec/local_run.c */
 cli_run cli_doctor, cli_list_runners, cli_local_run;
-/* cli_gcloud_env.c, cli_ui.c */
+/* host/gcloud_env.c, study/ui.c */
 cli_run cli_gcloud_env, cli_ui;
-/* cli_help.c */
+/* help.c */
 cli_run cli_version, cli_help;
 void cli_help_short(struct text *out);
 void cli_help_command(const struct cli_command *command, struct text *out);

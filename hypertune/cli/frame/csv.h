@@ -1,4 +1,4 @@
-/* cli_csv.h - records of RFC 4180, written for spreadsheets and read back. */
+/* csv.h - records of RFC 4180, written for spreadsheets and read back. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_CSV_H
 #define HT_HYPERTUNE_CLI_FRAME_CSV_H
 

@@ -1,4 +1,4 @@
-/* cli_engine.h - the container engines of this machine, dockerd and Podman's
+/* engine.h - the container engines of this machine, dockerd and Podman's
  * service, asked what they are. Containers are the runner's business. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_ENGINE_H
 #define HT_HYPERTUNE_CLI_FRAME_ENGINE_H

@@ -1,4 +1,4 @@
-/* cli_finding.h - what `doctor` found: one line each, with the repair of what
+/* findings.h - what `doctor` found: one line each, with the repair of what
  * is not as it should be. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_FINDINGS_H
 #define HT_HYPERTUNE_CLI_FRAME_FINDINGS_H

@@ -1,4 +1,4 @@
-/* cli_http.h - one keep-alive HTTP connection to a hypertune server. */
+/* http.h - one keep-alive HTTP connection to a hypertune server. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_HTTP_H
 #define HT_HYPERTUNE_CLI_FRAME_HTTP_H
 

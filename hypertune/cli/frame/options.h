@@ -1,4 +1,4 @@
-/* cli_options.h - reads a command line by a table of options.
+/* options.h - reads a command line by a table of options.
  *
  * The table is the only place that knows an option: its name, letter, kind,
  * where the value goes and what help says about it. */

@@ -1,4 +1,4 @@
-/* cli_output.h - resources of the server in the formats of -o. */
+/* output.h - resources of the server in the formats of -o. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_OUTPUT_H
 #define HT_HYPERTUNE_CLI_FRAME_OUTPUT_H
 

@@ -1,4 +1,4 @@
-/* cli_page.h - one picture for a terminal, made line by line.
+/* page.h - one picture for a terminal, made line by line.
  *
  * What is put into a line is safe to show already: text_escape() foreign
  * bytes, or use page_padded(). */

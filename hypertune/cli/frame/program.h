@@ -1,4 +1,4 @@
-/* cli_program.h - which file a command's first word is. */
+/* program.h - which file a command's first word is. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_PROGRAM_H
 #define HT_HYPERTUNE_CLI_FRAME_PROGRAM_H
 

@@ -1,4 +1,4 @@
-/* cli_runners.h - the server's runners and what they say they can do. */
+/* runners.h - the server's runners and what they say they can do. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_RUNNERS_H
 #define HT_HYPERTUNE_CLI_FRAME_RUNNERS_H
 

@@ -1,4 +1,4 @@
-/* cli_schema.h - the grammar of the native spec form, as help text.
+/* schema.h - the grammar of the native spec form, as help text.
  *
  * proto/native.schema.json is embedded at build time, so help and checks
  * cannot disagree with the file that is shipped. */

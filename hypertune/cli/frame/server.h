@@ -1,4 +1,4 @@
-/* cli_server.h - this user's own server: where it lives, whether it is alive,
+/* server.h - this user's own server: where it lives, whether it is alive,
  * and starting it on demand.
  *
  * A data directory holds `server.json`, written by the server when it is

@@ -1,4 +1,4 @@
-/* cli_shell.h - a change of a shell's environment: as words that the shell
+/* shell.h - a change of a shell's environment: as words that the shell
  * evaluates, and as a record that tells how to take it back. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_SHELL_H
 #define HT_HYPERTUNE_CLI_FRAME_SHELL_H

@@ -1,4 +1,4 @@
-/* cli_spark.h - small pictures of numbers that fit into a line of text.
+/* spark.h - small pictures of numbers that fit into a line of text.
  *
  * Curves are drawn with block elements where the locale is UTF-8, else with
  * ASCII; each point takes one column either way. */

@@ -1,4 +1,4 @@
-/* cli_spawn.h - other programs: ours, started to outlive this one, and those
+/* spawn.h - other programs: ours, started to outlive this one, and those
  * of the machine, asked for a line or two. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_SPAWN_H
 #define HT_HYPERTUNE_CLI_FRAME_SPAWN_H

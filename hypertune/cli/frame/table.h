@@ -1,4 +1,4 @@
-/* cli_table.h - rows of cells as an aligned table or as CSV. */
+/* table.h - rows of cells as an aligned table or as CSV. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_TABLE_H
 #define HT_HYPERTUNE_CLI_FRAME_TABLE_H
 
@@ -36,7 +36,7 @@ size_t table_rows(const struct table *table);
  * has 10 columns or all that it wants; then the widest cells are cut (with "~")
  * until a line fits, but never below 4 columns each. */
 void table_print(const struct table *table, size_t width, struct text *out);
-/* Appends the records of cli_csv.h (ended by a bare newline), titles first;
+/* Appends the records of csv.h (ended by a bare newline), titles first;
  * nothing is cut. */
 void table_csv(const struct table *table, struct text *out);
 

@@ -1,4 +1,4 @@
-/* cli_tree.h - folders copied and removed with all that is in them, never
+/* tree.h - folders copied and removed with all that is in them, never
  * through a link. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_TREE_H
 #define HT_HYPERTUNE_CLI_FRAME_TREE_H

@@ -17,7 +17,7 @@ enum {
 
 /* Candidates for the word before the cursor, one a line, each with a tab and a
  * description when there is one. ":files" means that file names fit too. The
- * shells' scripts (cli_completion.c) only hand them over. */
+ * shells' scripts (completion.c) only hand them over. */
 struct completion {
     struct cli *cli;
     struct words before;              /* words before the current one */

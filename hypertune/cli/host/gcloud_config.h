@@ -1,4 +1,4 @@
-/* cli_gcloud_config.h - gcloud's folder of settings: what a person has set in
+/* gcloud_config.h - gcloud's folder of settings: what a person has set in
  * theirs, and one of ours, which keeps gcloud to the server it is given. */
 #ifndef HT_HYPERTUNE_CLI_HOST_GCLOUD_CONFIG_H
 #define HT_HYPERTUNE_CLI_HOST_GCLOUD_CONFIG_H

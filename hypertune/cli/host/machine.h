@@ -1,4 +1,4 @@
-/* cli_machine.h - this machine as trials will find it. */
+/* machine.h - this machine as trials will find it. */
 #ifndef HT_HYPERTUNE_CLI_HOST_MACHINE_H
 #define HT_HYPERTUNE_CLI_HOST_MACHINE_H
 

@@ -1,4 +1,4 @@
-/* cli_live.h - the live view of a study on a terminal, redrawn in place.
+/* live.h - the live view of a study on a terminal, redrawn in place.
  *
  * Between open and close the terminal gives single keys without echo; close
  * (and every way out of the program that goes through it) restores it, and so

@@ -1,4 +1,4 @@
-/* cli_overview.h - everything a server does at one moment: its studies, its
+/* overview.h - everything a server does at one moment: its studies, its
  * runners, and the trials that run on them. */
 #ifndef HT_HYPERTUNE_CLI_LIVE_OVERVIEW_H
 #define HT_HYPERTUNE_CLI_LIVE_OVERVIEW_H

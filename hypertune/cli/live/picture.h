@@ -1,4 +1,4 @@
-/* cli_frame.h - one picture of a running study, as lines of text. */
+/* picture.h - one picture of a running study, as lines of text. */
 #ifndef HT_HYPERTUNE_CLI_LIVE_PICTURE_H
 #define HT_HYPERTUNE_CLI_LIVE_PICTURE_H
 

@@ -1,4 +1,4 @@
-/* cli_scene.h - what the live view knows about the trials of a study: those
+/* scene.h - what the live view knows about the trials of a study: those
  * that run with their curves, those that ended last, the best so far, and the
  * slots of all runners. Filled once from the server, then kept by events. */
 #ifndef HT_HYPERTUNE_CLI_LIVE_SCENE_H

@@ -1,4 +1,4 @@
-/* cli_screen.h - the terminal while a picture is redrawn on it in place.
+/* screen.h - the terminal while a picture is redrawn on it in place.
  *
  * Between open and close the terminal gives single keys without echo; close
  * restores it, and so does a stop by Ctrl-Z until the process is continued.

@@ -1,4 +1,4 @@
-/* cli_top_page.h - the picture of `hypertune top`. */
+/* top_page.h - the picture of `hypertune top`. */
 #ifndef HT_HYPERTUNE_CLI_LIVE_TOP_PAGE_H
 #define HT_HYPERTUNE_CLI_LIVE_TOP_PAGE_H
 

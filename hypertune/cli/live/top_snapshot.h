@@ -1,4 +1,4 @@
-/* cli_top_snapshot.h - what `hypertune top` prints where nothing is redrawn. */
+/* top_snapshot.h - what `hypertune top` prints where nothing is redrawn. */
 #ifndef HT_HYPERTUNE_CLI_LIVE_TOP_SNAPSHOT_H
 #define HT_HYPERTUNE_CLI_LIVE_TOP_SNAPSHOT_H
 

@@ -1,4 +1,4 @@
-/* cli_watch.h - seeing a study through: in lines, in a live view, or silently.
+/* watch.h - seeing a study through: in lines, in a live view, or silently.
  */
 #ifndef HT_HYPERTUNE_CLI_LIVE_WATCH_H
 #define HT_HYPERTUNE_CLI_LIVE_WATCH_H

@@ -1,4 +1,4 @@
-/* cli_best.h - the trials of a study with several goals that no other one
+/* best.h - the trials of a study with several goals that no other one
  * beats. */
 #ifndef HT_HYPERTUNE_CLI_SPEC_BEST_H
 #define HT_HYPERTUNE_CLI_SPEC_BEST_H

@@ -1,4 +1,4 @@
-/* cli_confirm.h - what the repeated runs of a study's best points say. */
+/* confirm.h - what the repeated runs of a study's best points say. */
 #ifndef HT_HYPERTUNE_CLI_SPEC_CONFIRM_H
 #define HT_HYPERTUNE_CLI_SPEC_CONFIRM_H
 

@@ -1,4 +1,4 @@
-/* cli_flags.h - a study without a spec file: flags become a native spec.
+/* flags.h - a study without a spec file: flags become a native spec.
  *
  * The flags are turned into the document that a spec file would have held, so
  * there is one grammar and one set of checks. */

@@ -1,4 +1,4 @@
-/* cli_launch.h - where the trials of a job start: what only the submitting
+/* launch.h - where the trials of a job start: what only the submitting
  * shell knows of folders, variables and programs. */
 #ifndef HT_HYPERTUNE_CLI_SPEC_LAUNCH_H
 #define HT_HYPERTUNE_CLI_SPEC_LAUNCH_H

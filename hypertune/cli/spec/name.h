@@ -1,4 +1,4 @@
-/* cli_name.h - the name of a study whose spec gives none. */
+/* name.h - the name of a study whose spec gives none. */
 #ifndef HT_HYPERTUNE_CLI_SPEC_NAME_H
 #define HT_HYPERTUNE_CLI_SPEC_NAME_H
 

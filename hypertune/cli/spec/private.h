@@ -1,4 +1,4 @@
-/* cli_private.h - a server for one command alone: it and its runner work in a
+/* private.h - a server for one command alone: it and its runner work in a
  * temporary folder and end with the command. */
 #ifndef HT_HYPERTUNE_CLI_SPEC_PRIVATE_H
 #define HT_HYPERTUNE_CLI_SPEC_PRIVATE_H

@@ -1,4 +1,4 @@
-/* cli_smoke.h - one real trial of a spec, looked at before its study starts. */
+/* smoke.h - one real trial of a spec, looked at before its study starts. */
 #ifndef HT_HYPERTUNE_CLI_SPEC_SMOKE_H
 #define HT_HYPERTUNE_CLI_SPEC_SMOKE_H
 

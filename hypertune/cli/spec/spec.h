@@ -1,4 +1,4 @@
-/* cli_spec.h - from what a person wrote to the job that is sent.
+/* spec.h - from what a person wrote to the job that is sent.
  *
  * Reads a spec file of any form or flags, adds what only the submitting shell
  * knows (folder, PATH, virtual environment), and finds the program that would

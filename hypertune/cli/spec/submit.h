@@ -1,4 +1,4 @@
-/* cli_submit.h - making the server's study agree with a spec. */
+/* submit.h - making the server's study agree with a spec. */
 #ifndef HT_HYPERTUNE_CLI_SPEC_SUBMIT_H
 #define HT_HYPERTUNE_CLI_SPEC_SUBMIT_H
 

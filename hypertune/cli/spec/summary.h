@@ -1,4 +1,4 @@
-/* cli_summary.h - the best trial of a study in words, and how to run it. */
+/* summary.h - the best trial of a study in words, and how to run it. */
 #ifndef HT_HYPERTUNE_CLI_SPEC_SUMMARY_H
 #define HT_HYPERTUNE_CLI_SPEC_SUMMARY_H
 

@@ -1,4 +1,4 @@
-/* cli_attempts.h - the attempts of a trial in words: how each ended, and what
+/* attempts.h - the attempts of a trial in words: how each ended, and what
  * is known of how it ran. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_ATTEMPTS_H
 #define HT_HYPERTUNE_CLI_STUDY_ATTEMPTS_H

@@ -1,4 +1,4 @@
-/* cli_control.h - commands that change a study which is there. */
+/* control.h - commands that change a study which is there. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_CONTROL_H
 #define HT_HYPERTUNE_CLI_STUDY_CONTROL_H
 

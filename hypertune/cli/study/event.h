@@ -1,4 +1,4 @@
-/* cli_event.h - one event of a study as one line, for pipes and logs. */
+/* event.h - one event of a study as one line, for pipes and logs. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_EVENT_H
 #define HT_HYPERTUNE_CLI_STUDY_EVENT_H
 

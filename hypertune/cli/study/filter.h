@@ -1,4 +1,4 @@
-/* cli_filter.h - which trials to show and in what order. */
+/* filter.h - which trials to show and in what order. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_FILTER_H
 #define HT_HYPERTUNE_CLI_STUDY_FILTER_H
 

@@ -1,4 +1,4 @@
-/* cli_follow.h - following one study: its events in order, signals, a deadline.
+/* follow.h - following one study: its events in order, signals, a deadline.
  *
  * While a study is followed SIGINT, SIGTERM, SIGHUP and SIGWINCH are blocked
  * and read here, so that whoever follows decides what they mean. */

@@ -1,4 +1,4 @@
-/* cli_logs.h - what a trial printed, as it comes. */
+/* logs.h - what a trial printed, as it comes. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_LOGS_H
 #define HT_HYPERTUNE_CLI_STUDY_LOGS_H
 

@@ -1,4 +1,4 @@
-/* cli_measured.h - every measurement of a study, read along with its trials.
+/* measurements.h - every measurement of a study, read along with its trials.
  *
  * The server lists them by trial, so that pages of both lists are read side by
  * side and one page is kept at a time. */

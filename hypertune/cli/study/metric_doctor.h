@@ -1,4 +1,4 @@
-/* cli_diagnosis.h - why a trial has no objective, as the server found out. */
+/* metric_doctor.h - why a trial has no objective, as the server found out. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_METRIC_DOCTOR_H
 #define HT_HYPERTUNE_CLI_STUDY_METRIC_DOCTOR_H
 

@@ -1,4 +1,4 @@
-/* cli_parameters.h - the parameters of a study, as its resource lists them:
+/* parameters.h - the parameters of a study, as its resource lists them:
  * nested below the values of others that they exist for. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_PARAMETERS_H
 #define HT_HYPERTUNE_CLI_STUDY_PARAMETERS_H

@@ -1,4 +1,4 @@
-/* cli_points.h - parameter sets that a person wrote: on the command line, as
+/* points.h - parameter sets that a person wrote: on the command line, as
  * CSV or as JSON lines. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_POINTS_H
 #define HT_HYPERTUNE_CLI_STUDY_POINTS_H

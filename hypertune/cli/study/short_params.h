@@ -1,4 +1,4 @@
-/* cli_brief.h - parameters in few columns: learning_rate=0.01 as lr=0.01. */
+/* short_params.h - parameters in few columns: learning_rate=0.01 as lr=0.01. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_SHORT_PARAMS_H
 #define HT_HYPERTUNE_CLI_STUDY_SHORT_PARAMS_H
 

@@ -1,4 +1,4 @@
-/* cli_study.h - studies and trials as the server tells them. */
+/* study.h - studies and trials as the server tells them. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_STUDY_H
 #define HT_HYPERTUNE_CLI_STUDY_STUDY_H
 

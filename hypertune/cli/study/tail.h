@@ -1,4 +1,4 @@
-/* cli_tail.h - what a trial printed, for people who want to know why. */
+/* tail.h - what a trial printed, for people who want to know why. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_TAIL_H
 #define HT_HYPERTUNE_CLI_STUDY_TAIL_H
 

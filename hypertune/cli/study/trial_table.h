@@ -1,4 +1,4 @@
-/* cli_trial_table.h - trials as -o wants them. */
+/* trial_table.h - trials as -o wants them. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_TRIAL_TABLE_H
 #define HT_HYPERTUNE_CLI_STUDY_TRIAL_TABLE_H
 

@@ -1,4 +1,4 @@
-/* cli_why.h - why the search chose a trial's point, in words. */
+/* why.h - why the search chose a trial's point, in words. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_WHY_H
 #define HT_HYPERTUNE_CLI_STUDY_WHY_H
 

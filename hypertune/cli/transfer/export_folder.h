@@ -1,4 +1,4 @@
-/* cli_export_folder.h - a study as a folder that `hypertune import` and
+/* export_folder.h - a study as a folder that `hypertune import` and
  * `hypertune submit` take again. */
 #ifndef HT_HYPERTUNE_CLI_TRANSFER_EXPORT_FOLDER_H
 #define HT_HYPERTUNE_CLI_TRANSFER_EXPORT_FOLDER_H

@@ -1,4 +1,4 @@
-/* cli_import.h - the kinds of files that `hypertune import` understands. */
+/* import.h - the kinds of files that `hypertune import` understands. */
 #ifndef HT_HYPERTUNE_CLI_TRANSFER_IMPORT_H
 #define HT_HYPERTUNE_CLI_TRANSFER_IMPORT_H
 

@@ -1,4 +1,4 @@
-/* cli_imported.h - a study made of results that are there already.
+/* imported.h - a study made of results that are there already.
  *
  * It becomes a study of clients: its trials are sent as they were, with their
  * ids, moments, curves and values, then it is ended, so that it can be looked

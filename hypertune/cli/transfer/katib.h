@@ -1,4 +1,4 @@
-/* cli_katib.h - a Katib Experiment in the words of our native spec. */
+/* katib.h - a Katib Experiment in the words of our native spec. */
 #ifndef HT_HYPERTUNE_CLI_TRANSFER_KATIB_H
 #define HT_HYPERTUNE_CLI_TRANSFER_KATIB_H
 

@@ -1,4 +1,4 @@
-/* cli_optuna_db.h - the tables of an Optuna database, read as texts.
+/* optuna_db.h - the tables of an Optuna database, read as texts.
  *
  * The one file of the command line that sees SQLite: such a database is on the
  * machine of whoever imports it, so that the server is given its results and

@@ -1,4 +1,4 @@
-/* cli_optuna_space.h - Optuna's distributions as parameters of a study. */
+/* optuna_space.h - Optuna's distributions as parameters of a study. */
 #ifndef HT_HYPERTUNE_CLI_TRANSFER_OPTUNA_SPACE_H
 #define HT_HYPERTUNE_CLI_TRANSFER_OPTUNA_SPACE_H
 

@@ -1,5 +1,5 @@
-/* usage.h and words.h: what the runner weighs and writes in folders that are a
- * trial's to write. */
+/* runner/base/disk_usage.h and runner/reports/runner_stream.h: what the runner
+ * weighs and writes in folders that are a trial's to write. */
 #include "runner/base/disk_usage.h"
 
 #include "proto/base/limits.h"

@@ -8,7 +8,7 @@ static const char study_body[] =
     "\"goal\":\"MINIMIZE\"}],\"parameters\":[{\"parameterId\":\"x\","
     "\"doubleValueSpec\":{\"minValue\":0,\"maxValue\":1}}]}}";
 
-enum { UNASKED = 10 }; /* as in offer.c */
+enum { UNASKED = 10 }; /* as in tuner/study/suggestion_stock.c */
 
 /* ---- the clients ---- */
 
